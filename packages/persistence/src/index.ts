@@ -1,0 +1,6 @@
+export * as Folding from "./Folding.ts"
+export * as Migrations from "./Migrations.ts"
+export * as Proposal from "./Proposal.ts"
+export * as StorageError from "./StorageError.ts"
+export * as TypeId from "./TypeId.ts"
+export * as UnitOfWork from "./UnitOfWork.ts"

@@ -1,0 +1,36 @@
+import { assert, layer } from "@effect/vitest"
+import { TestDatabase } from "@kinora/testkit"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../src/Migrations.ts"
+
+const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
+
+const first = { "0001_shelf": statement("CREATE TABLE library_shelf (id int PRIMARY KEY)") }
+const both = { ...first, "0002_label": statement("ALTER TABLE library_shelf ADD COLUMN label text") }
+const library = { namespace: "library", migrations: first }
+const newerLibrary = { namespace: "library", migrations: both }
+const garden = { namespace: "garden", migrations: { "0001_bed": statement("CREATE TABLE garden_bed (id int)") } }
+
+for (const [name, database] of TestDatabase.all) {
+  layer(database)(`Migrations (${name})`, (it) => {
+    it.effect("brings each package up by itself, once, and refuses a database that is newer", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const unready = yield* Effect.flip(Migrations.check([library]))
+        assert.strictEqual(unready._tag, "SchemaMismatch")
+
+        yield* Effect.all([Migrations.run([library]), Migrations.run([library])], { concurrency: 2 })
+        yield* Migrations.run([newerLibrary, garden])
+        yield* Migrations.check([newerLibrary, garden])
+        yield* sql`INSERT INTO library_shelf (id, label) VALUES (1, 'a')`
+        yield* sql`SELECT id FROM garden_bed`
+
+        const error = yield* Effect.flip(Migrations.run([library]))
+        assert.strictEqual(
+          error.message,
+          "The database's schema of library is at 2, this build knows 1: run a newer build"
+        )
+      }))
+  })
+}

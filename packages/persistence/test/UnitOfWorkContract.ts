@@ -1,0 +1,129 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Data, Deferred, Effect, Exit, Fiber, type Layer } from "effect"
+import { isOpen, UnitDoomed, UnitOfWork } from "../src/UnitOfWork.ts"
+import { Cells } from "./Cells.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+/** What every backend of `UnitOfWork` promises. */
+export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, E>) =>
+  layer(backend)(`UnitOfWork (${name})`, (it) => {
+    it.effect("commits all writes together", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        yield* atomically(Effect.andThen(put("commit-a", 1), put("commit-b", 2)))
+        assert.deepStrictEqual([yield* get("commit-a"), yield* get("commit-b")], [1, 2])
+      }))
+
+    it.effect("undoes all writes when the body fails", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        yield* put("fail", 1)
+        const body = Effect.andThen(put("fail", 2), Effect.fail(new Refused()))
+        assert.instanceOf(yield* Effect.flip(atomically(body)), Refused)
+        assert.strictEqual(yield* get("fail"), 1)
+      }))
+
+    it.effect("undoes all writes when the body dies", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const exit = yield* Effect.exit(atomically(Effect.andThen(put("die", 1), Effect.die("bug"))))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+        assert.isUndefined(yield* get("die"))
+      }))
+
+    it.effect("undoes all writes when the fiber is interrupted", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const written = yield* Deferred.make<void>()
+        const body = put("interrupt", 1).pipe(
+          Effect.andThen(Deferred.succeed(written, undefined)),
+          Effect.andThen(Effect.never)
+        )
+        const fiber = yield* Effect.forkChild(atomically(body))
+        yield* Deferred.await(written)
+        yield* Fiber.interrupt(fiber)
+        assert.isUndefined(yield* get("interrupt"))
+      }))
+
+    it.effect("joins the open unit when nested", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const body = Effect.andThen(atomically(put("nested", 1)), Effect.fail(new Refused()))
+        yield* Effect.flip(atomically(body))
+        assert.isUndefined(yield* get("nested"))
+      }))
+
+    it.effect("rolls the whole unit back when somebody recovers from a failed nested unit", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const nested = atomically(Effect.andThen(put("doomed", 1), Effect.fail(new Refused())))
+        const exit = yield* Effect.exit(atomically(Effect.ignore(nested)))
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof UnitDoomed)
+        assert.isUndefined(yield* get("doomed"))
+      }))
+
+    it.effect("works again after a unit was rolled back", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        yield* Effect.flip(atomically(Effect.fail(new Refused())))
+        yield* atomically(put("again", 1))
+        assert.strictEqual(yield* get("again"), 1)
+      }))
+
+    it.effect("runs callbacks after the outermost commit, in order", () =>
+      Effect.gen(function*() {
+        const { afterCommit, atomically } = yield* UnitOfWork
+        const seen: Array<string> = []
+        const note = (text: string) => Effect.sync(() => void seen.push(text))
+        yield* atomically(Effect.gen(function*() {
+          yield* afterCommit(note("first"))
+          yield* atomically(afterCommit(note("second")))
+          yield* note("body")
+        }))
+        assert.deepStrictEqual(seen, ["body", "first", "second"])
+      }))
+
+    it.effect("drops callbacks of a unit that rolled back", () =>
+      Effect.gen(function*() {
+        const { afterCommit, atomically } = yield* UnitOfWork
+        const seen: Array<string> = []
+        const note = Effect.sync(() => void seen.push("ran"))
+        yield* Effect.flip(atomically(Effect.andThen(afterCommit(note), Effect.fail(new Refused()))))
+        assert.deepStrictEqual(seen, [])
+        yield* afterCommit(note)
+        assert.deepStrictEqual(seen, ["ran"])
+      }))
+
+    it.effect("lets a callback start a unit of its own", () =>
+      Effect.gen(function*() {
+        const { afterCommit, atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        yield* atomically(afterCommit(Effect.orDie(atomically(put("callback", 1)))))
+        assert.strictEqual(yield* get("callback"), 1)
+      }))
+
+    it.effect("loses no update of many units at once", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, lock, put } = yield* Cells
+        yield* put("race", 0)
+        const increment = atomically(Effect.flatMap(lock("race"), (value) => put("race", (value ?? 0) + 1)))
+        yield* Effect.forEach(Array.from({ length: 100 }), () => increment, { concurrency: "unbounded", discard: true })
+        assert.strictEqual(yield* get("race"), 100)
+      }))
+
+    it.effect("knows whether it is inside a unit", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        assert.isFalse(yield* isOpen)
+        assert.isTrue(yield* atomically(isOpen))
+      }))
+  })

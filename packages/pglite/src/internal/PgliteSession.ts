@@ -1,0 +1,184 @@
+/** Several virtual connections over PGlite's one session. */
+import type { PGlite } from "@electric-sql/pglite"
+import { Duplex } from "node:stream"
+
+export class PgliteSession {
+  readonly #database: PGlite
+  readonly #connections = new Set<VirtualConnection>()
+  readonly #queue: Array<{ readonly connection: VirtualConnection; readonly frame: Buffer }> = []
+  /** The connection whose transaction is open; nobody else is served until it ends. */
+  #owner: VirtualConnection | undefined
+  #isPumping = false
+
+  constructor(database: PGlite) {
+    this.#database = database
+  }
+
+  readonly connect = (): Duplex => {
+    const connection = new VirtualConnection({
+      submit: (frame) => this.#submit(connection, frame),
+      release: () => this.#release(connection)
+    })
+    this.#connections.add(connection)
+    return connection
+  }
+
+  #submit(connection: VirtualConnection, frame: Buffer): void {
+    this.#queue.push({ connection, frame })
+    this.#pump()
+  }
+
+  #release(connection: VirtualConnection): void {
+    this.#connections.delete(connection)
+    const kept = this.#queue.filter((entry) => entry.connection !== connection)
+    this.#queue.splice(0, this.#queue.length, ...kept)
+    if (this.#owner === connection) {
+      // It died inside a transaction, which nobody else would end.
+      this.#queue.unshift({ connection, frame: message("Q", Buffer.from("ROLLBACK\0")) })
+      this.#pump()
+    }
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    void this.#drain().finally(() => {
+      this.#isPumping = false
+    })
+  }
+
+  async #drain(): Promise<void> {
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      const { connection, frame } = next
+      try {
+        const answer = Buffer.from(await this.#database.execProtocolRaw(frame))
+        const status = this.#deliver(answer, connection)
+        this.#owner = status === undefined || status === statusIdle ? undefined : connection
+      } catch (error) {
+        this.#owner = undefined
+        connection.destroy(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
+  }
+
+  #takeNext() {
+    const index = this.#owner === undefined ? 0 : this.#queue.findIndex((entry) => entry.connection === this.#owner)
+    return index < 0 ? undefined : this.#queue.splice(index, 1)[0]
+  }
+
+  /** Hands the answer over and returns the session's status. Notifications go to everybody: each picks its channels. */
+  #deliver(answer: Buffer, connection: VirtualConnection): number | undefined {
+    let position = 0
+    let start = 0
+    let status: number | undefined
+    while (position + 5 <= answer.length) {
+      const end = position + 1 + answer.readInt32BE(position + 1)
+      const type = answer[position]
+      if (type === readyForQuery) status = answer[position + 5]
+      if (type === notification) {
+        if (position > start) connection.receive(answer.subarray(start, position))
+        for (const other of this.#connections) other.receive(answer.subarray(position, end))
+        start = end
+      }
+      position = end
+    }
+    if (answer.length > start) connection.receive(answer.subarray(start))
+    return status
+  }
+}
+
+interface SessionHandle {
+  readonly submit: (frame: Buffer) => void
+  readonly release: () => void
+}
+
+class VirtualConnection extends Duplex {
+  readonly #session: SessionHandle
+  #isStarted = false
+  #pending: Buffer = Buffer.alloc(0)
+
+  constructor(session: SessionHandle) {
+    super()
+    this.#session = session
+  }
+
+  receive(bytes: Buffer): void {
+    if (!this.destroyed) this.push(bytes)
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    done()
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    const rest = this.#isStarted ? bytes : this.#start(bytes)
+    if (rest !== undefined) this.#forward(rest)
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#session.release()
+    done(error)
+  }
+
+  /** Answers the start-up message; `undefined` while it is incomplete, or when there is nothing to start. */
+  #start(bytes: Buffer): Buffer | undefined {
+    if (bytes.length < 8 || bytes.length < bytes.readInt32BE(0)) {
+      this.#pending = bytes
+      return undefined
+    }
+    if (bytes.readInt32BE(4) === cancelRequest) {
+      this.destroy()
+      return undefined
+    }
+    this.#isStarted = true
+    this.push(greeting)
+    return bytes.subarray(bytes.readInt32BE(0))
+  }
+
+  /** Forwards whole cycles, up to a Sync or a Query, so that frames of two connections never mix. */
+  #forward(bytes: Buffer): void {
+    let position = 0
+    let start = 0
+    while (position + 5 <= bytes.length) {
+      const end = position + 1 + bytes.readInt32BE(position + 1)
+      if (end > bytes.length) break
+      const type = bytes[position]
+      if (type === terminate) {
+        this.push(null)
+        this.destroy()
+        return
+      }
+      if (type === sync || type === query) {
+        this.#session.submit(bytes.subarray(start, end))
+        start = end
+      }
+      position = end
+    }
+    this.#pending = Buffer.from(bytes.subarray(start))
+  }
+}
+
+const cancelRequest = 80877102
+const statusIdle = 0x49
+const readyForQuery = 0x5a
+const notification = 0x41
+const terminate = 0x58
+const sync = 0x53
+const query = 0x51
+
+const message = (type: string, payload: Uint8Array): Buffer => {
+  const bytes = Buffer.alloc(5 + payload.length)
+  bytes.write(type, 0, "latin1")
+  bytes.writeInt32BE(4 + payload.length, 1)
+  bytes.set(payload, 5)
+  return bytes
+}
+
+/** AuthenticationOk, two parameters, a key for cancelling (which is refused), ReadyForQuery. */
+const greeting = Buffer.concat([
+  message("R", Buffer.from([0, 0, 0, 0])),
+  message("S", Buffer.from("server_version\u000018\0")),
+  message("S", Buffer.from("client_encoding\0UTF8\0")),
+  message("K", Buffer.from([0, 0, 0, 1, 0, 0, 0, 1])),
+  message("Z", Buffer.from("I"))
+])

@@ -1,0 +1,33 @@
+/** Starts one Postgres for the whole run, by the first way that this machine offers, and says which. */
+export type { ProvidedContext } from "./internal/providedContext.ts"
+import { PGlite } from "@electric-sql/pglite"
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+import { type PostgresServer, startPostgres } from "./internal/postgresServer.ts"
+
+export default async function(project: TestProject): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), "kinora-test-"))
+  // An embedded server that was started by root runs as another user.
+  await chmod(directory, 0o755)
+  const [server, dump] = await Promise.all([startPostgres(directory), dumpPglite(directory)])
+  process.stdout.write(`Postgres for tests: ${server.description}\n`)
+  project.provide("postgresUrl", server.url)
+  project.provide("pgliteDump", dump)
+  return () => stop(server, directory)
+}
+
+const dumpPglite = async (directory: string): Promise<string> => {
+  const database = await PGlite.create()
+  const dump = await database.dumpDataDir("none")
+  await database.close()
+  const path = join(directory, "pglite.tar")
+  await writeFile(path, Buffer.from(await dump.arrayBuffer()))
+  return path
+}
+
+const stop = async (server: PostgresServer, directory: string): Promise<void> => {
+  await server.stop()
+  await rm(directory, { recursive: true, force: true })
+}

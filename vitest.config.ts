@@ -1,0 +1,31 @@
+import { defineConfig } from "vitest/config"
+
+// Tests read the workspace from source; published packages do not know this condition.
+const conditions = ["@kinora/source", "node", "import", "default"]
+const resolution = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...resolution,
+        test: {
+          ...limits,
+          name: "unit",
+          include: ["{packages,hosts}/*/test/**/*.test.ts"],
+          exclude: ["**/*.integration.test.ts"]
+        }
+      },
+      {
+        ...resolution,
+        test: {
+          ...limits,
+          name: "integration",
+          include: ["{packages,hosts}/*/test/**/*.integration.test.ts"],
+          globalSetup: ["packages/testkit/src/globalSetup.ts"]
+        }
+      }
+    ]
+  }
+})
