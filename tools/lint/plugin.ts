@@ -1,0 +1,112 @@
+/**
+ * Rules of this repository that no ready-made one states. `.oxlintrc.json` says where each applies.
+ *
+ * The types cover the few nodes that the rules look at; oxlint publishes none for plugins.
+ */
+import { dirname, relative, resolve } from "node:path"
+
+interface Node {
+  readonly type: string
+  readonly name?: string
+  readonly callee?: Node
+  readonly object?: Node
+  readonly property?: Node
+  readonly arguments?: ReadonlyArray<Node>
+  readonly source?: { readonly value?: unknown } | null
+  readonly expression?: Node
+  readonly typeAnnotation?: Node
+  readonly range: readonly [number, number]
+}
+
+interface Context {
+  readonly cwd: string
+  readonly filename: string
+  readonly report: (problem: { readonly node: Node; readonly message: string }) => void
+}
+
+type Visitor = Readonly<Record<string, (node: Node) => void>>
+
+const rule = (create: (context: Context) => Visitor) => ({ create })
+
+/** Calls `check` with every import, re-export and dynamic import of a file. */
+const onImport = (check: (specifier: string, node: Node) => void): Visitor => {
+  const visit = (node: Node) => {
+    if (typeof node.source?.value === "string") check(node.source.value, node)
+  }
+  return {
+    ImportDeclaration: visit,
+    ImportExpression: visit,
+    ExportNamedDeclaration: visit,
+    ExportAllDeclaration: visit
+  }
+}
+
+/** `packages/<name>` or `hosts/<name>` of a file, or `undefined` outside both. */
+const packageOf = (context: Context, path: string): string | undefined =>
+  /^(packages|hosts)\/[^/]+/.exec(relative(context.cwd, path))?.[0]
+
+/** A package is entered by its exports: never by a relative path, never by its inside. */
+const packageBorders = rule((context) => {
+  const home = packageOf(context, context.filename)
+  return onImport((specifier, node) => {
+    if (specifier.startsWith(".")) {
+      if (home !== undefined && packageOf(context, resolve(dirname(context.filename), specifier)) !== home) {
+        context.report({ node, message: `\`${specifier}\` leaves ${home}: import the other package by its name.` })
+      }
+    } else if (/^@kinora\/[^/]+\/(internal|src|dist|test)(\/|$)/.test(specifier)) {
+      context.report({ node, message: `\`${specifier}\` is the inside of a package: use what it exports.` })
+    }
+  })
+})
+
+/** Time comes from Effect's `Clock`, so that a test can move it. */
+const noAmbientTime = rule((context) => {
+  const message = "Take the time from `Clock` or `DateTime`: a test cannot move this one."
+  return {
+    NewExpression: (node) => {
+      if (node.callee?.name === "Date" && node.arguments?.length === 0) context.report({ node, message })
+    },
+    CallExpression: (node) => {
+      if (node.callee?.name === "Date") context.report({ node, message })
+    },
+    MemberExpression: (node) => {
+      const isClock = node.object?.name === "Date" || node.object?.name === "performance"
+      if (isClock && node.property?.name === "now") context.report({ node, message })
+    }
+  }
+})
+
+/** A test that is written runs, and it alone does not keep the others from running. */
+const everyTestRuns = rule((context) => ({
+  MemberExpression: (node) => {
+    const isSwitch = ["only", "skip", "todo", "fails", "skipIf", "runIf"].includes(node.property?.name ?? "")
+    if (isSwitch && isTestFunction(node.object)) {
+      context.report({ node, message: `\`.${node.property?.name}\` keeps tests from running.` })
+    }
+  }
+}))
+
+/** `it`, `it.effect`, `describe`, … */
+const isTestFunction = (node: Node | undefined): boolean =>
+  node !== undefined &&
+  (["it", "test", "describe", "layer", "suite"].includes(node.name ?? "") ||
+    (node.type === "MemberExpression" && isTestFunction(node.object)))
+
+/** Two assertions in a row believe anything. */
+const noDoubleAssertion = rule((context) => ({
+  TSAsExpression: (node) => {
+    if (node.expression?.type === "TSAsExpression" && node.expression.typeAnnotation?.type === "TSUnknownKeyword") {
+      context.report({ node, message: "`as unknown as` turns the compiler off: decode, or narrow with a guard." })
+    }
+  }
+}))
+
+export default {
+  meta: { name: "kinora" },
+  rules: {
+    "package-borders": packageBorders,
+    "no-ambient-time": noAmbientTime,
+    "every-test-runs": everyTestRuns,
+    "no-double-assertion": noDoubleAssertion
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * Tries every public package the way its users get it: packed, installed elsewhere, imported by a
+ * plain `node`. In the workspace the condition `@kinora/source` hides what a tarball lacks.
+ */
+import { execFile } from "node:child_process"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { availableParallelism, tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { parseArgs } from "node:util"
+
+const help = `Usage: npm run pack:check [-- options] [package...]
+
+Builds the workspace, then checks each public package (or those named, with or without "@kinora/"):
+
+  publint   the tarball's manifest and files, warnings included (publint --strict)
+  types     every entry point resolves to types for ES modules (attw --profile esm-only)
+  import    every entry point loads in node, from the tarball installed with its dependencies
+  private   nothing under ./internal can be imported
+
+Options:
+  --json    one JSON document on standard output; progress goes to standard error
+  --help    this text
+
+Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
+`
+
+const root = resolve(import.meta.dirname, "..")
+
+interface Package {
+  readonly name: string
+  readonly version: string
+  readonly directory: string
+  /** `.`, `./Ledger`, … */
+  readonly entryPoints: ReadonlyArray<string>
+  /** `./internal/migrations`, … */
+  readonly internals: ReadonlyArray<string>
+}
+
+interface Check {
+  readonly name: "publint" | "types" | "import" | "private"
+  readonly passed: boolean
+  /** What the tool said when it failed; empty otherwise. */
+  readonly output: string
+}
+
+interface Report {
+  readonly package: string
+  readonly version: string
+  readonly files: number
+  readonly bytes: number
+  readonly entryPoints: number
+  readonly checks: ReadonlyArray<Check>
+}
+
+interface Packed {
+  readonly name: string
+  readonly filename: string
+  readonly size: number
+  readonly entryCount: number
+}
+
+const main = async (): Promise<number> => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: "boolean", default: false }, json: { type: "boolean", default: false } }
+  })
+  if (values.help) {
+    console.log(help)
+    return 0
+  }
+  const say = values.json ? console.error : console.log
+  const all = await findPublicPackages()
+  const chosen = choose(all, positionals)
+
+  say("Building the workspace")
+  await expectSuccess("tsc", ["-b"])
+  const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
+  try {
+    say(`Packing ${all.length} packages`)
+    const packed = await pack(all, directory)
+    say("Installing the tarballs in an empty project")
+    await install(packed, directory)
+    say(`Checking ${chosen.length} packages\n`)
+    const reports = await inParallel(chosen, async (self) => {
+      const report = await check(self, packed.get(self.name)!, directory)
+      say(describe(report))
+      return report
+    })
+    const failed = reports.filter((report) => report.checks.some((check) => !check.passed))
+    if (values.json) console.log(JSON.stringify({ passed: failed.length === 0, packages: reports }, null, 2))
+    say(`\n${reports.length - failed.length} passed, ${failed.length} failed`)
+    return failed.length === 0 ? 0 : 1
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const findPublicPackages = async (): Promise<ReadonlyArray<Package>> => {
+  const workspaces = JSON.parse(await expectSuccess("npm", ["query", ".workspace"])) as ReadonlyArray<{
+    readonly name: string
+    readonly version: string
+    readonly path: string
+    readonly private?: boolean
+  }>
+  return Promise.all(
+    workspaces.filter((manifest) => manifest.private !== true).map(async ({ name, path, version }) => ({
+      name,
+      version,
+      directory: path,
+      entryPoints: [".", ...(await modulesIn(path, "src")).filter((module) => module !== "./index")],
+      internals: (await modulesIn(path, "src/internal")).map((module) => module.replace(".", "./internal"))
+    }))
+  )
+}
+
+/** `./X` for each `X.ts` of a folder; a manifest's `exports` names them by one pattern. */
+const modulesIn = async (path: string, folder: string): Promise<ReadonlyArray<string>> => {
+  const files = await readdir(join(path, folder)).catch(() => [])
+  return files.filter((file) => file.endsWith(".ts")).map((file) => `./${file.slice(0, -".ts".length)}`).toSorted()
+}
+
+const choose = (all: ReadonlyArray<Package>, names: ReadonlyArray<string>): ReadonlyArray<Package> =>
+  names.length === 0 ? all : names.map((name) => {
+    const found = all.find((self) => self.name === name || self.name === `@kinora/${name}`)
+    if (found === undefined) throw new UsageError(`There is no public package ${name}.`)
+    return found
+  })
+
+/** Packs all, also where few are chosen: they depend on each other. */
+const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<ReadonlyMap<string, Packed>> => {
+  const workspaces = all.flatMap(({ name }) => ["--workspace", name])
+  const output = await expectSuccess("npm", ["pack", "--json", "--pack-destination", directory, ...workspaces])
+  const packed = JSON.parse(output) as ReadonlyArray<Packed> | Readonly<Record<string, Packed>>
+  return new Map(Object.values(packed).map((self) => [self.name, self]))
+}
+
+/** One project that has all tarballs, so that packages find each other there and not in a registry. */
+const install = async (packed: ReadonlyMap<string, Packed>, directory: string): Promise<void> => {
+  const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
+  const manifest = {
+    private: true,
+    type: "module",
+    dependencies: {
+      effect: devDependencies.effect,
+      ...Object.fromEntries([...packed].map(([name, { filename }]) => [name, `file:./${filename}`]))
+    }
+  }
+  await writeFile(join(directory, "package.json"), JSON.stringify(manifest, null, 2))
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+  await expectSuccess("npm", ["install", ...flags], directory)
+}
+
+const check = async (self: Package, packed: Packed, directory: string): Promise<Report> => {
+  const tarball = join(directory, packed.filename)
+  const specifiers = self.entryPoints.map((entry) => self.name + entry.slice(1))
+  return {
+    package: self.name,
+    version: self.version,
+    files: packed.entryCount,
+    bytes: packed.size,
+    entryPoints: specifiers.length,
+    checks: [
+      await runCheck("publint", "publint", ["run", tarball, "--strict"]),
+      await runCheck("types", "attw", [
+        tarball,
+        "--profile",
+        "esm-only",
+        "--no-emoji",
+        "--entrypoints",
+        ...self.entryPoints.map((entry) => entry.replace(/^\.\//, ""))
+      ]),
+      await runCheck("import", "node", ["--input-type=module", "--eval", importAll, ...specifiers], directory),
+      await runCheck(
+        "private",
+        "node",
+        ["--input-type=module", "--eval", importNone, ...self.internals.map((entry) => self.name + entry.slice(1))],
+        directory
+      )
+    ]
+  }
+}
+
+const importAll = `for (const specifier of process.argv.slice(1)) {
+  try { await import(specifier) } catch (error) { throw new Error("import of " + specifier + " failed", { cause: error }) }
+}`
+
+const importNone = `for (const specifier of process.argv.slice(1)) {
+  const code = await import(specifier).then(() => "none", (error) => error.code)
+  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(specifier + " can be reached from outside: " + code)
+}`
+
+const describe = (report: Report): string => {
+  const marks = report.checks.map((check) => `${check.passed ? "✔" : "✘"} ${check.name}`).join("  ")
+  const size = `${report.entryPoints} entries, ${report.files} files, ${Math.ceil(report.bytes / 1024)} KiB`
+  const failures = report.checks.filter((check) => !check.passed)
+  return [
+    `${marks}  ${report.package.padEnd(30)} ${size}`,
+    ...failures.map((check) => `\n${check.name}:\n${check.output.replaceAll(/^/gm, "    ")}\n`)
+  ].join("\n")
+}
+
+interface Outcome {
+  readonly passed: boolean
+  readonly stdout: string
+  readonly output: string
+}
+
+/** Runs a program of this workspace's `node_modules/.bin`, or of the machine. */
+const run = (command: string, args: ReadonlyArray<string>, cwd = root): Promise<Outcome> =>
+  new Promise((done) => {
+    const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`, NO_COLOR: "1" }
+    execFile(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
+      done({ passed: error === null, stdout, output: `${stdout}${stderr}`.trim() }))
+  })
+
+const runCheck = async (
+  name: Check["name"],
+  command: string,
+  args: ReadonlyArray<string>,
+  cwd?: string
+): Promise<Check> => {
+  const { output, passed } = await run(command, args, cwd)
+  return { name, passed, output: passed ? "" : output }
+}
+
+const expectSuccess = async (command: string, args: ReadonlyArray<string>, cwd?: string): Promise<string> => {
+  const { output, passed, stdout } = await run(command, args, cwd)
+  if (!passed) throw new Error(`\`${[command, ...args].join(" ")}\` failed:\n${output}`)
+  return stdout
+}
+
+/** As many at a time as there are cores; results in the order of the items. */
+const inParallel = async <A, B>(items: ReadonlyArray<A>, work: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> => {
+  const results = new Map<number, B>()
+  const queue = items.entries()
+  const takeAll = async () => {
+    for (const [index, item] of queue) results.set(index, await work(item))
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, takeAll))
+  return items.flatMap((_, index) => results.get(index) ?? [])
+}
+
+class UsageError extends Error {}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  const isUsage = error instanceof UsageError || (error instanceof TypeError && "code" in error)
+  console.error(error instanceof Error ? error.message : error)
+  if (isUsage) console.error("Try --help.")
+  process.exitCode = isUsage ? 2 : 1
+}
