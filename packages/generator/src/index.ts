@@ -1,1 +1,5 @@
-export {}
+export * as GenerationRequest from "./GenerationRequest.ts"
+export * as Generator from "./Generator.ts"
+export * as GeneratorError from "./GeneratorError.ts"
+export * as Generators from "./Generators.ts"
+export * as ScriptedGenerator from "./ScriptedGenerator.ts"

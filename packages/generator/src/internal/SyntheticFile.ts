@@ -1,0 +1,115 @@
+/** Valid files of any size that cost nothing to make. */
+
+/** A file in parts that are made while it is read. */
+export interface SyntheticFile {
+  readonly facts: { readonly mime: string; readonly width?: number; readonly height?: number }
+  readonly partsTotal: number
+  readonly parts: Iterable<Uint8Array>
+}
+
+/** A grey PNG of 16 x 16 pixels, padded to `bytes` with chunks that readers skip. */
+export const picture = (bytes: number): SyntheticFile => {
+  const head = concat([Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), header, pixels])
+  const file = padded(
+    bytes,
+    head,
+    chunk("IEND", new Uint8Array(0)),
+    (size) => chunk("kiNo", new Uint8Array(size - 12)),
+    12
+  )
+  return { facts: { mime: "image/png", width: side, height: side }, ...file }
+}
+
+/** An MP4 container of `bytes` without a picture in it: for moving bytes, not for looking at. */
+export const video = (bytes: number): SyntheticFile => {
+  const head = box("ftyp", concat([ascii("isom"), uint32(512), ascii("isommp42")]))
+  const file = padded(bytes, head, new Uint8Array(0), (size) => box("free", new Uint8Array(size - 8)), 8)
+  return { facts: { mime: "video/mp4" }, ...file }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const side = 16
+const partMax = 64 * 1024
+
+/** Fills the room between head and tail; what is too small for one piece of padding stays empty. */
+const padded = (
+  bytes: number,
+  head: Uint8Array,
+  tail: Uint8Array,
+  pad: (size: number) => Uint8Array,
+  padMin: number
+): Pick<SyntheticFile, "parts" | "partsTotal"> => {
+  const room = bytes - head.length - tail.length
+  const fullTotal = room < partMax + padMin ? 0 : Math.floor((room - padMin) / partMax)
+  const rest = room - fullTotal * partMax
+  return {
+    partsTotal: fullTotal + 3,
+    parts: {
+      *[Symbol.iterator]() {
+        yield head
+        const full = fullTotal > 0 ? pad(partMax) : head
+        for (let part = 0; part < fullTotal; part++) yield full
+        yield rest >= padMin ? pad(rest) : new Uint8Array(0)
+        yield tail
+      }
+    }
+  }
+}
+
+const uint32 = (value: number): Uint8Array =>
+  Uint8Array.of((value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255)
+
+const ascii = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+const box = (type: string, body: Uint8Array): Uint8Array => concat([uint32(body.length + 8), ascii(type), body])
+
+const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
+  return value
+})
+
+const crc32 = (bytes: Uint8Array): number => {
+  let crc = 0xffffffff
+  for (const byte of bytes) crc = (crcTable[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8)
+  return ~crc
+}
+
+const adler32 = (bytes: Uint8Array): number => {
+  let a = 1
+  let b = 0
+  for (const byte of bytes) {
+    a = (a + byte) % 65_521
+    b = (b + a) % 65_521
+  }
+  return (b << 16) | a
+}
+
+const chunk = (type: string, body: Uint8Array): Uint8Array => {
+  const named = concat([ascii(type), body])
+  return concat([uint32(body.length), named, uint32(crc32(named))])
+}
+
+/** Eight bits of grey, no interlace. */
+const header = chunk("IHDR", concat([uint32(side), uint32(side), Uint8Array.of(8, 0, 0, 0, 0)]))
+
+/** One stored (not compressed) deflate block: a filter byte and grey pixels for each row. */
+const pixels = (() => {
+  const rows = Uint8Array.from({ length: side * (side + 1) }, (_, index) => index % (side + 1) === 0 ? 0 : 0x80)
+  const length = rows.length
+  const block = Uint8Array.of(1, length & 255, length >> 8, ~length & 255, (~length >> 8) & 255)
+  return chunk("IDAT", concat([Uint8Array.of(0x78, 0x01), block, rows, uint32(adler32(rows))]))
+})()
