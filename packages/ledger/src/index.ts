@@ -1,1 +1,7 @@
-export {}
+export * as Audit from "./Audit.ts"
+export * as Charge from "./Charge.ts"
+export * as Day from "./Day.ts"
+export * as Grant from "./Grant.ts"
+export * as Ledger from "./Ledger.ts"
+export * as Lot from "./Lot.ts"
+export * as Transaction from "./Transaction.ts"
