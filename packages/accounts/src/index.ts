@@ -1,1 +1,8 @@
-export {}
+export * as Account from "./Account.ts"
+export * as Accounts from "./Accounts.ts"
+export * as AccountsError from "./AccountsError.ts"
+export * as AccountStore from "./AccountStore.ts"
+export * as ApiKey from "./ApiKey.ts"
+export * as Identity from "./Identity.ts"
+export * as Plan from "./Plan.ts"
+export * as PlanTable from "./PlanTable.ts"

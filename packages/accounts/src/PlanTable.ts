@@ -1,0 +1,102 @@
+/**
+ * What each tier allows and costs: the table in `interface.md`, Limits, and the
+ * configurable part of D25.
+ */
+import { type DateTime, Effect, Option, Schema } from "effect"
+import * as Plan from "./Plan.ts"
+
+/** How much may happen at once and per minute in one group. */
+export interface Limits {
+  /** Job creations per calendar minute. */
+  readonly createRpm: number
+  /** Jobs that hold a slot at the same time; more wait as pending. */
+  readonly concurrency: number
+}
+
+/** Jobs of each kind that a Studio plan includes per UTC day. */
+export interface DailyQuota {
+  readonly images: number
+  readonly videos: number
+}
+
+const positive = Schema.Int.check(Schema.isGreaterThan(0))
+const orDefault = <Value>(value: Value) => Effect.succeed(value)
+
+const limitFields = (limits: Limits) => ({
+  createRpm: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.createRpm))),
+  concurrency: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.concurrency)))
+})
+
+const studioTier = (
+  { createRpm, concurrency, priceCents, images, videos }: Limits & DailyQuota & { readonly priceCents: number }
+) =>
+  Schema.Struct({
+    ...limitFields({ createRpm, concurrency }),
+    /** Price of a period in US cents. */
+    priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
+    quota: Schema.Struct({
+      images: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(images))),
+      videos: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(videos)))
+    }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+  }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+
+const creditsTier = (
+  { createRpm, concurrency, priceCents, credits }: Limits & { readonly priceCents: number; readonly credits: number }
+) =>
+  Schema.Struct({
+    ...limitFields({ createRpm, concurrency }),
+    /** Price of a period in US cents. */
+    priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
+    /** Credits of the `plan` lot that each period brings. */
+    credits: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(credits)))
+  }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+
+/**
+ * The table as it can be configured. Everything may be left out and then has the
+ * value of `interface.md` and D25, so `{ studio: { pro: { priceCents: 3500 } } }`
+ * changes one price. Counts are whole numbers, limits at least 1.
+ */
+export const PlanTable = Schema.Struct({
+  /** Days that a plan is paid for. */
+  periodDays: positive.pipe(Schema.withDecodingDefaultKey(orDefault(30))),
+  /** The limits of a group in which an account has no plan. */
+  free: Schema.Struct(limitFields({ createRpm: 10, concurrency: 1 })).pipe(
+    Schema.withDecodingDefaultKey(orDefault({}))
+  ),
+  studio: Schema.Struct({
+    starter: studioTier({ createRpm: 20, concurrency: 1, priceCents: 900, images: 50, videos: 5 }),
+    pro: studioTier({ createRpm: 40, concurrency: 2, priceCents: 2900, images: 200, videos: 20 }),
+    scale: studioTier({ createRpm: 80, concurrency: 4, priceCents: 9900, images: 1000, videos: 100 })
+  }).pipe(Schema.withDecodingDefaultKey(orDefault({}))),
+  credits: Schema.Struct({
+    starter: creditsTier({ createRpm: 30, concurrency: 2, priceCents: 1000, credits: 1000 }),
+    pro: creditsTier({ createRpm: 60, concurrency: 4, priceCents: 4500, credits: 5000 }),
+    business: creditsTier({ createRpm: 120, concurrency: 8, priceCents: 16_000, credits: 20_000 })
+  }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+})
+/** See the schema of the same name. */
+export type PlanTable = typeof PlanTable.Type
+
+/** The table with nothing configured. */
+export const defaults: PlanTable = Schema.decodeSync(PlanTable)({})
+
+/** The limits of one group at `now`. Without a plan, or after its period, the free level applies. */
+export const limits = <Group extends Plan.PlanGroup>(
+  table: PlanTable,
+  group: Group,
+  plan: Option.Option<Plan.Plan<Plan.Tiers[Group]>>,
+  now: DateTime.Utc
+): Limits => {
+  const groups: { readonly [G in Plan.PlanGroup]: Readonly<Record<Plan.Tiers[G], Limits>> } = table
+  return Option.match(Plan.active(plan, now), {
+    onNone: () => table.free,
+    onSome: ({ tier }) => groups[group][tier]
+  })
+}
+
+/** What the Studio plan includes per UTC day, or none when no Studio plan is active at `now`. */
+export const dailyQuota = (
+  table: PlanTable,
+  plan: Option.Option<Plan.Plan<Plan.StudioTier>>,
+  now: DateTime.Utc
+): Option.Option<DailyQuota> => Option.map(Plan.active(plan, now), ({ tier }) => table.studio[tier].quota)
