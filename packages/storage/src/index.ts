@@ -1,1 +1,7 @@
-export {}
+export * as BlobError from "./BlobError.ts"
+export * as BlobKey from "./BlobKey.ts"
+export * as BlobStore from "./BlobStore.ts"
+export * as FileBlobStore from "./FileBlobStore.ts"
+export * as Preconditions from "./Preconditions.ts"
+export * as Range from "./Range.ts"
+export * as UrlSigner from "./UrlSigner.ts"

@@ -1,0 +1,221 @@
+/**
+ * Blobs as files of one directory.
+ *
+ *     <directory>/blobs/7f/generations~gen_01k…~output.mp4
+ *     <directory>/partial/<uuid>
+ *
+ * A put writes a partial file, syncs it, and renames it into place, so a blob is
+ * there whole or not at all. Both directories are on one file system, as a rename
+ * needs. Any number of processes may share the directory.
+ */
+import { Cause, Clock, Duration, Effect, Layer, type Pull, Stream } from "effect"
+import { createHash, randomUUID } from "node:crypto"
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
+import * as path from "node:path"
+import { BlobError, NotFound, OutOfRange, Unavailable } from "./BlobError.ts"
+import * as BlobKey from "./BlobKey.ts"
+import { BlobStore, type ByteRange, chunkBytesMax } from "./BlobStore.ts"
+import * as Meter from "./internal/Meter.ts"
+
+/** Where and how the files are kept. */
+export interface FileBlobStoreOptions {
+  /** Created when missing. Nothing else may live in it. */
+  readonly directory: string
+  /**
+   * A partial file that was not written to for this long was left by a crash, and
+   * is removed when the layer is built. Longer than any put waits for its next
+   * bytes, since another process may be at work in the directory. Default one day.
+   */
+  readonly partialAgeMax?: Duration.Input | undefined
+}
+
+/** A `BlobStore` in a directory. Building it makes the directory ready and removes what crashes have left. */
+export const layer = (options: FileBlobStoreOptions): Layer.Layer<BlobStore, BlobError> =>
+  Layer.effect(BlobStore, make(options))
+
+/** See `layer`. */
+export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
+  const places = makePlaces(options.directory)
+  yield* prepare(places)
+  yield* removeStale(places, options.partialAgeMax ?? Duration.days(1))
+
+  return BlobStore.of({
+    put: Effect.fn("BlobStore.put")(function*(key, stream, putOptions) {
+      yield* BlobKey.check(key)
+      const meter = Meter.make(key, putOptions)
+      const partial = yield* acquirePartial(places)
+      yield* Stream.runForEach(stream, (chunk) =>
+        Effect.suspend(() => {
+          const refusal = meter.add(chunk)
+          return refusal === undefined
+            ? attempt("put", () => partial.handle.writeFile(chunk))
+            : Effect.fail(refusal)
+        }))
+      yield* Effect.uninterruptible(publish(partial, places.fileOf(key)))
+      return meter.finish()
+    }, Effect.scoped),
+
+    get: (key, range) =>
+      Stream.fromPull(Effect.gen(function*() {
+        yield* BlobKey.check(key)
+        const handle = yield* acquireFile(key, places.fileOf(key))
+        return yield* readFrom(key, handle, range)
+      })).pipe(Stream.scoped),
+
+    head: Effect.fn("BlobStore.head")(function*(key) {
+      yield* BlobKey.check(key)
+      const found = yield* attempt("head", () => stat(places.fileOf(key)), key)
+      return { key, bytes: found.size }
+    }),
+
+    delete: Effect.fn("BlobStore.delete")(function*(keys) {
+      yield* Effect.forEach(keys, BlobKey.check, { discard: true })
+      const files = keys.map(places.fileOf)
+      yield* Effect.forEach(files, (file) => attempt("delete", () => rm(file, { force: true })), {
+        concurrency: filesConcurrent,
+        discard: true
+      })
+      yield* Effect.forEach(
+        new Set(files.map((file) => path.dirname(file))),
+        (directory) => syncDirectory("delete", directory),
+        {
+          concurrency: filesConcurrent,
+          discard: true
+        }
+      )
+    })
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Files that one call works on at the same time. Each holds a thread of Node's pool, which has four. */
+const filesConcurrent = 4
+
+interface Places {
+  readonly partials: string
+  readonly fans: ReadonlyArray<string>
+  readonly fileOf: (key: string) => string
+}
+
+/**
+ * Files are spread by hash over 256 directories, so that none grows too long to
+ * work with. A key becomes a file name by writing `/` as `~`, which no key has.
+ */
+const makePlaces = (directory: string): Places => {
+  const fans = Array.from(
+    { length: 256 },
+    (_, index) => path.join(directory, "blobs", index.toString(16).padStart(2, "0"))
+  )
+  return {
+    partials: path.join(directory, "partial"),
+    fans,
+    fileOf: (key) => {
+      const [fan] = createHash("sha256").update(key).digest()
+      return path.join(fans[fan as number] as string, key.replaceAll("/", "~"))
+    }
+  }
+}
+
+/** Makes all directories at once, so that a put never has to, and their names durable. */
+const prepare = Effect.fnUntraced(function*({ fans, partials }: Places) {
+  yield* Effect.forEach(
+    [partials, ...fans],
+    (directory) => attempt("make", () => mkdir(directory, { recursive: true })),
+    {
+      concurrency: filesConcurrent,
+      discard: true
+    }
+  )
+  const blobs = path.dirname(fans[0] as string)
+  for (const directory of [blobs, path.dirname(blobs)]) yield* syncDirectory("make", directory)
+})
+
+const removeStale = Effect.fnUntraced(function*({ partials }: Places, ageMax: Duration.Input) {
+  const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(ageMax)
+  const names = yield* attempt("make", () => readdir(partials))
+  yield* Effect.forEach(names, (name) =>
+    attempt("make", async () => {
+      const file = path.join(partials, name)
+      // Another process may have removed or published it since.
+      const found = await stat(file).catch(() => undefined)
+      if (found !== undefined && found.mtimeMs < oldest) await rm(file, { force: true })
+    }), { concurrency: filesConcurrent, discard: true })
+})
+
+interface Partial {
+  readonly file: string
+  readonly handle: FileHandle
+}
+
+/** A new partial file, closed and removed with the scope. Closing waits for a write that is under way. */
+const acquirePartial = ({ partials }: Places) =>
+  Effect.acquireRelease(
+    attempt("put", async (): Promise<Partial> => {
+      const file = path.join(partials, randomUUID())
+      return { file, handle: await open(file, "wx") }
+    }),
+    ({ file, handle }) =>
+      Effect.promise(async () => {
+        await handle.close().catch(() => undefined)
+        await rm(file, { force: true }).catch(() => undefined)
+      })
+  )
+
+/** The bytes first, then the name: a name that survives a loss of power has all its bytes. */
+const publish = Effect.fnUntraced(function*({ file, handle }: Partial, target: string) {
+  yield* attempt("put", () => handle.sync())
+  yield* attempt("put", () => rename(file, target))
+  yield* syncDirectory("put", path.dirname(target))
+})
+
+const acquireFile = (key: string, file: string) =>
+  Effect.acquireRelease(
+    attempt("get", () => open(file, "r"), key),
+    (handle) => Effect.promise(() => handle.close().catch(() => undefined))
+  )
+
+/** Pulls one chunk per read. Each has memory of its own, since a socket may still hold the one before. */
+const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, range: ByteRange | undefined) {
+  const { size } = yield* attempt("get", () => handle.stat())
+  const outOfRange = Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes: size }) }))
+  if (range !== undefined && range.end >= size) return yield* outOfRange
+  const stop = range === undefined ? size : range.end + 1
+  let position = range?.start ?? 0
+
+  return Effect.suspend((): Pull.Pull<readonly [Uint8Array], BlobError> => {
+    if (position >= stop) return Cause.done()
+    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytesMax, stop - position))
+    return Effect.flatMap(attempt("get", () => handle.read(buffer, 0, buffer.length, position)), ({ bytesRead }) => {
+      if (bytesRead === 0) return outOfRange
+      position += bytesRead
+      return Effect.succeed([buffer.subarray(0, bytesRead)] as const)
+    })
+  })
+})
+
+const syncDirectory = (operation: string, directory: string) =>
+  attempt(operation, async () => {
+    const handle = await open(directory, "r")
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  })
+
+/** Runs a call to the file system. Only where a `key` is given does a missing file mean `NotFound`. */
+const attempt = <A>(operation: string, call: () => Promise<A>, key?: string): Effect.Effect<A, BlobError> =>
+  Effect.tryPromise({
+    try: call,
+    catch: (cause) =>
+      new BlobError({
+        reason: key !== undefined && isMissing(cause)
+          ? new NotFound({ key })
+          : new Unavailable({ operation: `BlobStore.${operation}`, cause })
+      })
+  })
+
+const isMissing = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
