@@ -1,1 +1,2 @@
-export {}
+export * as Media from "./Media.ts"
+export * as MediaError from "./MediaError.ts"
