@@ -1,1 +1,7 @@
-export {}
+export * as Claim from "./Claim.ts"
+export * as Fingerprint from "./Fingerprint.ts"
+export * as Idempotency from "./Idempotency.ts"
+export * as IdempotencyError from "./IdempotencyError.ts"
+export * as IdempotencyKey from "./IdempotencyKey.ts"
+export * as IdempotencyStore from "./IdempotencyStore.ts"
+export * as SqlIdempotencyStore from "./SqlIdempotencyStore.ts"

@@ -1,0 +1,25 @@
+/** The table of claims. */
+import type { Migrations } from "@kinora/persistence/Migrations"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+const createClaim = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE idempotency_claim (
+      scope text COLLATE "C" NOT NULL CHECK (length(scope) <= 128),
+      identity text COLLATE "C" NOT NULL CHECK (length(identity) <= 259),
+      fingerprint text NOT NULL CHECK (fingerprint ~ '^[0-9a-f]{64}$'),
+      reference text NOT NULL CHECK (length(reference) <= 128),
+      claimed_at timestamptz NOT NULL,
+      expires_at timestamptz NOT NULL CHECK (expires_at >= claimed_at),
+      PRIMARY KEY (scope, identity)
+    )
+  `
+  yield* sql`CREATE INDEX idempotency_claim_expires_at ON idempotency_claim (expires_at)`
+})
+
+export const migrations: Migrations = {
+  namespace: "idempotency",
+  migrations: { "0001_claim": createClaim }
+}
