@@ -1,1 +1,11 @@
-export {}
+export * as Job from "./Job.ts"
+export * as JobHandler from "./JobHandler.ts"
+export * as JobKind from "./JobKind.ts"
+export * as Lanes from "./Lanes.ts"
+export * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
+export * as Scheduler from "./Scheduler.ts"
+export * as SchedulerError from "./SchedulerError.ts"
+export * as SchedulerStore from "./SchedulerStore.ts"
+export * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
+export * as Wakeup from "./Wakeup.ts"
+export * as Worker from "./Worker.ts"

@@ -1,0 +1,3 @@
+import { Effect, Layer } from "effect"
+import { SchedulerStore } from "./SchedulerStore.ts"
+export const layer: Layer.Layer<SchedulerStore> = Layer.effect(SchedulerStore, Effect.never)
