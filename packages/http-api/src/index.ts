@@ -1,1 +1,7 @@
-export {}
+export * as Access from "./Access.ts"
+export * as Api from "./Api.ts"
+export * as ApiError from "./ApiError.ts"
+export * as ErrorCode from "./ErrorCode.ts"
+export * as Generation from "./Generation.ts"
+export * as Model from "./Model.ts"
+export * as Scalar from "./Scalar.ts"

@@ -1,0 +1,151 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { document } from "../src/Api.ts"
+
+/** `type`, `type?` when optional, `null` as an alternative, `[]` for arrays, as the interface's tables write them. */
+const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Generation: {
+    id: "string",
+    model: "string",
+    kind: "string",
+    mode: "string",
+    plan: "string",
+    status: "string",
+    prompt: "string|null",
+    params: "PublicParams",
+    cost_credits: "int64|null",
+    quota_kind: "string|null",
+    watermark: "boolean",
+    refunded: "boolean",
+    error_code: "string|null",
+    error: "PublicError|null",
+    output: "PublicOutput|null",
+    preview_url: "string|null",
+    thumb_url: "string|null",
+    poster_url: "string|null",
+    result_expires_at: "date-time|null",
+    queued_at: "date-time",
+    started_at: "date-time|null",
+    finished_at: "date-time|null",
+    created_at: "date-time",
+    next: "Next?"
+  },
+  Next: { action: "string", after_seconds: "int64" },
+  PublicParams: { aspect_ratio: "string?", duration: "int64?", resolution: "string?", images: "PublicImage[]|null?" },
+  PublicImage: { index: "int64", mime: "string", width: "int64", height: "int64" },
+  PublicOutput: { url: "string", mime: "string", bytes: "int64", expires_at: "date-time" },
+  PublicError: { code: "string", message: "string", reason: "string|null" },
+  CreateGenerationRequest: { plan: "string", model: "string", params: "Params" },
+  Params: {
+    prompt: "string",
+    aspect_ratio: "string?",
+    duration: "int64?",
+    mode: "string?",
+    resolution: "string?",
+    images: "InputImage[]|null?"
+  },
+  InputImage: { data: "string?", mime: "string?", upload_id: "string?" },
+  PublicModel: {
+    id: "string",
+    name: "string",
+    kind: "string",
+    studio_eligible: "boolean",
+    status: "string",
+    capabilities: "string[]|null",
+    max_reference_images: "int64",
+    max_prompt_chars: "int64",
+    params_schema: "PublicSchemaParam[]|null",
+    price_table: "PublicPrice[]|null"
+  },
+  PublicSchemaParam: {
+    name: "string",
+    type: "string",
+    default: "any?",
+    min: "int64?",
+    max: "int64?",
+    values: "any[]|null?"
+  },
+  PublicPrice: { params: "object", credits: "int64" },
+  ModelList: { data: "PublicModel[]|null" }
+}
+
+interface Node {
+  readonly $ref?: string
+  readonly type?: string
+  readonly format?: string
+  readonly anyOf?: ReadonlyArray<Node>
+  readonly items?: Node
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly required?: ReadonlyArray<string>
+  readonly additionalProperties?: unknown
+}
+
+const typeOf = (node: Node): string =>
+  node.$ref?.replace("#/components/schemas/", "") ??
+    node.anyOf?.map(typeOf).join("|") ??
+    (node.type === "array" ? `${typeOf(node.items ?? {})}[]` : undefined) ??
+    node.format ??
+    node.type ??
+    "any"
+
+it.effect("openapi.json is what the contract generates", () =>
+  Effect.sync(() => {
+    const written = readFileSync(new URL("../openapi.json", import.meta.url), "utf8")
+    assert.strictEqual(
+      written,
+      `${JSON.stringify(document, null, 2)}\n`,
+      "run: npm run openapi -w @kinora/http-api"
+    )
+  }))
+
+for (const [name, fields] of Object.entries(tables)) {
+  it.effect(`${name} has exactly the fields of the interface's table`, () =>
+    Effect.sync(() => {
+      const schema = document.components.schemas[name] as Node
+      const found = Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([field, node]) => [
+          field,
+          typeOf(node) + (schema.required?.includes(field) === true ? "" : "?")
+        ])
+      )
+      assert.deepStrictEqual(found, fields)
+      assert.isFalse(schema.additionalProperties)
+    }))
+}
+
+it.effect("documents HEAD, partial content and the range error of every file (D33)", () =>
+  Effect.sync(() => {
+    for (const file of ["content", "preview", "thumb", "poster"]) {
+      const item = document.paths[`/v1/generations/{id}/${file}`]
+      assert.includeMembers(Object.keys(item?.get?.responses ?? {}), ["200", "206", "304", "410", "416"])
+      assert.includeMembers(Object.keys(item?.head?.responses ?? {}), ["200", "304", "410"])
+      assert.isUndefined(item?.head?.responses[200]?.content)
+      assert.deepStrictEqual(item?.get?.security, [{ bearer: [] }, { signed: [] }])
+    }
+  }))
+
+it.effect("documents the limit headers on every answer below /v1, and the request id everywhere (D26, D30)", () =>
+  Effect.sync(() => {
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const operation of [item.get, item.head, item.post]) {
+        for (const { headers } of Object.values(operation?.responses ?? {})) {
+          assert.property(headers, "X-Request-Id")
+          assert.strictEqual("X-RateLimit-Reset" in (headers ?? {}), path.startsWith("/v1/"))
+        }
+      }
+    }
+  }))
+
+it.effect("documents integers in headers and queries as integers", () =>
+  Effect.sync(() => {
+    const text = JSON.stringify(document)
+    assert.notInclude(text, "^[+-]?(?:")
+    assert.deepInclude(document.paths["/v1/generations/{id}"]?.get?.parameters, {
+      name: "wait",
+      in: "query",
+      required: false,
+      schema: { type: "integer", format: "int64", minimum: 0 },
+      description: "Seconds; values above 60 are treated as 60."
+    })
+  }))
