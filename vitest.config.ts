@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: "unit",
-          include: ["{packages,hosts}/*/test/**/*.test.ts"],
+          include: ["{packages,hosts}/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
           exclude: ["**/*.integration.test.ts"]
         }
       },

@@ -17,7 +17,10 @@ interface Entry {
 }
 
 /** Words of a package's name, and what they say in its manifest. */
-const aliases = new Map([["windows", "win32"], ["64", "x64"], ["eabi", "arm"], ["gnueabihf", "arm"], ["gnu", "glibc"]])
+const aliases = new Map([["windows", "win32"], ["64", "x64"], ["gnu", "glibc"], ["gnueabihf", "glibc"], [
+  "musleabihf",
+  "musl"
+]])
 const systems = new Set("aix android darwin freebsd linux netbsd openbsd openharmony sunos win32".split(" "))
 const processors = new Set("arm arm64 ia32 loong64 mips64el ppc64 riscv64 s390x wasm32 x64".split(" "))
 const libraries = new Set(["glibc", "musl"])
