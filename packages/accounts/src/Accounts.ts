@@ -21,7 +21,7 @@ import * as Plan from "./Plan.ts"
 /** A key that was just made. This is the only time that it can be seen. */
 export interface NewKey {
   readonly record: ApiKey.ApiKey
-  readonly key: Redacted.Redacted<string>
+  readonly key: Redacted.Redacted
 }
 
 /** What methods fail with: a refusal, or the storage. */
@@ -73,7 +73,7 @@ export class Accounts extends Context.Service<Accounts, {
    * note that cannot be written is dropped.
    */
   readonly authenticate: (
-    key: Redacted.Redacted<string>
+    key: Redacted.Redacted
   ) => Effect.Effect<Option.Option<Identity>, StorageError.StorageError>
 }>()("@kinora/accounts/Accounts") {}
 
@@ -206,7 +206,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const lookUp = Folding.make({ name: "Accounts.lookUp", membersMax: 256, setsMax: 2, run: load })
 
   // No span and no generator: this runs for every request, and mostly answers from memory.
-  const authenticate = (key: Redacted.Redacted<string>) =>
+  const authenticate = (key: Redacted.Redacted) =>
     Effect.withFiber<Option.Option<Identity>, StorageError.StorageError>((fiber) => {
       if (!ApiKey.isWellFormed(Redacted.value(key))) return Effect.succeedNone
       const hash = ApiKey.hash(key)

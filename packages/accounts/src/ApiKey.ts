@@ -34,11 +34,13 @@ export interface ApiKey {
 }
 
 /** A new key. */
-export const make: Effect.Effect<Redacted.Redacted<string>, never, SecureRandom.SecureRandom> = SecureRandom
-  .SecureRandom.use((random) => Effect.map(random.randomBytes(randomBytesCount), (bytes) => fromRandom(bytes)))
+export const make: Effect.Effect<Redacted.Redacted, never, SecureRandom.SecureRandom> = Effect.flatMap(
+  SecureRandom.SecureRandom,
+  (random) => Effect.map(random.randomBytes(randomBytesCount), fromRandom)
+)
 
 /** The key of 32 bytes that nobody can guess. */
-export const fromRandom = (bytes: Uint8Array): Redacted.Redacted<string> => {
+export const fromRandom = (bytes: Uint8Array): Redacted.Redacted => {
   const body = keyStart + fromBytes(bytes, randomChars)
   return Redacted.make(body + checksum(body), { label: "ApiKey" })
 }
@@ -51,10 +53,10 @@ export const isWellFormed = (text: string): boolean =>
   checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
 
 /** What a database keeps of a key: its SHA-256, as 64 lower-case hexadecimal characters. */
-export const hash = (key: Redacted.Redacted<string>): string => bytesToHex(sha256(utf8ToBytes(Redacted.value(key))))
+export const hash = (key: Redacted.Redacted): string => bytesToHex(sha256(utf8ToBytes(Redacted.value(key))))
 
 /** The part of a key that may be shown. */
-export const prefix = (key: Redacted.Redacted<string>): string => Redacted.value(key).slice(0, prefixChars)
+export const prefix = (key: Redacted.Redacted): string => Redacted.value(key).slice(0, prefixChars)
 
 /** Longest name of a key, in UTF-16 code units. */
 export const nameCharsMax = 100

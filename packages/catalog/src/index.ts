@@ -1,1 +1,7 @@
-export {}
+export * as AspectRatio from "./AspectRatio.ts"
+export * as Catalog from "./Catalog.ts"
+export * as DefaultModels from "./DefaultModels.ts"
+export * as Issue from "./Issue.ts"
+export * as Model from "./Model.ts"
+export * as Parameters from "./Parameters.ts"
+export * as Price from "./Price.ts"

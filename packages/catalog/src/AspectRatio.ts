@@ -1,0 +1,45 @@
+/** From sizes in pixels to the aspect ratios of a model (D20). */
+import { Option } from "effect"
+import * as Model from "./Model.ts"
+
+/** A size in pixels. */
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** The parameter whose values are aspect ratios, `3:2`. */
+export const paramName = "aspect_ratio"
+
+/** The size that `1536x1024` means, or none for any other text. */
+export const parseSize = (text: string): Option.Option<Size> => pair(/^([1-9]\d{0,4})x([1-9]\d{0,4})$/, text)
+
+/**
+ * The model's aspect ratio that is nearest to the size's, twice as wide being as
+ * far as twice as high; of two that are as near, the first. None when the model
+ * takes no aspect ratio.
+ */
+export const nearest = (model: Model.Model, size: Size): Option.Option<string> => {
+  const values = Option.match(Model.param(model, paramName), { onNone: () => [], onSome: ({ values = [] }) => values })
+  let best: { readonly value: string; readonly distance: number } | undefined
+  for (const value of values) {
+    const ratio = typeof value === "string" ? parse(value) : Option.none()
+    if (typeof value !== "string" || Option.isNone(ratio)) continue
+    const distance = Math.abs(Math.log(size.width / size.height) - Math.log(ratio.value.width / ratio.value.height))
+    if (best === undefined || distance < best.distance) best = { value, distance }
+  }
+  return Option.map(Option.fromUndefinedOr(best), ({ value }) => value)
+}
+
+/** The numbers of an aspect ratio, `3:2`, or none for any other text. */
+export const parse = (text: string): Option.Option<Size> => pair(/^([1-9]\d{0,4}):([1-9]\d{0,4})$/, text)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const pair = (pattern: RegExp, text: string): Option.Option<Size> =>
+  Option.map(
+    Option.fromNullOr(pattern.exec(text)),
+    ([, width, height]) => ({ width: Number(width), height: Number(height) })
+  )

@@ -1,0 +1,100 @@
+/** The models of a service, checked as a whole before the first job is taken. */
+import { Context, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
+import { modelIssues } from "./internal/rules.ts"
+import { formatPath, type Issue } from "./Issue.ts"
+import * as Model from "./Model.ts"
+
+/** The models that a service knows. */
+export class Catalog extends Context.Service<Catalog, {
+  /** The model of this id, also a withdrawn one: a worker fails its jobs, a request treats it as unknown. */
+  readonly find: (id: string) => Option.Option<Model.Model>
+  /** The models on sale, as configured and in that order: all but the withdrawn ones. */
+  readonly list: ReadonlyArray<Model.Model>
+}>()("@kinora/catalog/Catalog") {}
+
+/** A configuration of models that cannot be served. */
+export class InvalidCatalog extends Schema.TaggedError<InvalidCatalog>("@kinora/catalog/InvalidCatalog")(
+  "InvalidCatalog",
+  {
+    /** Everything that is wrong; paths start at the list of models. */
+    issues: Schema.Array(
+      Schema.Struct({ path: Schema.Array(Schema.Union([Schema.String, Schema.Int])), message: Schema.String })
+    )
+  }
+) {
+  override get message(): string {
+    return [
+      `${this.issues.length} problems in the configuration of models`,
+      ...this.issues.map(({ message, path }) => `  models${formatPath(path)}: ${message}`)
+    ].join("\n")
+  }
+}
+
+/** Most models that one service may have. */
+export const modelsMax = 200
+
+/** The models of a configuration, or every problem in it. */
+export const parse = (input: unknown): Result.Result<ReadonlyArray<Model.Model>, InvalidCatalog> => {
+  if (!Array.isArray(input)) return invalid([{ path: [], message: "must be a list of models" }])
+  if (input.length > modelsMax) return invalid([{ path: [], message: `must have at most ${modelsMax} models` }])
+  const decoded = input.map((model: unknown) => decodeModel(model))
+  const models = decoded.flatMap((result) => Result.isSuccess(result) ? [result.success] : [])
+  const issues = [
+    ...decoded.flatMap((result, index) =>
+      under(index, Result.match(result, { onFailure: (issues) => issues, onSuccess: modelIssues }))
+    ),
+    ...duplicateIds(input)
+  ]
+  return issues.length > 0 ? invalid(issues) : Result.succeed(models)
+}
+
+/** The service over these models. */
+export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidCatalog> =>
+  Effect.map(Effect.fromResult(parse(input)), (models) => {
+    const byId = new Map(models.map((model) => [model.id, model]))
+    return Catalog.of({
+      find: (id) => Option.fromUndefinedOr(byId.get(id)),
+      list: models.filter(({ status }) => status !== "withdrawn")
+    })
+  })
+
+/** The service over the models of a configuration. It does not start over one that has problems. */
+export const layer = (models: ReadonlyArray<Model.ModelInput>): Layer.Layer<Catalog, InvalidCatalog> =>
+  Layer.effect(Catalog, make(models))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const invalid = (issues: ReadonlyArray<Issue>) => Result.fail(new InvalidCatalog({ issues }))
+
+const decode = Schema.decodeUnknownResult(Model.Model, { errors: "all", onExcessProperty: "error" })
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const decodeModel = (input: unknown): Result.Result<Model.Model, ReadonlyArray<Issue>> =>
+  Result.mapError(decode(input), (error) =>
+    formatIssue(error.issue).issues.map(({ message, path = [] }) => ({
+      path: path.map((key) => {
+        const name = typeof key === "object" ? key.key : key
+        return typeof name === "number" ? name : String(name)
+      }),
+      message
+    })))
+
+const under = (index: number, issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  issues.map(({ message, path }) => ({ path: [index, ...path], message }))
+
+const duplicateIds = (models: ReadonlyArray<unknown>): ReadonlyArray<Issue> => {
+  const first = new Map<string, number>()
+  return models.flatMap((model, index): ReadonlyArray<Issue> => {
+    const id = typeof model === "object" && model !== null && "id" in model ? model.id : undefined
+    if (typeof id !== "string") return []
+    const before = first.get(id)
+    if (before === undefined) {
+      first.set(id, index)
+      return []
+    }
+    return [{ path: [index, "id"], message: `must be unique, but models[${before}] has the same` }]
+  })
+}

@@ -1,0 +1,92 @@
+/** What a model must fulfil beyond the shape of its fields. */
+import { Duration, Result } from "effect"
+import type { Issue } from "../Issue.ts"
+import * as Model from "../Model.ts"
+import { reservedNames } from "../Parameters.ts"
+import { priceIssues } from "./prices.ts"
+
+/** Everything that is wrong with a model whose fields decode. */
+export const modelIssues = (model: Model.Model): ReadonlyArray<Issue> => {
+  const issues = [...kindIssues(model), ...timeIssues(model), ...paramsIssues(model)]
+  // Prices can only be checked against a schema that makes sense.
+  return issues.length > 0 ? issues : priceIssues(model)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const issue = (path: Issue["path"], message: string): Issue => ({ path, message })
+
+const kindIssues = (model: Model.Model): ReadonlyArray<Issue> => {
+  const takesImages = model.capabilities.some((mode) => Model.modes[mode].takesImages)
+  return [
+    ...model.capabilities.flatMap((mode, index) =>
+      Model.modes[mode].kind === model.kind
+        ? []
+        : [issue(["capabilities", index], `must be a mode that makes an ${model.kind}`)]
+    ),
+    ...model.output_formats.flatMap((format, index) =>
+      format.startsWith(`${model.kind}/`)
+        ? []
+        : [issue(["output_formats", index], `must be a media type ${model.kind}/…`)]
+    ),
+    ...takesImages && model.max_reference_images === 0
+      ? [issue(["max_reference_images"], "must be at least 1: a mode starts from images")]
+      : [],
+    ...!takesImages && model.max_reference_images > 0
+      ? [issue(["max_reference_images"], "must be 0: no mode starts from images")]
+      : []
+  ]
+}
+
+const timeIssues = (model: Model.Model): ReadonlyArray<Issue> =>
+  Duration.isFinite(model.time_limit) && Duration.toMillis(model.time_limit) > 0
+    ? []
+    : [issue(["time_limit"], "must be a finite time, longer than none")]
+
+const paramsIssues = (model: Model.Model): ReadonlyArray<Issue> =>
+  model.params_schema.flatMap((param, index) => {
+    const at = (name: string, message: string) => issue(["params_schema", index, name], message)
+    const first = model.params_schema.findIndex(({ name }) => name === param.name)
+    return [
+      ...reservedNames.includes(param.name) ? [at("name", `must not be ${param.name}, which every job has`)] : [],
+      ...first < index ? [at("name", `must be unique, but params_schema[${first}] has the same`)] : [],
+      ...boundIssues(param, at),
+      ...valuesIssues(param).map(({ message, path }) => issue(["params_schema", index, ...path], message))
+    ]
+  })
+
+const boundIssues = (
+  param: Model.ParamSchema,
+  at: (name: string, message: string) => Issue
+): ReadonlyArray<Issue> => {
+  const { max, min, type, values } = param
+  if (type !== "int") {
+    return [
+      ...min === undefined ? [] : [at("min", "must be absent: only an int has it")],
+      ...max === undefined ? [] : [at("max", "must be absent: only an int has it")],
+      ...type === "string" && values === undefined ? [at("values", "must be given for a string")] : []
+    ]
+  }
+  return [
+    ...values === undefined && min === undefined ? [at("min", "must be given for an int without values")] : [],
+    ...values === undefined && max === undefined ? [at("max", "must be given for an int without values")] : [],
+    ...min !== undefined && max !== undefined && min > max ? [at("max", "must not be below min")] : []
+  ]
+}
+
+const valuesIssues = (param: Model.ParamSchema): ReadonlyArray<Issue> => {
+  // The bounds count for the values too; that these are among themselves says nothing.
+  const { default: initial, values = [], ...bounds } = param
+  return [
+    ...values.flatMap((value, index) => [
+      ...problems(["values", index], Model.checkValue(bounds, value)),
+      ...values.indexOf(value) < index ? [issue(["values", index], "must not be listed twice")] : []
+    ]),
+    ...initial === undefined ? [] : problems(["default"], Model.checkValue(param, initial))
+  ]
+}
+
+const problems = (path: Issue["path"], result: Result.Result<unknown, string>): ReadonlyArray<Issue> =>
+  Result.isFailure(result) ? [issue(path, result.failure)] : []
