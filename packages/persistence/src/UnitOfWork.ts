@@ -81,7 +81,7 @@ export const layerSqlWith = (
               outermost(effect, run + 1)
             )
           })
-        ) as Effect.Effect<A, E, R>
+        )
 
       return UnitOfWork.of({
         atomically: (effect) => joinOr(effect, (effect) => outermost(effect, 0)),
