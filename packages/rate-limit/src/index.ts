@@ -1,1 +1,7 @@
-export {}
+export * as Budget from "./Budget.ts"
+export * as Counter from "./Counter.ts"
+export * as Lease from "./Lease.ts"
+export * as Places from "./Places.ts"
+export * as RateLimit from "./RateLimit.ts"
+export * as RateLimitStore from "./RateLimitStore.ts"
+export * as SqlRateLimitStore from "./SqlRateLimitStore.ts"
