@@ -5,8 +5,9 @@
  * bounded before memory is taken, and only a full decode tells that a file is whole.
  * libvips works on threads of its own, so the event loop stays free.
  */
-import { Context, Effect, Fiber, Layer, Scope, Semaphore } from "effect"
+import { Context, Effect, Layer } from "effect"
 import sharp from "sharp"
+import * as Bounded from "./internal/Bounded.ts"
 import * as ImageContent from "./internal/ImageContent.ts"
 import {
   Corrupt,
@@ -22,8 +23,9 @@ import {
 /** Probes and derives images. PNG, JPEG and WebP are read; of an animation, its first frame. */
 export class Media extends Context.Service<Media, {
   /**
-   * What an image is, by its content. It is decoded to its end, so a truncated or
-   * damaged file is refused; `declared`, when given, must be the type that was found.
+   * What an image is, by its content. It is decoded to its end, so a truncated file
+   * is refused, and a damaged one as far as its format lets one tell. `declared`,
+   * when given, must be the type that was found (D18).
    */
   readonly probeImage: (
     bytes: Uint8Array,
@@ -64,7 +66,8 @@ export interface MediaOptions {
   readonly secondsMax?: number | undefined
   /**
    * Images in work at the same time. Default 2. Each holds a thread of the pool
-   * that Node also reads files with (`UV_THREADPOOL_SIZE`), and up to 4 bytes per pixel.
+   * that Node also reads files with (`UV_THREADPOOL_SIZE`), and at worst about
+   * 8 bytes of memory per pixel.
    */
   readonly concurrency?: number | undefined
 }
@@ -86,7 +89,7 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { bytesMax = 64 * 1024 * 1024, concurrency = 2, pixelsMax = 40_000_000, secondsMax = 5 } = options
   yield* Effect.sync(confine)
-  const run = makeRun(concurrency, yield* Scope.Scope)
+  const run = yield* Bounded.make(concurrency)
   const limits = { bytesMax, pixelsMax, secondsMax }
 
   const derive = (sideMax: number, quality: number) => (bytes: Uint8Array) =>
@@ -139,22 +142,6 @@ const confine = () => {
   sharp.concurrency(1)
 }
 
-/**
- * Runs at most `concurrency` works at the same time. A caller that is interrupted
- * leaves at once; libvips cannot be stopped, so its work keeps the permit until it
- * is over, and callers that come and go never have more of it under way.
- */
-const makeRun = (concurrency: number, scope: Scope.Scope) => {
-  const permits = Semaphore.makeUnsafe(concurrency)
-  return <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.uninterruptibleMask((restore) =>
-      restore(permits.take(1)).pipe(
-        Effect.andThen(Effect.forkIn(Effect.ensuring(work, permits.release(1)), scope)),
-        Effect.flatMap((fiber) => restore(Fiber.join(fiber)))
-      )
-    )
-}
-
 /** Refuses by what costs nothing: length, first bytes, and the sides that the header gives. */
 const readHeader = Effect.fnUntraced(function*(bytes: Uint8Array, { bytesMax, pixelsMax }: Limits) {
   if (bytes.length > bytesMax) {
@@ -162,6 +149,9 @@ const readHeader = Effect.fnUntraced(function*(bytes: Uint8Array, { bytesMax, pi
   }
   const mime = ImageContent.mimeOf(bytes)
   if (mime === undefined) return yield* new MediaError({ reason: new UnsupportedFormat() })
+  if (!ImageContent.hasEnd(bytes, mime)) {
+    return yield* new MediaError({ reason: new Corrupt({ cause: "No end marker" }) })
+  }
   const { autoOrient: { height, width } } = yield* Effect.tryPromise({
     // Only the header is read, so the limit is checked below, where its refusal can say the sides.
     try: () => sharp(bytes, { limitInputPixels: false }).metadata(),
@@ -176,9 +166,13 @@ const readHeader = Effect.fnUntraced(function*(bytes: Uint8Array, { bytesMax, pi
 const open = (bytes: Uint8Array, { pixelsMax, secondsMax }: Limits) =>
   sharp(bytes, { limitInputPixels: pixelsMax, failOn: "error" }).timeout({ seconds: secondsMax })
 
-/** Every row is decoded and none is kept: the averaging reads them all, unlike a decoder that shrinks on its own. */
+/**
+ * Every row is decoded and none is kept: the averaging reads them all, unlike a
+ * decoder that shrinks on its own. libvips looks at the time once in a hundred or so
+ * rows of its output, so the output has many.
+ */
 const readToEnd = (bytes: Uint8Array, limits: Limits) =>
-  open(bytes, limits).resize(1, 1, { fit: "fill", fastShrinkOnLoad: false }).raw().toBuffer()
+  open(bytes, limits).resize(1, 1024, { fit: "fill", fastShrinkOnLoad: false }).raw().toBuffer()
 
 const decode = <A>({ secondsMax }: Limits, work: () => Promise<A>): Effect.Effect<A, MediaError> =>
   Effect.tryPromise({

@@ -1,23 +1,62 @@
-/** Tells an image's type by its first bytes, as libvips would choose the decoder. */
+/** What the bytes of an image say about it before a decoder is asked. */
 import type { ImageMime } from "../MediaError.ts"
 
-/** The type, or `undefined` when it is none that is read. */
+/** The type by the first bytes, as libvips would choose the decoder; `undefined` when it is none that is read. */
 export const mimeOf = (bytes: Uint8Array): ImageMime | undefined => {
-  if (startsWith(bytes, 0, png)) return "image/png"
-  if (startsWith(bytes, 0, jpeg)) return "image/jpeg"
-  if (startsWith(bytes, 0, riff) && startsWith(bytes, 8, webp)) return "image/webp"
+  const view = viewOf(bytes)
+  if (startsWith(view, 0, pngStart)) return "image/png"
+  if (startsWith(view, 0, jpegStart)) return "image/jpeg"
+  if (startsWith(view, 0, riff) && startsWith(view, 8, webp)) return "image/webp"
   return undefined
+}
+
+/**
+ * Whether the marker that ends a file of this type is there. Decoders stop at the
+ * last pixel and do not miss it. Bytes after it are allowed: cameras append some.
+ * A WebP says its length at the start, and its decoder checks it.
+ */
+export const hasEnd = (bytes: Uint8Array, mime: ImageMime): boolean => {
+  const view = viewOf(bytes)
+  switch (mime) {
+    case "image/png":
+      return view.includes(pngEnd)
+    case "image/jpeg":
+      return view.includes(jpegEnd, scanOffset(view))
+    case "image/webp":
+      return true
+  }
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const png = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-const jpeg = [0xff, 0xd8, 0xff]
-const ascii = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0))
-const riff = ascii("RIFF")
-const webp = ascii("WEBP")
+const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+/** The `IEND` chunk: no data, so it is the same in every file. */
+const pngEnd = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
+const jpegStart = Buffer.from([0xff, 0xd8, 0xff])
+const jpegEnd = Buffer.from([0xff, 0xd9])
+const jpegScan = 0xda
+const riff = Buffer.from("RIFF")
+const webp = Buffer.from("WEBP")
 
-const startsWith = (bytes: Uint8Array, offset: number, signature: ReadonlyArray<number>) =>
-  signature.every((byte, index) => bytes[offset + index] === byte)
+const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const startsWith = (view: Buffer, offset: number, signature: Buffer) =>
+  view.subarray(offset, offset + signature.length).equals(signature)
+
+/**
+ * Where the first scan of a JPEG begins, after the segments before it, one of which
+ * may hold a thumbnail with an end marker of its own. Inside a scan the marker
+ * cannot occur by chance. The length of the file if there is no scan.
+ */
+const scanOffset = (view: Buffer): number => {
+  let offset = 2
+  while (offset + 4 <= view.length && view[offset] === 0xff) {
+    const marker = view[offset + 1]
+    if (marker === jpegScan) return offset
+    // Any number of 0xff may fill the space before a marker.
+    offset += marker === 0xff ? 1 : 2 + view.readUInt16BE(offset + 2)
+  }
+  return view.length
+}

@@ -1,0 +1,24 @@
+/** Bounds work that cannot be stopped, for callers that can. */
+import { Effect, Fiber, Scope, Semaphore } from "effect"
+
+/**
+ * Runs at most `concurrency` works at the same time. A caller that is interrupted
+ * leaves at once: while it waits its work never starts, and later the work keeps its
+ * permit until it is over, so callers that come and go never have more of it under
+ * way. The scope's end waits for the works that run.
+ */
+export const make = Effect.fnUntraced(function*(concurrency: number) {
+  const scope = yield* Scope.Scope
+  const permits = Semaphore.makeUnsafe(concurrency)
+
+  return <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.uninterruptibleMask((restore) =>
+      restore(permits.take(1)).pipe(
+        Effect.andThen(Effect.forkIn(Effect.ensuring(work, permits.release(1)), scope, {
+          startImmediately: true,
+          uninterruptible: true
+        })),
+        Effect.flatMap((fiber) => restore(Fiber.join(fiber)))
+      )
+    )
+})

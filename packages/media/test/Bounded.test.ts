@@ -1,0 +1,86 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import * as Bounded from "../src/internal/Bounded.ts"
+
+it.effect("lets a caller go at once, and keeps its permit until its work is over", () =>
+  Effect.gen(function*() {
+    const run = yield* Bounded.make(1)
+    const started = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    let isOver = false
+    const first = yield* Effect.forkChild(run(
+      Deferred.succeed(started, undefined).pipe(
+        Effect.andThen(Deferred.await(gate)),
+        Effect.andThen(Effect.sync(() => {
+          isOver = true
+        }))
+      )
+    ))
+    yield* Deferred.await(started)
+    yield* Fiber.interrupt(first)
+    assert.isFalse(isOver)
+    const second = yield* Effect.forkChild(run(Effect.sync(() => isOver)), { startImmediately: true })
+    yield* Deferred.succeed(gate, undefined)
+    assert.isTrue(yield* Fiber.join(second))
+  }))
+
+it.effect("never starts the work of a caller that left while it waited", () =>
+  Effect.gen(function*() {
+    const run = yield* Bounded.make(1)
+    const gate = yield* Deferred.make<void>()
+    let starts = 0
+    const work = Effect.sync(() => {
+      starts++
+    })
+    const first = yield* Effect.forkChild(run(Deferred.await(gate)), { startImmediately: true })
+    const second = yield* Effect.forkChild(run(work), { startImmediately: true })
+    yield* Fiber.interrupt(second)
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(first)
+    yield* run(Effect.void)
+    assert.strictEqual(starts, 0)
+  }))
+
+it.effect("has no more works under way than it may", () =>
+  Effect.gen(function*() {
+    const run = yield* Bounded.make(2)
+    let current = 0
+    let most = 0
+    const work = Effect.acquireUseRelease(
+      Effect.sync(() => {
+        most = Math.max(most, ++current)
+      }),
+      () => Effect.yieldNow,
+      () => Effect.sync(() => void current--)
+    )
+    yield* Effect.forEach(Array.from({ length: 50 }), () => run(work), { concurrency: "unbounded", discard: true })
+    assert.strictEqual(most, 2)
+  }))
+
+it.effect("frees the permit of a work that failed", () =>
+  Effect.gen(function*() {
+    const run = yield* Bounded.make(1)
+    assert.strictEqual(yield* Effect.flip(run(Effect.fail("refused"))), "refused")
+    assert.strictEqual(yield* run(Effect.succeed("next")), "next")
+  }))
+
+it.effect("waits at the end for the works that run", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const run = yield* Scope.provide(Bounded.make(1), scope)
+    const gate = yield* Deferred.make<void>()
+    let isOver = false
+    yield* Effect.forkChild(
+      run(Effect.andThen(
+        Deferred.await(gate),
+        Effect.sync(() => {
+          isOver = true
+        })
+      )),
+      { startImmediately: true }
+    )
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(closing)
+    assert.isTrue(isOver)
+  }))

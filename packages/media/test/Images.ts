@@ -1,0 +1,75 @@
+/** Images for tests, good ones and forged ones. */
+import { crc32, deflateSync } from "node:zlib"
+import sharp from "sharp"
+
+export type Format = "png" | "jpeg" | "webp"
+export const formats: ReadonlyArray<Format> = ["png", "jpeg", "webp"]
+
+/** An image with detail everywhere, so that no cut goes unnoticed. */
+export const noise = (width: number, height: number) => {
+  const pixels = Buffer.alloc(width * height * 3)
+  let state = 1
+  for (let i = 0; i < pixels.length; i++) {
+    state = Math.imul(state, 1_664_525) + 1_013_904_223
+    pixels[i] = state >>> 24
+  }
+  return sharp(pixels, { raw: { width, height, channels: 3 } })
+}
+
+/** `noise` in every way of writing that differs to a decoder. */
+export const variants: Readonly<Record<string, { readonly format: Format; readonly image: () => Promise<Buffer> }>> = {
+  "png": { format: "png", image: () => noise(300, 200).png().toBuffer() },
+  "interlaced png": { format: "png", image: () => noise(300, 200).png({ progressive: true }).toBuffer() },
+  "palette png": { format: "png", image: () => noise(300, 200).png({ palette: true }).toBuffer() },
+  "16-bit png": { format: "png", image: () => noise(300, 200).toColourspace("rgb16").png().toBuffer() },
+  "jpeg": { format: "jpeg", image: () => noise(300, 200).jpeg().toBuffer() },
+  "progressive jpeg": { format: "jpeg", image: () => noise(300, 200).jpeg({ progressive: true }).toBuffer() },
+  "cmyk jpeg": { format: "jpeg", image: () => noise(300, 200).toColourspace("cmyk").jpeg().toBuffer() },
+  "webp": { format: "webp", image: () => noise(300, 200).webp().toBuffer() },
+  "lossless webp": { format: "webp", image: () => noise(300, 200).webp({ lossless: true }).toBuffer() }
+}
+
+/** A PNG of one bit per pixel, all of it zero, that says it has these sides. */
+export const hollowPng = (width: number, height: number, rows: Buffer): Buffer => {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header[8] = 1
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", header),
+    chunk("IDAT", rows),
+    chunk("IEND", Buffer.alloc(0))
+  ])
+}
+
+/** A PNG with all the pixels it says it has, in a thousandth of their size. */
+export const bombPng = (side: number): Buffer =>
+  hollowPng(side, side, deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 }))
+
+/** The JPEG with other sides in its frame header. */
+export const resizedJpegHeader = (jpeg: Buffer, width: number, height: number): Buffer => {
+  const forged = Buffer.from(jpeg)
+  const frame = forged.indexOf(Buffer.from([0xff, 0xc0]))
+  forged.writeUInt16BE(height, frame + 5)
+  forged.writeUInt16BE(width, frame + 7)
+  return forged
+}
+
+/** The lossy WebP with other sides in its frame header. */
+export const resizedWebpHeader = (webp: Buffer, width: number, height: number): Buffer => {
+  const forged = Buffer.from(webp)
+  const frame = forged.indexOf(Buffer.from([0x9d, 0x01, 0x2a]))
+  forged.writeUInt16LE(width, frame + 3)
+  forged.writeUInt16LE(height, frame + 5)
+  return forged
+}
+
+const chunk = (type: string, data: Buffer) => {
+  const body = Buffer.concat([Buffer.from(type), data])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(data.length)
+  const check = Buffer.alloc(4)
+  check.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, check])
+}
