@@ -1,1 +1,8 @@
-export {}
+export * as Changes from "./Changes.ts"
+export * as Generation from "./Generation.ts"
+export * as GenerationError from "./GenerationError.ts"
+export * as Generations from "./Generations.ts"
+export * as GenerationStore from "./GenerationStore.ts"
+export * as GenerationSweep from "./GenerationSweep.ts"
+export * as GenerationWorker from "./GenerationWorker.ts"
+export * as SqlGenerationStore from "./SqlGenerationStore.ts"

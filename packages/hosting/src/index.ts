@@ -1,1 +1,3 @@
-export {}
+export * as Database from "./Database.ts"
+export * as DataDirectory from "./DataDirectory.ts"
+export * as Settings from "./Settings.ts"

@@ -1,0 +1,83 @@
+/** Runs generations: what the scheduler's worker is told about their jobs. Part of every host that works. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { JobHandler } from "@kinora/scheduler"
+import type { ClaimedJob } from "@kinora/scheduler/Job"
+import { BlobStore } from "@kinora/storage/BlobStore"
+import { Cause, DateTime, type Duration, Effect } from "effect"
+import { Changes } from "./Changes.ts"
+import { type Failure, GenerationId, type Output } from "./Generation.ts"
+import { GenerationStore } from "./GenerationStore.ts"
+import { type EndCommand, makeEndAll } from "./internal/ending.ts"
+import * as Failures from "./internal/failures.ts"
+import * as Files from "./internal/files.ts"
+import { generationKind, subjectOf } from "./internal/lane.ts"
+import { makeProduce, type ProductionOptions } from "./internal/production.ts"
+
+/** What running generations is told. */
+export interface GenerationWorkerOptions extends ProductionOptions {
+  /** How long a result can be downloaded (D29). Default 24 hours. */
+  readonly resultTtl?: Duration.Input | undefined
+}
+
+/** The handler of generation jobs, for `Worker.layer`. */
+export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorkerOptions) {
+  const { afterCommit } = yield* UnitOfWork
+  const blobs = yield* BlobStore
+  const changes = yield* Changes
+  const store = yield* GenerationStore
+  const produce = yield* makeProduce(options)
+  const endAll = yield* makeEndAll({ resultTtl: options.resultTtl ?? "24 hours" })
+
+  /** Deletes what holders of the job up to this epoch stored and nobody recorded. A leftover costs space only. */
+  const discard = (job: ClaimedJob, epoch: number) =>
+    blobs.delete(Files.keysUpTo({ job: job.job, epoch })).pipe(
+      Effect.catch((error) => Effect.logWarning("Files of a lost attempt were not deleted", error))
+    )
+
+  return JobHandler.make({
+    kind: generationKind,
+    claimed: Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
+      const at = yield* DateTime.now
+      const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
+      yield* afterCommit(changes.publish(started))
+    }),
+    run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
+      const [generation] = yield* store.find([job.payload.id])
+      if (generation === undefined) return yield* Effect.die(new Error(`No generation ${job.payload.id} for its job`))
+      const output = yield* produce(job, generation)
+      yield* discard(job, job.epoch - 1)
+      return completed(output)
+    }),
+    failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.Problem>) {
+      const failure = Failures.fromCause(cause)
+      if (failure.reason === "internal") yield* Effect.logError("A generation failed", job.job, cause)
+      yield* discard(job, job.epoch)
+      return failed(failure)
+    }),
+    settle: Effect.fn("GenerationWorker.settle")(function*(
+      settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
+    ) {
+      yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome)))
+    })
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What came of a job. */
+type Outcome =
+  | { readonly _tag: "Completed"; readonly output: Output }
+  | { readonly _tag: "Failed"; readonly failure: Failure }
+
+const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
+
+const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
+
+const commandOf = (job: ClaimedJob, outcome: Outcome): EndCommand => {
+  const subject = subjectOf(job)
+  return outcome._tag === "Completed"
+    ? { _tag: "Complete", subject, lease: job, output: outcome.output }
+    : { _tag: "Fail", subject, lease: job, failure: outcome.failure }
+}

@@ -1,0 +1,264 @@
+/** The use-cases of a generation that a client asks for. Running them is `GenerationWorker`'s. */
+import { PlanTable } from "@kinora/accounts"
+import type { Account } from "@kinora/accounts/Account"
+import { Catalog } from "@kinora/catalog/Catalog"
+import type { Request } from "@kinora/idempotency/Claim"
+import type { Fingerprint } from "@kinora/idempotency/Fingerprint"
+import { Idempotency } from "@kinora/idempotency/Idempotency"
+import type { Ledger } from "@kinora/ledger/Ledger"
+import { Folding } from "@kinora/persistence"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import type { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Changes } from "./Changes.ts"
+import { type File, type Generation, GenerationId, isFinal, type Plan, type StoredFile } from "./Generation.ts"
+import * as GenerationError from "./GenerationError.ts"
+import { GenerationStore } from "./GenerationStore.ts"
+import { admit, type Admitted } from "./internal/admission.ts"
+import { makeCreateAll, type Member } from "./internal/creation.ts"
+import { makeEndAll } from "./internal/ending.ts"
+
+/** What a client's request is matched with (D14). */
+export interface RequestIdentity {
+  /** The account and the family of endpoints that share keys. */
+  readonly scope: string
+  /** The caller's key, or `undefined` for the implicit window of its endpoint. */
+  readonly key: string | undefined
+  /** The endpoint, which requests without a key do not cross. */
+  readonly endpoint: string
+  /** Of the parsed body. */
+  readonly fingerprint: Fingerprint
+}
+
+/** A request for a new generation. */
+export interface CreateCommand {
+  readonly account: Account
+  readonly plan: Plan
+  readonly model: string
+  /** As the client sent them, checked against the model here. */
+  readonly params: Readonly<Record<string, Schema.Json>>
+  readonly identity: RequestIdentity
+}
+
+/** The generation of a create request. `replayed` when an earlier request had made it. */
+export interface Created {
+  readonly generation: Generation
+  readonly replayed: boolean
+}
+
+/** What the use-cases fail with: a refusal, or the storage. */
+export type Failure = GenerationError.GenerationError | StorageError
+
+/** Creates, reads, awaits and cancels generations. Every read and change is confined to the account given. */
+export class Generations extends Context.Service<Generations, {
+  /**
+   * The generation that an earlier request with this identity made, so that a
+   * replay costs no creation budget (D13). `KeyReused` when the key stands for another body.
+   */
+  readonly replay: (
+    account: string,
+    identity: RequestIdentity
+  ) => Effect.Effect<Option.Option<Generation>, Failure>
+
+  /**
+   * Checks model, plan and parameters, then in one unit claims the identity,
+   * charges, takes a slot or a place in the queue and records the generation
+   * (D13). A refusal leaves nothing behind. Concurrent calls share units.
+   */
+  readonly create: (command: CreateCommand) => Effect.Effect<Created, Failure>
+
+  /** The generation as it is now. */
+  readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
+
+  /** The generation once it is final, or as it is when `timeout` has passed (D37). */
+  readonly wait: (
+    account: string,
+    id: string,
+    timeout: Duration.Input
+  ) => Effect.Effect<Generation, Failure>
+
+  /**
+   * Cancels a generation that has not started, and refunds it in the same unit.
+   * Cancelling a cancelled one answers with it; any other final or started one is
+   * `NotCancellable` (D8).
+   */
+  readonly cancel: (account: string, id: string) => Effect.Effect<Generation, Failure>
+
+  /**
+   * Where a file of the result is kept (D31). `account` is absent when the caller
+   * proved its right by a signed URL.
+   */
+  readonly file: (
+    id: string,
+    file: File,
+    account?: string | undefined
+  ) => Effect.Effect<{ readonly generation: Generation; readonly file: StoredFile }, Failure>
+}>()("@kinora/generations/Generations") {}
+
+/** What the use-cases are told. */
+export interface GenerationsOptions {
+  /** What each tier allows. Default: the table of `interface.md` and D25. */
+  readonly planTable?: PlanTable.PlanTable | undefined
+  /** How long a result can be downloaded (D29, `api_ttl_hours`). Default 24 hours. */
+  readonly resultTtl?: Duration.Input | undefined
+  /** How often a waiting call looks without having been woken. Default 1 second. */
+  readonly lookEvery?: Duration.Input | undefined
+}
+
+/** The use-cases over the surrounding services. */
+export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
+  const { lookEvery = "1 second", planTable = PlanTable.defaults, resultTtl = "24 hours" } = options
+  const catalog = yield* Catalog
+  const changes = yield* Changes
+  const idempotency = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const store = yield* GenerationStore
+  const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
+  const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll({ resultTtl }) })
+
+  const findAll = (ids: ReadonlyArray<GenerationId>) =>
+    Effect.map(store.find(ids), (found) => {
+      const byId = new Map(found.map((generation) => [generation.id, generation]))
+      return ids.map((id) => Option.fromUndefinedOr(byId.get(id)))
+    })
+  const find = Folding.make({ name: "Generations.find", membersMax: 256, setsMax: 4, run: findAll })
+
+  const get = Effect.fn("Generations.get")(function*(account: string, text: string) {
+    const id = GenerationId.parse(text)
+    const found = id === undefined ? Option.none() : yield* find(id)
+    if (Option.isNone(found) || found.value.account !== account) return yield* refuse(new GenerationError.NotFound())
+    return found.value
+  })
+
+  const replay = Effect.fn("Generations.replay")(function*(account: string, identity: RequestIdentity) {
+    const found = yield* idempotency.find(requestOf(identity, yield* DateTime.now))
+    if (found._tag === "Reused") return yield* refuse(new GenerationError.KeyReused())
+    return found._tag === "None" ? Option.none() : Option.some(yield* get(account, found.reference))
+  })
+
+  const create = Effect.fn("Generations.create")(function*(command: CreateCommand) {
+    const at = yield* DateTime.now
+    const admitted = yield* Effect.fromResult(
+      admit({ ...command, modelId: command.model, model: catalog.find(command.model) }, planTable, at)
+    ).pipe(Effect.catch(refuse))
+    const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
+    const created = yield* createOne(memberOf(command, admitted, id, at)).pipe(
+      Effect.catchTag("IdempotencyError", () => refuse(new GenerationError.KeyInProgress()))
+    )
+    return Result.isSuccess(created) ? created.success : yield* refuse(created.failure)
+  })
+
+  const wait = Effect.fn("Generations.wait")(
+    function*(account: string, text: string, timeout: Duration.Input) {
+      const first = yield* get(account, text)
+      if (isFinal(first.status)) return first
+      const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
+      const changed = yield* changes.watch(first.id)
+      while (true) {
+        // Read after watching: what changed in between is seen by one of the two.
+        const generation = yield* get(account, text)
+        const left = deadline - (yield* Clock.currentTimeMillis)
+        if (isFinal(generation.status) || left <= 0) return generation
+        yield* Effect.timeoutOption(changed, Duration.min(Duration.millis(left), Duration.fromInputUnsafe(lookEvery)))
+      }
+    },
+    Effect.scoped
+  )
+
+  const cancel = Effect.fn("Generations.cancel")(function*(account: string, text: string) {
+    const subject = yield* get(account, text)
+    if (!isFinal(subject.status)) yield* endOne({ _tag: "Cancel", subject })
+    const generation = yield* get(account, text)
+    if (generation.status === "cancelled") return generation
+    // One that is not final was claimed by a worker that has not told so yet.
+    const status = isFinal(generation.status) ? generation.status : "processing"
+    return yield* refuse(new GenerationError.NotCancellable({ plan: generation.plan, status }))
+  })
+
+  const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string | undefined) {
+    const id = GenerationId.parse(text)
+    const found = id === undefined ? Option.none() : yield* find(id)
+    if (Option.isNone(found) || (account !== undefined && found.value.account !== account)) {
+      return yield* refuse(new GenerationError.NotFound())
+    }
+    const stored = fileOf(found.value, file, yield* DateTime.now)
+    return Result.isSuccess(stored)
+      ? { generation: found.value, file: stored.success }
+      : yield* refuse(stored.failure)
+  })
+
+  return Generations.of({ replay, create, get, wait, cancel, file })
+})
+
+/** What the use-cases are built on. */
+export type Requirements =
+  | Catalog
+  | Changes
+  | GenerationStore
+  | Idempotency
+  | Ledger
+  | Scheduler
+  | SecureRandom.SecureRandom
+  | UnitOfWork
+
+/** The use-cases with these options. */
+export const layerWith = (options: GenerationsOptions): Layer.Layer<Generations, never, Requirements> =>
+  Layer.effect(Generations, make(options))
+
+/** `layerWith` with its defaults. */
+export const layer: Layer.Layer<Generations, never, Requirements> = layerWith({})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const refuse = (reason: GenerationError.Refusal) => Effect.fail(new GenerationError.GenerationError({ reason }))
+
+const requestOf = ({ endpoint, fingerprint, key, scope }: RequestIdentity, at: DateTime.Utc): Request => ({
+  scope,
+  key: key === undefined ? { _tag: "Implicit", endpoint } : { _tag: "Explicit", text: key },
+  fingerprint,
+  at
+})
+
+const memberOf = (command: CreateCommand, admitted: Admitted, id: GenerationId, at: DateTime.Utc): Member => ({
+  claim: { ...requestOf(command.identity, at), reference: id },
+  admitted,
+  generation: {
+    id,
+    account: command.account.id,
+    model: command.model,
+    kind: admitted.resolved.kind,
+    mode: admitted.resolved.mode,
+    plan: command.plan,
+    status: "pending",
+    prompt: admitted.resolved.prompt,
+    params: admitted.resolved.params,
+    costCredits: admitted.amount._tag === "Credits" ? admitted.amount.credits : null,
+    quotaKind: admitted.amount._tag === "Quota" ? admitted.resolved.kind : null,
+    refunded: false,
+    failure: null,
+    output: null,
+    resultExpiresAt: null,
+    createdAt: at,
+    startedAt: null,
+    finishedAt: null
+  }
+})
+
+/** The file that a client asks for, or why there is none (D31). */
+const fileOf = (
+  { output, resultExpiresAt, status }: Generation,
+  file: File,
+  now: DateTime.Utc
+): Result.Result<StoredFile, GenerationError.Refusal> => {
+  if (!isFinal(status)) return Result.fail(new GenerationError.ResultNotReady({ status }))
+  if (resultExpiresAt === null) return Result.fail(new GenerationError.ResultNotFound({ status }))
+  if (output === null || DateTime.isLessThanOrEqualTo(resultExpiresAt, now)) {
+    return Result.fail(new GenerationError.ResultExpired({ expiredAt: resultExpiresAt }))
+  }
+  const stored = output[file]
+  return stored === null ? Result.fail(new GenerationError.ResultNotFound({ status })) : Result.succeed(stored)
+}

@@ -1,0 +1,99 @@
+/**
+ * Every way in which a generation ends. The job leaves its lane, what was charged
+ * goes back unless there is a result, and the oldest job that waits in the lane
+ * gets the slot: one unit of work for a whole set.
+ */
+import { Ledger } from "@kinora/ledger/Ledger"
+import type { Proposal } from "@kinora/persistence/Proposal"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import type { Lease } from "@kinora/scheduler/Job"
+import type { Ended } from "@kinora/scheduler/Lanes"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
+import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
+import { DateTime, Duration, Effect, Result } from "effect"
+import { Changes } from "../Changes.ts"
+import { type Failure, GenerationId, type Output } from "../Generation.ts"
+import { type Completion, type Ending, GenerationStore } from "../GenerationStore.ts"
+import { addressOf, type Subject } from "./lane.ts"
+
+/** Asks to end a generation. */
+export type EndCommand =
+  /** Its owner does not want it any more. Only before it starts. */
+  | { readonly _tag: "Cancel"; readonly subject: Subject }
+  /** It waited too long, or cannot be served. Only before it starts. */
+  | { readonly _tag: "Drop"; readonly subject: Subject; readonly failure: Failure }
+  /** Its worker stored the result. */
+  | { readonly _tag: "Complete"; readonly subject: Subject; readonly lease: Lease; readonly output: Output }
+  /** Its worker gave it up. */
+  | { readonly _tag: "Fail"; readonly subject: Subject; readonly lease: Lease; readonly failure: Failure }
+
+/**
+ * What became of a command:
+ *
+ * - `Ended`: what it asked for.
+ * - `Started`: a worker has the job, so it can only end by that worker.
+ * - `Gone`: it ended before, or the lease is another's. Nothing was changed.
+ */
+export type EndOutcome = "Ended" | "Started" | "Gone"
+
+export interface EndingOptions {
+  /** How long the result of a completed generation can be downloaded (D29). */
+  readonly resultTtl: Duration.Input
+}
+
+/** Ends a set of generations, one outcome each, in order. Belongs to the open unit, or is one of its own. */
+export const makeEndAll = Effect.fnUntraced(function*({ resultTtl }: EndingOptions) {
+  const { afterCommit, atomically } = yield* UnitOfWork
+  const ledger = yield* Ledger
+  const scheduler = yield* Scheduler
+  const store = yield* GenerationStore
+  const changes = yield* Changes
+
+  return Effect.fn("Generations.endAll")(function*(commands: ReadonlyArray<EndCommand>) {
+    const at = yield* DateTime.now
+    const addresses = commands.map(({ subject }) => addressOf(subject))
+    const books = yield* ledger.open({
+      charges: commands.filter(isRefunded).map(({ subject }) => ({ account: subject.account, reference: subject.id })),
+      at
+    })
+    const lanes = yield* scheduler.open({ lanes: addresses, jobs: addresses })
+
+    const completions: Array<Completion> = []
+    const endings: Array<Ending> = []
+    const outcomes = commands.map((command, index): EndOutcome => {
+      const { id } = command.subject
+      const ended: Result.Result<Proposal<Ended>, LeaseLost | NotFound | AlreadyRunning> = "lease" in command
+        ? lanes.settle(command.lease)
+        : lanes.cancel(addresses[index]!.job)
+      if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
+      ended.success.keep()
+      if (command._tag === "Complete") {
+        completions.push({ id, output: command.output, at, resultExpiresAt: DateTime.addDuration(at, resultTtl) })
+      } else {
+        const refund = books.refund({ account: command.subject.account, reference: id, at })
+        // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
+        Result.getOrThrow(refund).keep()
+        endings.push({ id, failure: command._tag === "Cancel" ? null : command.failure, at })
+      }
+      return "Ended"
+    })
+
+    yield* books.save
+    const { promoted } = yield* lanes.save
+    const queued = promoted.map(GenerationId.fromUuid)
+    if (completions.length > 0) yield* store.complete(completions)
+    if (endings.length > 0) yield* store.end(endings)
+    if (queued.length > 0) yield* store.queue(queued)
+    yield* afterCommit(changes.publish([...completions, ...endings].map(({ id }) => id).concat(queued)))
+    return outcomes
+  }, atomically)
+})
+
+/** What `makeEndAll` makes. */
+export type EndAll = Effect.Success<ReturnType<typeof makeEndAll>>
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isRefunded = ({ _tag }: EndCommand) => _tag !== "Complete"

@@ -1,0 +1,181 @@
+/**
+ * Makes the files of one generation: hands it to the model's generator, waits, and
+ * stores what comes back. Nothing of this is in a unit of work, and all of it can
+ * be done again by another worker from the job's checkpoint.
+ */
+import { Catalog } from "@kinora/catalog/Catalog"
+import type { Model, OutputFormat } from "@kinora/catalog/Model"
+import type { Format, GenerationRequest } from "@kinora/generator/GenerationRequest"
+import type { Generator, Operation } from "@kinora/generator/Generator"
+import { GeneratorError, Permanent, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import { Generators } from "@kinora/generator/Generators"
+import { Media } from "@kinora/media/Media"
+import type { MediaError } from "@kinora/media/MediaError"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import type { ClaimedJob } from "@kinora/scheduler/Job"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
+import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
+import type { BlobError } from "@kinora/storage/BlobError"
+import { BlobStore } from "@kinora/storage/BlobStore"
+import { Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
+import type { Generation, Output, StoredFile } from "../Generation.ts"
+import * as Files from "./files.ts"
+
+/** Limits of what is made and how long it is tried. */
+export interface ProductionOptions {
+  /** The largest result, in bytes. Default 2 GiB. */
+  readonly resultBytesMax?: number | undefined
+  /** How often a call that may succeed later is repeated. Default 6, over about half a minute. */
+  readonly retries?: number | undefined
+}
+
+/** Why nothing was made. `SchedulerError`: the lease is another's. */
+export type ProductionError = GeneratorError | BlobError | MediaError | StorageError | SchedulerError
+
+/** What `makeProduce` makes. */
+export type Produce = (job: ClaimedJob, generation: Generation) => Effect.Effect<Output, ProductionError>
+
+/** Builds the function that makes one generation's files. */
+export const makeProduce = Effect.fnUntraced(function*(options: ProductionOptions) {
+  const { resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
+  const blobs = yield* BlobStore
+  const catalog = yield* Catalog
+  const generators = yield* Generators
+  const media = yield* Media
+  const scheduler = yield* Scheduler
+
+  /** Repeats what fails for a passing reason, with growing pauses that respect what the generator asks for. */
+  const persist = <A, E extends ProductionError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.retry(effect, { while: isPassing, times: retries, schedule: pauses })
+
+  const checkpoint = ({ epoch, job }: ClaimedJob, progress: Progress) =>
+    persist(scheduler.checkpoint({ job, epoch, checkpoint: Schema.encodeSync(Progress)(progress) }))
+
+  /** Hands the work over, unless an earlier attempt did. */
+  const submit = Effect.fnUntraced(
+    function*(job: ClaimedJob, generator: Generator["Service"], request: GenerationRequest) {
+      const progress = Option.flatMap(job.checkpoint, Schema.decodeUnknownOption(Progress))
+      if (Option.isSome(progress) && progress.value.operation !== undefined) return progress.value.operation
+      if (generator.resubmit === "unsafe") {
+        // The last attempt was lost between its request and the answer, which may have cost money.
+        if (Option.isSome(progress)) return yield* new GeneratorError({ reason: new UnknownOutcome() })
+        yield* checkpoint(job, {})
+      }
+      const operation = yield* persist(generator.submit(request))
+      yield* checkpoint(job, { operation })
+      return operation
+    }
+  )
+
+  const awaitEnd = Effect.fnUntraced(function*(generator: Generator["Service"], operation: Operation) {
+    while (true) {
+      const status = yield* persist(generator.poll(operation))
+      if (status._tag === "Succeeded") return
+      if (status._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
+      yield* Effect.sleep(status.after)
+    }
+  })
+
+  const collect = Effect.fnUntraced(
+    function*(key: string, generator: Generator["Service"], operation: Operation) {
+      const { body, mime } = yield* generator.collect(operation)
+      return yield* put(key, mime, body, resultBytesMax)
+    },
+    Effect.scoped,
+    persist
+  )
+
+  const put = <E>(key: string, mime: string, body: Stream.Stream<Uint8Array, E>, bytesMax: number) =>
+    Effect.map(
+      blobs.put(key, body, { bytesMax, contentType: mime }),
+      ({ bytes, sha256 }): StoredFile => ({ key, mime, bytes, sha256 })
+    )
+
+  /** The small images of a result that is an image. */
+  const derive = Effect.fnUntraced(function*(job: ClaimedJob, content: StoredFile) {
+    const bytes = yield* Stream.mkUint8Array(blobs.get(content.key))
+    const preview = yield* media.preview(bytes)
+    const thumb = yield* media.thumb(preview.bytes)
+    const store = (file: "preview" | "thumb", { bytes, mime }: typeof preview) =>
+      put(Files.keyOf(job, file), mime, Stream.succeed(bytes), bytes.length)
+    return yield* Effect.all({ preview: store("preview", preview), thumb: store("thumb", thumb) })
+  }, persist)
+
+  return Effect.fn("Generations.produce")(function*(job: ClaimedJob, generation: Generation) {
+    const { generator, model } = yield* sourceOf(catalog, generators, generation)
+    const operation = yield* submit(job, generator, requestOf(generation, model))
+    // Who gives up, because the lease is lost or the time is over, stops the work.
+    yield* Effect.onInterrupt(awaitEnd(generator, operation), () => Effect.ignore(generator.cancel(operation)))
+    const content = yield* collect(Files.keyOf(job, "content"), generator, operation)
+    const images = generation.kind === "image" ? yield* derive(job, content) : { preview: null, thumb: null }
+    const output: Output = { content, ...images, poster: null }
+    return output
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The job's checkpoint. Without an operation: the work is about to be submitted. */
+const Progress = Schema.Struct({ operation: Schema.optionalKey(Schema.Json) })
+type Progress = typeof Progress.Type
+
+/** Doubles from half a second, to at most ten. */
+const pauses = Schedule.exponential("500 millis").pipe(
+  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.seconds(10)))),
+  Schedule.jittered
+)
+
+/** Whether the same call may succeed later. A failure of a generator or of the database knows that by itself. */
+const isPassing = (error: ProductionError): boolean => {
+  switch (error._tag) {
+    case "GeneratorError":
+    case "StorageError":
+      return error.isRetryable
+    case "BlobError":
+      return error.reason._tag === "Unavailable"
+    case "MediaError":
+    case "SchedulerError":
+      return false
+  }
+}
+
+const sourceOf = Effect.fnUntraced(function*(
+  catalog: Catalog["Service"],
+  generators: Generators["Service"],
+  generation: Generation
+) {
+  const model = catalog.find(generation.model)
+  const generator = Option.flatMap(model, ({ driver }) => generators.get(driver.name))
+  if (Option.isNone(model) || Option.isNone(generator)) {
+    yield* Effect.logError("A model has no generator on this worker", generation.model)
+    return yield* new GeneratorError({
+      reason: new Permanent({
+        code: "generation_failed",
+        reason: "internal",
+        message: "The model cannot be served at the moment; try another one, or later."
+      })
+    })
+  }
+  return { model: model.value, generator: generator.value }
+})
+
+const requestOf = (generation: Generation, model: Model): GenerationRequest => ({
+  id: generation.id,
+  model: { name: model.id, options: model.driver.options },
+  kind: generation.kind,
+  mode: generation.mode,
+  prompt: generation.prompt,
+  params: generation.params,
+  format: formats[model.output_formats[0]!]
+})
+
+/** What generators call the media types of a model. */
+const formats: Readonly<Record<OutputFormat, Format>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/webp": "webp",
+  "video/mp4": "mp4",
+  "video/webm": "webm"
+}

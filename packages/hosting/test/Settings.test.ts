@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Settings from "../src/Settings.ts"
+
+/** The settings from a configuration file with this text. */
+const loadWith = (text: string, environment: Record<string, string> = {}) =>
+  Effect.acquireUseRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-settings-"))),
+    (directory) =>
+      Effect.gen(function*() {
+        const path = join(directory, "config.yaml")
+        yield* Effect.promise(() => writeFile(path, text))
+        return yield* Settings.load({ KINORA_CONFIG: path, ...environment })
+      }),
+    (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+  )
+
+const secret = "a-secret-of-more-than-thirty-two-characters"
+
+describe("Settings", () => {
+  it.effect("has a default for everything that a first start needs", () =>
+    Effect.gen(function*() {
+      const settings = yield* Settings.load({})
+      assert.deepStrictEqual(settings, {
+        host: "127.0.0.1",
+        port: 4747,
+        baseUrl: undefined,
+        dataDirectory: "./data",
+        databaseUrl: undefined,
+        workers: 4,
+        urlSigningKeys: [],
+        logLevel: "info",
+        models: undefined
+      })
+    }))
+
+  it.effect("prefers the environment to the file, and the file to the default", () =>
+    Effect.gen(function*() {
+      const settings = yield* loadWith("host: 0.0.0.0\nport: 8000\nmodels:\n  - id: a\n", { KINORA_PORT: "0" })
+      assert.strictEqual(settings.host, "0.0.0.0")
+      assert.strictEqual(settings.port, 0)
+      assert.strictEqual(settings.workers, 4)
+      assert.deepStrictEqual(settings.models, [{ id: "a" }])
+    }))
+
+  it.effect("reads several signing keys", () =>
+    Effect.gen(function*() {
+      const settings = yield* Settings.load({ KINORA_URL_SIGNING_KEYS: `${secret}1, ${secret}2` })
+      assert.deepStrictEqual(settings.urlSigningKeys.map(Redacted.value), [`${secret}1`, `${secret}2`])
+    }))
+
+  it.effect("names every wrong value with its place, at once", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(loadWith("log_level: loud\n", { KINORA_PORT: "99999", KINORA_WORKERS: "many" }))
+      const lines = error.message.split("\n")
+      assert.strictEqual(lines.length, 3)
+      assert.include(lines, `KINORA_PORT is "99999"; expected a port from 0 to 65535`)
+      assert.include(lines, `KINORA_WORKERS is "many"; expected a number of jobs from 0 to 256`)
+      assert.match(error.message, /config\.yaml: log_level is "loud"; expected one of trace, debug, info/)
+    }))
+
+  it.effect("refuses names that it does not know", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(loadWith("prot: 80\n", { KINORA_PROT: "80" }))
+      assert.match(error.message, /^KINORA_PROT is no setting; known are KINORA_HOST, /)
+      assert.match(error.message, /config\.yaml: prot is no setting; known are host, /)
+    }))
+
+  it.effect("never repeats a secret", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        Settings.load({ KINORA_DATABASE_URL: "mysql://user:hunter2@host/db", KINORA_URL_SIGNING_KEYS: "short" })
+      )
+      assert.strictEqual(error.problems.length, 2)
+      assert.notMatch(error.message, /hunter2|short/)
+    }))
+
+  it.effect("stops at a file that was named and does not exist, or is not a mapping", () =>
+    Effect.gen(function*() {
+      const missing = yield* Effect.flip(Settings.load({ KINORA_CONFIG: "nowhere/config.yaml" }))
+      assert.strictEqual(missing.message, "nowhere/config.yaml does not exist")
+      assert.match((yield* Effect.flip(loadWith("- a list\n"))).message, /must be a mapping of settings$/)
+      assert.match((yield* Effect.flip(loadWith("host: [\n"))).message, /is not YAML: /)
+    }))
+
+  it.effect("documents every setting", () =>
+    Effect.sync(() => {
+      for (const { about, variable } of Settings.docs) {
+        assert.match(variable, /^KINORA_[A-Z_]+$/)
+        assert.isAbove(about.length, 10)
+      }
+    }))
+})
