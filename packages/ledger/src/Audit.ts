@@ -35,3 +35,14 @@ export interface Verification {
   /** The first of them, by account and subject; empty when all is sound. */
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
+
+/** Totals of nothing. */
+export const noTotals: Totals = { granted: 0, remaining: 0, consumed: 0, expired: 0 }
+
+/** The totals of both. */
+export const addTotals = (one: Totals, other: Totals): Totals => ({
+  granted: one.granted + other.granted,
+  remaining: one.remaining + other.remaining,
+  consumed: one.consumed + other.consumed,
+  expired: one.expired + other.expired
+})

@@ -5,9 +5,13 @@
  * is a projection of the books that `verify` compares with them. An account is
  * charged once for a reference and refunded at most once, whatever happens twice.
  */
+import { Folding } from "@kinora/persistence"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect, type Result } from "effect"
+import { isOpen, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Audit from "./Audit.ts"
 import type { Verification } from "./Audit.ts"
 import type {
   AlreadyRefunded,
@@ -18,9 +22,13 @@ import type {
   Refunded,
   UnknownCharge
 } from "./Charge.ts"
-import type { Day } from "./Day.ts"
+import * as Day from "./Day.ts"
 import type { AlreadyGranted, GrantCommand, Granted, GrantExpired } from "./Grant.ts"
-import type { Lot } from "./Lot.ts"
+import * as Books from "./internal/Books.ts"
+import * as Check from "./internal/Check.ts"
+import * as IdSequence from "./internal/IdSequence.ts"
+import { type Changes, type ExpiredLot, LedgerStore, type TransactionName } from "./LedgerStore.ts"
+import * as Lot from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
 
 /** Charges, refunds and grants; see the module's head. */
@@ -83,8 +91,161 @@ export class Ledger extends Context.Service<Ledger, {
   readonly verify: (options?: VerifyOptions) => Effect.Effect<Verification, StorageError>
 }>()("@kinora/ledger/Ledger") {}
 
-/** The most credits that one lot can hold or one charge can cost. */
-export const creditsMax = 1_000_000_000_000
+/** The most credits that one lot can hold or one charge can cost: a million millions. */
+export const creditsMax: number = Check.creditsMax
+
+/** What a ledger can be told. */
+export interface LedgerOptions {
+  /** How long a lot lives that a refund opens in place of an expired one. Default 30 days (D22). */
+  readonly refundLifetime?: Duration.Input | undefined
+  /** A charge draws on the first so many live lots of its account. Default 1,000. */
+  readonly lotsMax?: number | undefined
+  /** At most this many commands or announced references in one unit; more are a defect. Default 1,000. */
+  readonly setMax?: number | undefined
+  /** At most this many concurrent single calls share a unit. Default 64. */
+  readonly foldMax?: number | undefined
+}
+
+/** A ledger over a store. */
+export const make = Effect.fnUntraced(function*(options: LedgerOptions = {}) {
+  const { foldMax = 64, lotsMax = 1_000, setMax = 1_000 } = options
+  const refundLifetime = Duration.fromInputUnsafe(options.refundLifetime ?? Duration.days(30))
+  const store = yield* LedgerStore
+  const random = yield* SecureRandom.SecureRandom
+  const { atomically } = yield* UnitOfWork
+
+  const openBooks = Effect.fnUntraced(function*({ announced, at, lots = [], until = at }: Announcement) {
+    if (!(yield* isOpen)) return yield* Effect.die(new Error("The ledger was opened outside a unit of work"))
+    Check.limit("A set of references", Math.max(1, announced.length), setMax)
+    for (const { account, reference } of announced) {
+      Check.name("An account", account, 128)
+      Check.name("A reference", reference, 128)
+    }
+    const named = [...announced, ...lots]
+    const loaded = yield* store.load({
+      accounts: [...new Set(named.map(({ account }) => account))].toSorted(),
+      transactions: eachOnce(announced).flatMap(withRefund),
+      lots: lots.map(({ lot }) => lot),
+      liveAfter: at,
+      liveMax: lotsMax,
+      days: { first: Day.of(at), last: Day.of(until) }
+    })
+    const nextId = yield* Effect.provideService(IdSequence.make, SecureRandom.SecureRandom, random)
+    return Books.make({ loaded, announced, at, until, refundLifetime, nextId })
+  })
+
+  const save = (books: Books.Books) =>
+    Effect.suspend(() => {
+      const changes = books.takeChanges()
+      return hasChanges(changes) ? store.save(changes) : Effect.void
+    })
+
+  /** Decides a set in one unit and keeps what is accepted. */
+  const decideAll = <Command extends Named & { readonly at: DateTime.Utc }, A, Refusal>(
+    kind: "charge" | "grant",
+    commands: ReadonlyArray<Command>,
+    decide: (books: Books.Books, command: Command) => Result.Result<Proposal<A>, Refusal>
+  ) =>
+    Effect.gen(function*() {
+      if (commands.length === 0) return []
+      const times = commands.map(({ at }) => at)
+      const books = yield* openBooks({
+        announced: commands.map(({ account, reference }) => ({ account, kind, reference })),
+        at: times.reduce((earliest, at) => DateTime.min(earliest, at)),
+        until: times.reduce((latest, at) => DateTime.max(latest, at))
+      })
+      const answers = commands.map((command) => Result.map(decide(books, command), keep))
+      yield* save(books)
+      return answers
+    }).pipe(atomically)
+
+  const chargeAll = Effect.fn("Ledger.chargeAll")((commands: ReadonlyArray<ChargeCommand>) =>
+    decideAll("charge", commands, (books, command) => books.charge(command))
+  )
+  const refundAll = Effect.fn("Ledger.refundAll")((commands: ReadonlyArray<RefundCommand>) =>
+    decideAll("charge", commands, (books, command) => books.refund(command))
+  )
+  const grantAll = Effect.fn("Ledger.grantAll")((commands: ReadonlyArray<GrantCommand>) =>
+    decideAll("grant", commands, (books, command) => books.grant(command))
+  )
+  const fold = { membersMax: foldMax }
+
+  return Ledger.of({
+    open: Effect.fn("Ledger.open")(function*({ at, charges = [], grants = [], until }: OpenOptions) {
+      const books = yield* openBooks({
+        announced: [
+          ...charges.map(({ account, reference }) => ({ account, kind: "charge", reference } as const)),
+          ...grants.map(({ account, reference }) => ({ account, kind: "grant", reference } as const))
+        ],
+        at,
+        until
+      })
+      return { charge: books.charge, refund: books.refund, grant: books.grant, save: save(books) }
+    }),
+
+    charge: Folding.make({ ...fold, name: "Ledger.charge", run: chargeAll }),
+    chargeAll,
+    refund: Folding.make({ ...fold, name: "Ledger.refund", run: refundAll }),
+    refundAll,
+    grant: Folding.make({ ...fold, name: "Ledger.grant", run: grantAll }),
+    grantAll,
+
+    expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {
+      Check.limit("The limit of an expiry sweep", limit, setMax)
+      const lots = yield* store.findExpired(at, limit)
+      if (lots.length === 0) return { lots: 0, credits: 0 }
+      const books = yield* openBooks({ announced: [], lots, at })
+      const booked = lots.map(({ lot }) => keep(books.expire(lot, at))).filter((credits) => credits !== undefined)
+      yield* save(books)
+      return { lots: booked.length, credits: booked.reduce((sum, credits) => sum + credits, 0) }
+    }, atomically),
+
+    balances: Effect.fn("Ledger.balances")(function*(account, at) {
+      const day = Day.of(at)
+      const { lots, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
+      const spendable = lots.filter((lot) => Lot.isSpendable(lot.kind))
+      return {
+        account,
+        lots: lots.toSorted(Lot.spendingOrder),
+        credits: sumOf(spendable),
+        creditsImagesOnly: sumOf(spendable.filter((lot) => lot.imagesOnly)),
+        day,
+        resetsAt: Day.endOf(at),
+        quotaUsed: new Map(quotas.map(({ kind, used }) => [kind, used]))
+      }
+    }),
+
+    entries: Effect.fn("Ledger.entries")(function*({ account, before, limit = 100, reference }) {
+      Check.limit("The limit of a list of entries", limit, 1_000)
+      return yield* store.findTransactions({ account, reference, before, limit })
+    }),
+
+    verify: Effect.fn("Ledger.verify")(function*({ account, discrepanciesMax = 100 } = {}) {
+      Check.limit("The limit of discrepancies", discrepanciesMax, 10_000)
+      let verification: Verification = { accounts: 0, totals: Audit.noTotals, discrepancies: [] }
+      let accounts = account === undefined ? yield* store.findAccounts("", auditedMax) : [account]
+      while (accounts.length > 0) {
+        const audited = yield* store.audit({ accounts, discrepanciesMax })
+        verification = {
+          accounts: verification.accounts + accounts.length,
+          totals: Audit.addTotals(verification.totals, audited.totals),
+          discrepancies: [...verification.discrepancies, ...audited.discrepancies].slice(0, discrepanciesMax)
+        }
+        accounts = account === undefined ? yield* store.findAccounts(accounts.at(-1)!, auditedMax) : []
+      }
+      return verification
+    })
+  })
+})
+
+/** A ledger that was told `options`. */
+export const layerWith = (
+  options: LedgerOptions
+): Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork> =>
+  Layer.effect(Ledger, make(options))
+
+/** `layerWith` with its defaults. */
+export const layer: Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork> = layerWith({})
 
 /** What a unit is going to ask the books. A command that was not announced is a defect. */
 export interface OpenOptions {
@@ -130,13 +291,13 @@ export interface Expired {
 export interface Balances {
   readonly account: string
   /** Lots that hold something and have not expired, in the order of D21, trial lots among them. */
-  readonly lots: ReadonlyArray<Lot>
+  readonly lots: ReadonlyArray<Lot.Lot>
   /** Credits that charges can spend: all lots but trial ones. */
   readonly credits: number
   /** How many of `credits` pay for images only. */
   readonly creditsImagesOnly: number
   /** The UTC day of the counters. */
-  readonly day: Day
+  readonly day: Day.Day
   /** The next 00:00 UTC. */
   readonly resetsAt: DateTime.Utc
   /** Charges of the day by kind of quota. A kind that is missing was not charged. */
@@ -161,3 +322,34 @@ export interface VerifyOptions {
   /** At most this many discrepancies are returned. Default 100. */
   readonly discrepanciesMax?: number | undefined
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Accounts that one statement of `verify` compares. */
+const auditedMax = 100
+
+interface Announcement {
+  readonly announced: ReadonlyArray<TransactionName>
+  readonly lots?: ReadonlyArray<ExpiredLot> | undefined
+  readonly at: DateTime.Utc
+  readonly until?: DateTime.Utc | undefined
+}
+
+/** A charge's refund is loaded with it: it says whether there was one. */
+const withRefund = (name: TransactionName): ReadonlyArray<TransactionName> =>
+  name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
+
+const eachOnce = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [
+  ...new Map(names.map((name) => [`${name.kind}\n${name.account}\n${name.reference}`, name])).values()
+]
+
+const keep = <A>(proposal: Proposal<A>): A => {
+  proposal.keep()
+  return proposal.value
+}
+
+const hasChanges = (changes: Changes): boolean => changes.changedLots.length > 0 || changes.transactions.length > 0
+
+const sumOf = (lots: ReadonlyArray<Lot.Lot>): number => lots.reduce((sum, lot) => sum + lot.remaining, 0)

@@ -36,6 +36,12 @@ export type QuotaBook = `quota:${string}:${Day}`
 /** The book that counts charges to the quota `kind` on `day`. */
 export const quotaBook = (kind: string, day: Day): QuotaBook => `quota:${kind}:${day}`
 
+/** The quota and the day of a book that `quotaBook` named. */
+export const quotaOfBook = (book: QuotaBook): { readonly kind: string; readonly day: Day } => {
+  const dayAt = book.lastIndexOf(":") + 1
+  return { kind: book.slice("quota:".length, dayAt - 1), day: book.slice(dayAt) as Day } // as `quotaBook` wrote it
+}
+
 /** A movement of `amount` (credits, or charges to a quota) between two books of one account. */
 export interface Entry {
   readonly from: Book

@@ -1,0 +1,92 @@
+/** Compares books and kept figures that lie in memory. The SQL store says the same in SQL. */
+import type { Discrepancy, Totals } from "../Audit.ts"
+import type { Audited, QuotaCount } from "../LedgerStore.ts"
+import type { Lot } from "../Lot.ts"
+import { type Book, quotaBook, type Transaction } from "../Transaction.ts"
+
+/** All that was ever kept of some accounts. */
+export interface Kept {
+  readonly transactions: ReadonlyArray<Transaction>
+  readonly lots: ReadonlyArray<Lot>
+  readonly quotas: ReadonlyArray<QuotaCount>
+}
+
+/** What the books of `kept` say, and where its figures differ from them. */
+export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
+  const balances = balancesOf(transactions)
+  const bookedOn = (account: string, book: Book) => balances.get(account)?.get(book) ?? null
+  const openings = new Map(
+    transactions.flatMap(({ entries, id }) => entries.map(({ amount, to }) => [`${id} ${to}`, amount]))
+  )
+  const keptBooks = new Set<string>([
+    ...lots.map(({ account, id }) => `${account}\n${id}`),
+    ...quotas.map(({ account, day, kind }) => `${account}\n${quotaBook(kind, day)}`)
+  ])
+
+  const figures: ReadonlyArray<Discrepancy> = [
+    ...transactions.map(({ account, amount, entries, id }): Discrepancy => {
+      const booked = entries.reduce((sum, entry) => sum + entry.amount, 0)
+      return { account, figure: "amount", subject: id, booked, kept: amount }
+    }),
+    ...lots.flatMap(({ account, granted, id, openedBy, remaining }): ReadonlyArray<Discrepancy> => [
+      { account, figure: "granted", subject: id, booked: openings.get(`${openedBy} ${id}`) ?? null, kept: granted },
+      { account, figure: "remaining", subject: id, booked: bookedOn(account, id), kept: remaining }
+    ]),
+    ...quotas.map(({ account, day, kind, used }): Discrepancy => {
+      const book = quotaBook(kind, day)
+      return { account, figure: "used", subject: book, booked: bookedOn(account, book), kept: used }
+    }),
+    ...Array.from(balances).flatMap(([account, books]) =>
+      Array.from(books).flatMap(([book, booked]): ReadonlyArray<Discrepancy> => {
+        const figure = book.startsWith("lot_") ? "remaining" : book.startsWith("quota:") ? "used" : undefined
+        return figure === undefined || keptBooks.has(`${account}\n${book}`)
+          ? []
+          : [{ account, figure, subject: book, booked, kept: null }]
+      })
+    )
+  ]
+  return {
+    totals: totalsOf(balances, lots),
+    discrepancies: figures.filter(({ booked, kept }) => booked !== kept).toSorted(byPlace)
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Balances = ReadonlyMap<string, ReadonlyMap<Book, number>>
+
+/** What has come into each book of each account, less what has left it. */
+const balancesOf = (transactions: ReadonlyArray<Transaction>): Balances => {
+  const balances = new Map<string, Map<Book, number>>()
+  for (const { account, entries } of transactions) {
+    const books = balances.get(account) ?? new Map<Book, number>()
+    balances.set(account, books)
+    for (const { amount, from, to } of entries) {
+      books.set(from, (books.get(from) ?? 0) - amount)
+      books.set(to, (books.get(to) ?? 0) + amount)
+    }
+  }
+  return balances
+}
+
+const totalsOf = (balances: Balances, lots: ReadonlyArray<Lot>): Totals => {
+  const sumOf = (isMeant: (book: Book) => boolean) => {
+    let sum = 0
+    for (const books of balances.values()) {
+      for (const [book, balance] of books) if (isMeant(book)) sum += balance
+    }
+    return sum
+  }
+  return {
+    granted: 0 - sumOf((book) => book.startsWith("source:")),
+    remaining: lots.reduce((sum, lot) => sum + lot.remaining, 0),
+    consumed: sumOf((book) => book === "consumed"),
+    expired: sumOf((book) => book === "expired")
+  }
+}
+
+const byPlace = (one: Discrepancy, other: Discrepancy) => keyOf(one) < keyOf(other) ? -1 : 1
+
+const keyOf = ({ account, figure, subject }: Discrepancy) => `${account}\n${figure}\n${subject}`

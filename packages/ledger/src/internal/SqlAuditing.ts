@@ -1,0 +1,89 @@
+/** The statement that compares books and kept figures. `Auditing.ts` says the same of books in memory. */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Discrepancy } from "../Audit.ts"
+import type { Audited, AuditQuery } from "../LedgerStore.ts"
+import { TransactionId } from "../Transaction.ts"
+import * as Row from "./LedgerRow.ts"
+
+/** One statement, so that it sees the accounts as they are at one moment. */
+export const makeAudit = (sql: SqlClient.SqlClient) => ({ accounts, discrepanciesMax }: AuditQuery) =>
+  sql`
+    WITH booked AS (
+      SELECT id, account, amount
+      FROM ledger_transaction
+      WHERE account = ANY(${accounts}::text[])
+    ), entry AS (
+      SELECT booked.account, transaction_id, from_book, to_book, ledger_entry.amount
+      FROM booked
+      JOIN ledger_entry ON ledger_entry.transaction_id = booked.id
+    ), balance AS (
+      SELECT account, book, sum(amount) AS booked
+      FROM (
+        SELECT account, to_book AS book, amount FROM entry
+        UNION ALL
+        SELECT account, from_book, -amount FROM entry
+      ) AS side
+      GROUP BY account, book
+    ), lot AS (
+      SELECT account, 'lot:' || id AS book, granted, remaining, opened_by
+      FROM ledger_lot
+      WHERE account = ANY(${accounts}::text[])
+    ), quota AS (
+      SELECT account, 'quota:' || kind || ':' || to_char(day, 'YYYY-MM-DD') AS book, used
+      FROM ledger_quota
+      WHERE account = ANY(${accounts}::text[])
+    ), figure AS (
+      SELECT booked.account, 'amount' AS figure, booked.id::text AS subject,
+        coalesce(sum(entry.amount), 0) AS booked, booked.amount AS kept
+      FROM booked
+      LEFT JOIN entry ON entry.transaction_id = booked.id
+      GROUP BY booked.account, booked.id, booked.amount
+      UNION ALL
+      SELECT lot.account, 'granted', lot.book, entry.amount, lot.granted
+      FROM lot
+      LEFT JOIN entry ON entry.transaction_id = lot.opened_by AND entry.to_book = lot.book
+      UNION ALL
+      SELECT account, 'remaining', book, booked, remaining
+      FROM (SELECT account, book, booked FROM balance WHERE book LIKE 'lot:%') AS balance
+      FULL JOIN lot USING (account, book)
+      UNION ALL
+      SELECT account, 'used', book, booked, used
+      FROM (SELECT account, book, booked FROM balance WHERE book LIKE 'quota:%') AS balance
+      FULL JOIN quota USING (account, book)
+    ), discrepancy AS (
+      SELECT account, figure, subject, booked, kept
+      FROM figure
+      WHERE booked IS DISTINCT FROM kept
+      ORDER BY account, figure, subject
+      LIMIT ${discrepanciesMax}
+    )
+    SELECT
+      (SELECT coalesce(-sum(booked), 0)::float8 FROM balance WHERE book LIKE 'source:%') AS granted,
+      (SELECT coalesce(sum(remaining), 0)::float8 FROM lot) AS remaining,
+      (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'consumed') AS consumed,
+      (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'expired') AS expired,
+      (SELECT coalesce(jsonb_agg(discrepancy), '[]') FROM discrepancy) AS discrepancies
+  `.pipe(Effect.flatMap(decodeAudit), Effect.map(toAudited))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const AuditRow = Schema.Struct({
+  granted: Schema.Number,
+  remaining: Schema.Number,
+  consumed: Schema.Number,
+  expired: Schema.Number,
+  discrepancies: Schema.Array(Row.DiscrepancyRow)
+})
+
+const decodeAudit = Schema.decodeUnknownEffect(Schema.Tuple([AuditRow]))
+
+const toAudited = ([{ discrepancies, ...totals }]: readonly [typeof AuditRow.Type]): Audited => ({
+  totals,
+  discrepancies: discrepancies.map((found): Discrepancy => ({
+    ...found,
+    subject: found.figure === "amount" ? TransactionId.fromUuid(found.subject) : Row.toBook(found.subject)
+  }))
+})

@@ -1,0 +1,7 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Result } from "effect"
+import * as Books from "../src/internal/Books.ts"
+import * as IdSequence from "../src/internal/IdSequence.ts"
+import type { Loaded } from "../src/LedgerStore.ts"
+import { Model } from "./Model.ts"
+import { arbitraryCommands } from "./Model.ts"

@@ -1,0 +1,562 @@
+import { assert, layer } from "@effect/vitest"
+import { type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Cause, DateTime, Effect, Exit, type Layer, Result } from "effect"
+import {
+  AlreadyCharged,
+  AlreadyRefunded,
+  ChargedQuota,
+  InsufficientCredits,
+  QuotaExceeded,
+  Refunded,
+  UnknownCharge
+} from "../src/Charge.ts"
+import type { GrantCommand } from "../src/Grant.ts"
+import { creditsMax, Ledger } from "../src/Ledger.ts"
+
+const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
+const after = (parts: Partial<DateTime.DateTime.PartsForMath>) => DateTime.add(noon, parts)
+
+let accounts = 0
+/** An account that no other test uses. */
+const newAccount = () => `acct-${++accounts}`
+
+const grantOf = (account: string, credits: number, options: Partial<GrantCommand> = {}): GrantCommand => ({
+  account,
+  reference: "period-1",
+  kind: "plan",
+  credits,
+  expiresAt: after({ days: 30 }),
+  at: noon,
+  ...options
+})
+
+const chargeOf = (
+  account: string,
+  reference: string,
+  credits: number,
+  options: { at?: DateTime.Utc; imagesOnlyAllowed?: boolean } = {}
+) => ({
+  account,
+  reference,
+  amount: { _tag: "Credits", credits, imagesOnlyAllowed: options.imagesOnlyAllowed ?? false } as const,
+  at: options.at ?? noon
+})
+
+const quotaChargeOf = (account: string, reference: string, limit: number, at = noon, kind = "image") => ({
+  account,
+  reference,
+  amount: { _tag: "Quota", kind, limit } as const,
+  at
+})
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** What every backend of `Ledger` promises. */
+export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.UnitOfWork, E>) =>
+  layer(backend)(`Ledger (${name})`, (it) => {
+    it.effect("grants a lot once for a reference", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const first = Result.getOrThrow(yield* ledger.grant(grantOf(account, 100)))
+        const second = Result.getOrThrow(yield* ledger.grant(grantOf(account, 100)))
+        assert.deepStrictEqual([first._tag, second._tag], ["Granted", "AlreadyGranted"])
+        assert.strictEqual(first.lot, second.lot)
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 100)
+      }))
+
+    it.effect("shows a lot as it was granted", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const options = { kind: "trial", imagesOnly: true, watermark: true } as const
+        const { lot: id } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 7, options)))
+        const { credits, lots } = yield* ledger.balances(account, noon)
+        const [{ openedBy, ...lot }, ...others] = lots as [typeof lots[0] & {}]
+        assert.deepStrictEqual(lot, {
+          id,
+          account,
+          kind: "trial",
+          granted: 7,
+          remaining: 7,
+          openedAt: noon,
+          expiresAt: after({ days: 30 }),
+          imagesOnly: true,
+          watermark: true,
+          closed: false
+        })
+        assert.match(openedBy, /^txn_/)
+        assert.deepStrictEqual([others, credits], [[], 0])
+      }))
+
+    it.effect("adds large and small lots up exactly", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grantAll([
+          grantOf(account, 1, { reference: "small", expiresAt: after({ days: 1 }) }),
+          grantOf(account, creditsMax, { reference: "large" })
+        ])
+        Result.getOrThrow(yield* ledger.charge(chargeOf(account, "all but one", creditsMax)))
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 1)
+        assert.deepStrictEqual((yield* ledger.verify({ account })).totals, {
+          granted: creditsMax + 1,
+          remaining: 1,
+          consumed: creditsMax,
+          expired: 0
+        })
+      }))
+
+    it.effect("refuses a grant that expires before it begins", () =>
+      Effect.gen(function*() {
+        const { balances, grant } = yield* Ledger
+        const account = newAccount()
+        const refusal = yield* grant(grantOf(account, 5, { expiresAt: noon }))
+        assert.isTrue(Result.isFailure(refusal))
+        assert.deepStrictEqual((yield* balances(account, noon)).lots, [])
+      }))
+
+    it.effect("draws one charge on several lots, in the order of D21", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const soon = { expiresAt: after({ days: 1 }) }
+        const grants = [
+          grantOf(account, 10, { reference: "late", kind: "addon" }),
+          grantOf(account, 10, { ...soon, reference: "addon", kind: "addon" }),
+          grantOf(account, 10, { ...soon, reference: "plan-young", at: after({ hours: 1 }) }),
+          grantOf(account, 10, { ...soon, reference: "plan-old" }),
+          grantOf(account, 10, { ...soon, reference: "refund", kind: "refund" }),
+          grantOf(account, 10, { ...soon, reference: "images", kind: "addon", imagesOnly: true }),
+          grantOf(account, 10, { reference: "trial", kind: "trial", expiresAt: after({ hours: 2 }) })
+        ]
+        const granted = yield* ledger.grantAll(grants)
+        const lotOf = (reference: string) =>
+          Result.getOrThrow(granted[grants.findIndex((grant) => grant.reference === reference)]!).lot
+        const charge = chargeOf(account, "job", 55, { at: after({ hours: 1 }), imagesOnlyAllowed: true })
+        const charged = Result.getOrThrow(yield* ledger.charge(charge))
+        assert.deepStrictEqual(charged._tag === "ChargedCredits" ? charged.parts : [], [
+          { lot: lotOf("images"), credits: 10 },
+          { lot: lotOf("plan-old"), credits: 10 },
+          { lot: lotOf("plan-young"), credits: 10 },
+          { lot: lotOf("refund"), credits: 10 },
+          { lot: lotOf("addon"), credits: 10 },
+          { lot: lotOf("late"), credits: 5 }
+        ])
+      }))
+
+    it.effect("takes nothing when the lots that may pay hold too little", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grantAll([
+          grantOf(account, 10, { reference: "general" }),
+          grantOf(account, 10, { reference: "images", imagesOnly: true }),
+          grantOf(account, 10, { reference: "trial", kind: "trial" }),
+          grantOf(account, 10, { reference: "short", expiresAt: after({ hours: 1 }) })
+        ])
+        const late = { at: after({ hours: 1 }) }
+        assert.deepStrictEqual(
+          yield* ledger.charge(chargeOf(account, "video", 11, late)),
+          Result.fail(new InsufficientCredits({ required: 11, available: 10 }))
+        )
+        assert.deepStrictEqual(
+          yield* ledger.charge(chargeOf(account, "image", 21, { ...late, imagesOnlyAllowed: true })),
+          Result.fail(new InsufficientCredits({ required: 21, available: 20 }))
+        )
+        const { credits, creditsImagesOnly } = yield* ledger.balances(account, late.at)
+        assert.deepStrictEqual([credits, creditsImagesOnly], [20, 10])
+        assert.isTrue(
+          Result.isSuccess(yield* ledger.charge(chargeOf(account, "image", 20, { ...late, imagesOnlyAllowed: true })))
+        )
+      }))
+
+    it.effect("charges a reference once, also within a set and after a refund", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 10))
+        const charge = chargeOf(account, "job", 4)
+        const refused = Result.fail(new AlreadyCharged({ reference: "job" }))
+        const [first, second] = yield* ledger.chargeAll([charge, charge])
+        assert.isTrue(Result.isSuccess(first!))
+        assert.deepStrictEqual(second, refused)
+        assert.deepStrictEqual(yield* ledger.charge(charge), refused)
+        yield* ledger.refund(charge)
+        assert.deepStrictEqual(yield* ledger.charge(charge), refused)
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 10)
+      }))
+
+    it.effect("keeps references of accounts apart", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const [one, other] = [newAccount(), newAccount()]
+        yield* ledger.grantAll([grantOf(one, 10), grantOf(other, 10)])
+        yield* ledger.chargeAll([chargeOf(one, "job", 1), chargeOf(other, "job", 2)])
+        yield* ledger.refund({ account: one, reference: "job", at: noon })
+        assert.strictEqual((yield* ledger.balances(one, noon)).credits, 10)
+        assert.strictEqual((yield* ledger.balances(other, noon)).credits, 8)
+      }))
+
+    it.effect("refunds each part to the lot that it came from, once (D22)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const granted = yield* ledger.grantAll([
+          grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }) }),
+          grantOf(account, 10, { reference: "b", expiresAt: after({ days: 2 }) })
+        ])
+        const [a, b] = granted.map((result) => Result.getOrThrow(result).lot)
+        yield* ledger.charge(chargeOf(account, "job", 13))
+        const refunded = Result.getOrThrow(yield* ledger.refund({ account, reference: "job", at: noon }))
+        const parts = [{ lot: a!, credits: 10 }, { lot: b!, credits: 3 }]
+        assert.deepStrictEqual(refunded, new Refunded({ credits: 13, parts }))
+        assert.deepStrictEqual(
+          yield* ledger.refund({ account, reference: "job", at: noon }),
+          Result.succeed(new AlreadyRefunded())
+        )
+        const { lots } = yield* ledger.balances(account, noon)
+        assert.deepStrictEqual(lots.map(({ remaining }) => remaining), [10, 10])
+      }))
+
+    it.effect("refunds a part whose lot has expired into a lot of 30 days with the same restrictions (D22)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grantAll([
+          grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }), imagesOnly: true }),
+          grantOf(account, 10, { reference: "b", expiresAt: after({ days: 9 }) })
+        ])
+        yield* ledger.charge(chargeOf(account, "job", 13, { imagesOnlyAllowed: true }))
+        const at = after({ days: 1 })
+        const refunded = Result.getOrThrow(yield* ledger.refund({ account, reference: "job", at }))
+        const { lots } = yield* ledger.balances(account, at)
+        assert.deepStrictEqual(
+          lots.map(({ expiresAt, imagesOnly, kind, remaining }) => ({ expiresAt, imagesOnly, kind, remaining })),
+          [
+            { kind: "plan", remaining: 10, expiresAt: after({ days: 9 }), imagesOnly: false },
+            { kind: "refund", remaining: 10, expiresAt: after({ days: 31 }), imagesOnly: true }
+          ]
+        )
+        assert.deepStrictEqual(
+          refunded._tag === "Refunded" ? refunded.parts.map(({ lot }) => lot) : [],
+          lots.map(({ id }) => id).toReversed()
+        )
+        const spent = yield* ledger.charge(chargeOf(account, "next", 20, { at, imagesOnlyAllowed: true }))
+        assert.isTrue(Result.isSuccess(spent))
+        yield* ledger.refund({ account, reference: "next", at })
+        assert.strictEqual((yield* ledger.balances(account, at)).credits, 20)
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("refuses to refund what was never charged", () =>
+      Effect.gen(function*() {
+        const { refund } = yield* Ledger
+        assert.deepStrictEqual(
+          yield* refund({ account: newAccount(), reference: "job", at: noon }),
+          Result.fail(new UnknownCharge({ reference: "job" }))
+        )
+      }))
+
+    it.effect("records a charge of nothing, and refunds it once", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        assert.isTrue(Result.isSuccess(yield* ledger.charge(chargeOf(account, "free", 0))))
+        assert.isTrue(Result.isFailure(yield* ledger.charge(chargeOf(account, "free", 0))))
+        const refund = { account, reference: "free", at: noon }
+        assert.strictEqual(Result.getOrThrow(yield* ledger.refund(refund))._tag, "Refunded")
+        assert.strictEqual(Result.getOrThrow(yield* ledger.refund(refund))._tag, "AlreadyRefunded")
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("counts a quota by the UTC day of the charge and refuses what is beyond it (D23)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const late = DateTime.makeUnsafe("2026-11-20T23:59:59.999Z")
+        const midnight = DateTime.makeUnsafe("2026-11-21T00:00:00.000Z")
+        const answers = yield* ledger.chargeAll([
+          quotaChargeOf(account, "a", 2),
+          quotaChargeOf(account, "b", 2, late),
+          quotaChargeOf(account, "c", 2, late),
+          quotaChargeOf(account, "d", 1, late, "video"),
+          quotaChargeOf(account, "e", 2, midnight)
+        ])
+        assert.deepStrictEqual(answers, [
+          Result.succeed(new ChargedQuota({ kind: "image", day: "2026-11-20", used: 1 })),
+          Result.succeed(new ChargedQuota({ kind: "image", day: "2026-11-20", used: 2 })),
+          Result.fail(new QuotaExceeded({ kind: "image", limit: 2, used: 2, resetsAt: midnight })),
+          Result.succeed(new ChargedQuota({ kind: "video", day: "2026-11-20", used: 1 })),
+          Result.succeed(new ChargedQuota({ kind: "image", day: "2026-11-21", used: 1 }))
+        ])
+        const { day, quotaUsed, resetsAt } = yield* ledger.balances(account, late)
+        assert.deepStrictEqual({ day, quotaUsed: Object.fromEntries(quotaUsed), resetsAt }, {
+          day: "2026-11-20",
+          quotaUsed: { image: 2, video: 1 },
+          resetsAt: midnight
+        })
+      }))
+
+    it.effect("lowers the count of the charge's day and of no other, once (D23)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const tomorrow = after({ days: 1 })
+        yield* ledger.chargeAll([
+          quotaChargeOf(account, "a", 5),
+          quotaChargeOf(account, "b", 5),
+          quotaChargeOf(account, "c", 5, tomorrow)
+        ])
+        yield* ledger.refundAll([1, 2].map(() => ({ account, reference: "a", at: tomorrow })))
+        assert.strictEqual((yield* ledger.balances(account, noon)).quotaUsed.get("image"), 1)
+        assert.strictEqual((yield* ledger.balances(account, tomorrow)).quotaUsed.get("image"), 1)
+      }))
+
+    it.effect("books what is left in expired lots once, however many sweep", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        // In the past, so that other tests' lots are not due.
+        const long = (days: number) => DateTime.add(DateTime.makeUnsafe("2001-01-01T00:00:00Z"), { days })
+        yield* ledger.grantAll(
+          [1, 2, 3].map((day) => grantOf(account, 10, { reference: `${day}`, at: long(0), expiresAt: long(day) }))
+        )
+        yield* ledger.chargeAll([
+          chargeOf(account, "a", 10, { at: long(0) }),
+          chargeOf(account, "b", 4, { at: long(0) })
+        ])
+        assert.deepStrictEqual(yield* ledger.expire({ at: long(2), limit: 1 }), { lots: 1, credits: 0 })
+        const sweeps = yield* Effect.all(times(4).map(() => ledger.expire({ at: long(2) })), { concurrency: 4 })
+        assert.deepStrictEqual(sweeps.filter(({ lots }) => lots > 0), [{ lots: 1, credits: 6 }])
+        const { discrepancies, totals } = yield* ledger.verify({ account })
+        assert.deepStrictEqual(totals, { granted: 30, remaining: 10, consumed: 14, expired: 6 })
+        assert.deepStrictEqual(discrepancies, [])
+        // A host whose clock is behind does not fill a closed lot again.
+        yield* ledger.refund({ account, reference: "b", at: long(1) })
+        const { lots } = yield* ledger.balances(account, long(1))
+        assert.deepStrictEqual(lots.map(({ kind, remaining }) => [kind, remaining]), [["plan", 10], ["refund", 4]])
+      }))
+
+    it.effect("lists an account's transactions, the newest first, page by page", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const { lot } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 10)))
+        yield* ledger.charge(chargeOf(account, "job", 3))
+        yield* ledger.charge(quotaChargeOf(account, "other", 1))
+        yield* ledger.refund({ account, reference: "job", at: noon })
+        const all = yield* ledger.entries({ account })
+        assert.deepStrictEqual(all.map(({ entries, kind, reference }) => ({ kind, reference, entries })), [
+          { kind: "refund", reference: "job", entries: [{ from: "consumed", to: lot, amount: 3 }] },
+          {
+            kind: "charge",
+            reference: "other",
+            entries: [{ from: "allowance", to: "quota:image:2026-11-20", amount: 1 }]
+          },
+          { kind: "charge", reference: "job", entries: [{ from: lot, to: "consumed", amount: 3 }] },
+          { kind: "grant", reference: "period-1", entries: [{ from: "source:plan", to: lot, amount: 10 }] }
+        ])
+        assert.strictEqual(all[0]!.reverses, all[2]!.id)
+        const page = yield* ledger.entries({ account, before: all[1]!.id, limit: 1 })
+        assert.deepStrictEqual(page, [all[2]!])
+        assert.deepStrictEqual(yield* ledger.entries({ account, reference: "job" }), [all[0]!, all[2]!])
+      }))
+
+    it.effect("lets a use-case drop a proposal and keep another", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 10))
+        yield* atomically(Effect.gen(function*() {
+          const charges = ["a", "b"].map((reference) => ({ account, reference }))
+          const books = yield* ledger.open({ charges, at: noon })
+          Result.getOrThrow(books.charge(chargeOf(account, "a", 10)))
+          Result.getOrThrow(books.charge(chargeOf(account, "b", 10))).keep()
+          yield* books.save
+          yield* books.save
+        }))
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 0)
+        assert.deepStrictEqual((yield* ledger.entries({ account })).map(({ reference }) => reference), [
+          "b",
+          "period-1"
+        ])
+      }))
+
+    it.effect("lets a unit charge and refund the same reference, and spend what it granted", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        yield* atomically(Effect.gen(function*() {
+          const books = yield* ledger.open({
+            charges: ["a", "b"].map((reference) => ({ account, reference })),
+            grants: [{ account, reference: "period-1" }],
+            at: noon
+          })
+          Result.getOrThrow(books.grant(grantOf(account, 10))).keep()
+          Result.getOrThrow(books.charge(chargeOf(account, "a", 10))).keep()
+          yield* books.save
+          Result.getOrThrow(books.refund({ account, reference: "a", at: noon })).keep()
+          Result.getOrThrow(books.charge(chargeOf(account, "b", 3))).keep()
+          yield* books.save
+        }))
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 7)
+        assert.deepStrictEqual(yield* ledger.verify({ account }), {
+          accounts: 1,
+          totals: { granted: 10, remaining: 7, consumed: 3, expired: 0 },
+          discrepancies: []
+        })
+      }))
+
+    it.effect("leaves nothing of a unit that rolls back", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 10))
+        const unit = atomically(Effect.gen(function*() {
+          yield* ledger.charge(chargeOf(account, "job", 4))
+          yield* ledger.charge(quotaChargeOf(account, "quota", 4))
+          yield* ledger.grant(grantOf(account, 10, { reference: "period-2" }))
+          return yield* Effect.fail("no")
+        }))
+        assert.strictEqual(yield* Effect.flip(unit), "no")
+        const { credits, quotaUsed } = yield* ledger.balances(account, noon)
+        assert.deepStrictEqual([credits, quotaUsed.size], [10, 0])
+        assert.strictEqual((yield* ledger.entries({ account })).length, 1)
+        assert.isTrue(Result.isSuccess(yield* ledger.charge(chargeOf(account, "job", 4))))
+      }))
+
+    it.effect("dies when it is opened outside a unit, or asked what was not announced", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        const outside = yield* Effect.exit(ledger.open({ charges: [{ account, reference: "a" }], at: noon }))
+        const unannounced = yield* Effect.exit(atomically(Effect.gen(function*() {
+          const books = yield* ledger.open({ charges: [{ account, reference: "a" }], at: noon })
+          return books.charge(chargeOf(account, "b", 1))
+        })))
+        const fraction = yield* Effect.exit(ledger.charge(chargeOf(account, "a", 0.5)))
+        const negative = yield* Effect.exit(ledger.charge(chargeOf(account, "a", -1)))
+        const died = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) && Cause.hasDies(exit.cause)
+        assert.deepStrictEqual([outside, unannounced, fraction, negative].map(died), [true, true, true, true])
+      }))
+
+    it.effect("lets exactly 100 of 300 concurrent charges have 100 credits", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grantAll(times(4).map((n) => grantOf(account, 25, { reference: `${n}` })))
+        const answers = yield* Effect.forEach(
+          times(300),
+          (n) =>
+            n % 3 === 0
+              ? ledger.chargeAll([chargeOf(account, `${n}`, 1)]).pipe(Effect.map(([answer]) => answer!))
+              : ledger.charge(chargeOf(account, `${n}`, 1)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(answers.filter(Result.isSuccess).length, 100)
+        assert.deepStrictEqual(yield* ledger.verify({ account }), {
+          accounts: 1,
+          totals: { granted: 100, remaining: 0, consumed: 100, expired: 0 },
+          discrepancies: []
+        })
+      }))
+
+    it.effect("lets exactly the limit of concurrent charges have a day's quota", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const answers = yield* Effect.forEach(
+          times(100),
+          (n) => ledger.chargeAll([quotaChargeOf(account, `${n}`, 40)]),
+          {
+            concurrency: "unbounded"
+          }
+        )
+        assert.strictEqual(answers.flat().filter(Result.isSuccess).length, 40)
+      }))
+
+    it.effect("refunds once when sixteen ask at once", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 10))
+        yield* ledger.charge(chargeOf(account, "job", 6))
+        const refund = { account, reference: "job", at: noon }
+        const answers = yield* Effect.forEach(times(16), (n) =>
+          n % 2 === 0 ? ledger.refundAll([refund]) : Effect.map(ledger.refund(refund), (one) => [one]), {
+          concurrency: "unbounded"
+        })
+        const tags = answers.flat().map((answer) =>
+          Result.getOrThrow(answer)._tag
+        )
+        assert.strictEqual(tags.filter((tag) => tag === "Refunded").length, 1)
+        assert.strictEqual(tags.filter((tag) => tag === "AlreadyRefunded").length, 15)
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 10)
+      }))
+
+    it.effect("either refunds a charge that races its refund, or says that there is none", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 100))
+        const answers = yield* Effect.forEach(times(50), (n) =>
+          Effect.all([
+            ledger.chargeAll([chargeOf(account, `${n}`, 2)]),
+            ledger.refundAll([{ account, reference: `${n}`, at: noon }])
+          ], { concurrency: 2 }), { concurrency: "unbounded" })
+        const kept = answers.filter(([, [refund]]) => Result.isFailure(refund!)).length
+        assert.isTrue(answers.every(([[charge]]) => Result.isSuccess(charge!)))
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 100 - 2 * kept)
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("keeps sound books through a concurrent mix over many accounts", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const mine = times(5).map(newAccount)
+        const pick = (n: number) => mine[(n * 7) % mine.length]!
+        yield* ledger.grantAll(mine.map((account) => grantOf(account, 500, { reference: "long" })))
+        yield* Effect.forEach(times(400), (n): Effect.Effect<unknown, StorageError.StorageError> => {
+          const at = after({ hours: n % 72 })
+          const account = pick(n)
+          switch (n % 8) {
+            case 0:
+              return ledger.grantAll([pick(n), pick(n + 1), pick(n + 3)].map((account) =>
+                grantOf(account, 20 + n % 5, {
+                  reference: `${n % 40}`,
+                  at,
+                  expiresAt: DateTime.add(at, { hours: 1 + n % 30 })
+                })
+              ))
+            case 1:
+            case 2:
+            case 3:
+              return ledger.charge(chargeOf(account, `${n % 60}`, n % 9, { at }))
+            case 4:
+              return ledger.chargeAll(
+                [pick(n + 2), pick(n)].map((account) => quotaChargeOf(account, `${n % 60}`, 9, at))
+              )
+            case 5:
+              return ledger.expire({ at, limit: 20 })
+            default:
+              return ledger.refundAll(
+                [pick(n + 1), account].map((account) => ({ account, reference: `${n % 40}`, at }))
+              )
+          }
+        }, { concurrency: 24, discard: true })
+        for (const account of mine) {
+          const { discrepancies, totals } = yield* ledger.verify({ account })
+          assert.deepStrictEqual(discrepancies, [])
+          assert.strictEqual(totals.granted, totals.remaining + totals.consumed + totals.expired)
+          assert.isAbove(totals.consumed, 0)
+        }
+        const all = yield* ledger.verify()
+        assert.isAtLeast(all.accounts, mine.length)
+        assert.deepStrictEqual(all.discrepancies, [])
+      }))
+  })
