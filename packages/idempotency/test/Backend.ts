@@ -1,0 +1,15 @@
+/** Every backend of idempotency, with the unit of work that its claims belong to. */
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import type { TestDatabase } from "@kinora/testkit"
+import { Layer } from "effect"
+import { IdempotencyStore, SqlIdempotencyStore } from "../src/index.ts"
+
+export const memory = IdempotencyStore.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+
+export const overWith = (database: TestDatabase.TestDatabase, units: typeof UnitOfWork.layerSql) =>
+  Layer.mergeAll(SqlIdempotencyStore.layer, units).pipe(
+    Layer.provideMerge(Migrations.layer(SqlIdempotencyStore.migrations)),
+    Layer.provideMerge(database)
+  )
+
+export const over = (database: TestDatabase.TestDatabase) => overWith(database, UnitOfWork.layerSql)

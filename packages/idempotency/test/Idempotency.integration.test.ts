@@ -1,0 +1,62 @@
+import { assert, it } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
+import * as Backend from "./Backend.ts"
+import { suite } from "./IdempotencyContract.ts"
+import { requestAt } from "./requests.ts"
+
+for (const [name, database] of TestDatabase.all) suite(name, Backend.over(database))
+
+const overPostgres = layerIdempotency.pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
+
+it.effect("gives up with InProgress once the database does not wait any longer", () =>
+  Effect.gen(function*() {
+    const { claimAll } = yield* Idempotency
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const sql = yield* SqlClient.SqlClient
+    const request = yield* requestAt("slow")
+    const claimed = yield* Deferred.make<void>()
+    const mayEnd = yield* Deferred.make<void>()
+    const first = yield* claimAll([{ ...request, reference: "first" }]).pipe(
+      Effect.andThen(Deferred.succeed(claimed, undefined)),
+      Effect.andThen(Deferred.await(mayEnd)),
+      atomically,
+      Effect.forkChild
+    )
+    yield* Deferred.await(claimed)
+    const error = yield* sql`SET LOCAL lock_timeout = '20ms'`.pipe(
+      Effect.andThen(claimAll([{ ...request, reference: "second" }])),
+      atomically,
+      Effect.flip
+    )
+    assert.isTrue(error._tag === "IdempotencyError" && error.reason._tag === "InProgress")
+    yield* Deferred.succeed(mayEnd, undefined)
+    yield* Fiber.join(first)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("lets units claim the same keys in any order without a deadlock", () =>
+  Effect.gen(function*() {
+    const { claimAll } = yield* Idempotency
+    const requests = yield* Effect.forEach(
+      Array.from({ length: 20 }, (_, index) => `crosswise ${index}`),
+      (scope) => requestAt(scope)
+    )
+    const claims = (unit: number) => requests.map((request) => ({ ...request, reference: String(unit) }))
+    const outcomes = yield* Effect.forEach(
+      Array.from({ length: 40 }, (_, unit) => unit % 2 === 0 ? claims(unit) : claims(unit).toReversed()),
+      (claims) => claimAll(claims),
+      { concurrency: "unbounded" }
+    )
+    const claimed = outcomes.map((outcomes) => outcomes.filter((outcome) => outcome._tag === "Claimed").length)
+    assert.deepStrictEqual(claimed.filter((count) => count > 0), [20])
+  }).pipe(
+    // A deadlock would be run again behind the scenes, so units here do not.
+    Effect.provide(
+      layerIdempotency.pipe(
+        Layer.provideMerge(Backend.overWith(TestDatabase.postgres, UnitOfWork.layerSqlWith({ reruns: 0 })))
+      )
+    )
+  ))

@@ -1,0 +1,314 @@
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { Data, DateTime, Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { Outcome } from "../src/Claim.ts"
+import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
+import { IdempotencyKey } from "../src/IdempotencyKey.ts"
+import type { IdempotencyStore } from "../src/IdempotencyStore.ts"
+import { fingerprintOf, requestAt } from "./requests.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+/** What every backend of `Idempotency` promises. */
+export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | UnitOfWork.UnitOfWork, E>) =>
+  layer(layerIdempotency.pipe(Layer.provideMerge(backend)))(`Idempotency (${name})`, (it) => {
+    it.effect("lets one of a thousand identical requests through, and replays it to the others", () =>
+      Effect.gen(function*() {
+        const { once } = yield* Idempotency
+        const request = yield* requestAt("thousand")
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 1000 }, (_, index) => `job-${index}`),
+          (reference) => once({ ...request, reference }, Effect.succeed(reference)),
+          { concurrency: "unbounded" }
+        )
+        const done = outcomes.filter((outcome) => outcome._tag === "Done")
+        assert.strictEqual(done.length, 1)
+        const first = done[0]!.value
+        assert.isTrue(outcomes.every((outcome) => outcome._tag === "Done" || outcome.reference === first))
+      }))
+
+    it.effect("finds nothing, then the reference, and refuses the key for another body (D14)", () =>
+      Effect.gen(function*() {
+        const { claimAll, find } = yield* Idempotency
+        const request = yield* requestAt("found")
+        const other = { ...request, fingerprint: fingerprintOf("b") }
+        assert.strictEqual((yield* find(request))._tag, "None")
+        assert.deepStrictEqual(yield* claimAll([{ ...request, reference: "first" }]).pipe(tags), ["Claimed"])
+        assert.deepStrictEqual({ ...yield* find(request) }, { _tag: "Replay", reference: "first" })
+        assert.strictEqual((yield* find(other))._tag, "Reused")
+        const outcomes = yield* claimAll([{ ...request, reference: "second" }])
+        assert.deepStrictEqual({ ...outcomes[0]! }, { _tag: "Replay", reference: "first" })
+        assert.deepStrictEqual(yield* claimAll([{ ...other, reference: "third" }]).pipe(tags), ["Reused"])
+      }))
+
+    it.effect("keeps scopes apart", () =>
+      Effect.gen(function*() {
+        const { claimAll, find } = yield* Idempotency
+        const request = yield* requestAt("apart")
+        yield* claimAll([{ ...request, reference: "first" }])
+        assert.strictEqual((yield* find({ ...request, scope: `${request.scope}2` }))._tag, "None")
+      }))
+
+    it.effect("answers concurrent look-ups each for itself", () =>
+      Effect.gen(function*() {
+        const { claimAll, find } = yield* Idempotency
+        const requests = yield* Effect.forEach(
+          Array.from({ length: 50 }, (_, index) => `look-up-${index}`),
+          (text) => requestAt(text)
+        )
+        yield* claimAll(
+          requests.flatMap((request, index) => index % 2 === 0 ? [{ ...request, reference: `job-${index}` }] : [])
+        )
+        const found = yield* Effect.forEach(requests, find, { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          found.map((found) => found._tag === "Replay" ? found.reference : found._tag),
+          requests.map((_, index) => index % 2 === 0 ? `job-${index}` : "None")
+        )
+      }))
+
+    for (const [fate, expected] of [["commits", "Replay"], ["rolls back", "Claimed"]] as const) {
+      it.effect(`waits for a unit that is about to claim the same, and is ${expected} when that ${fate}`, () =>
+        Effect.gen(function*() {
+          const { claimAll } = yield* Idempotency
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const request = yield* requestAt(`waits ${fate}`)
+          const claimed = yield* Deferred.make<void>()
+          const mayEnd = yield* Deferred.make<void>()
+          const first = claimAll([{ ...request, reference: "first" }]).pipe(
+            Effect.andThen(Deferred.succeed(claimed, undefined)),
+            Effect.andThen(Deferred.await(mayEnd)),
+            Effect.andThen(fate === "commits" ? Effect.void : Effect.fail(new Refused())),
+            atomically,
+            Effect.exit
+          )
+          const firstFiber = yield* Effect.forkChild(first)
+          yield* Deferred.await(claimed)
+          const second = yield* Effect.forkChild(claimAll([{ ...request, reference: "second" }]), {
+            startImmediately: true
+          })
+          yield* Deferred.succeed(mayEnd, undefined)
+          yield* Fiber.join(firstFiber)
+          assert.deepStrictEqual(yield* Fiber.join(second).pipe(tags), [expected])
+        }))
+    }
+
+    it.effect("frees the key when the unit of work rolls back", () =>
+      Effect.gen(function*() {
+        const { find, once } = yield* Idempotency
+        const claim = { ...yield* requestAt("rolled back"), reference: "first" }
+        assert.instanceOf(yield* Effect.flip(once(claim, Effect.fail(new Refused()))), Refused)
+        assert.strictEqual((yield* find(claim))._tag, "None")
+        assert.strictEqual((yield* once(claim, Effect.void))._tag, "Done")
+      }))
+
+    it.effect("fails `once` under a key with another body, and does no work", () =>
+      Effect.gen(function*() {
+        const { once } = yield* Idempotency
+        const claim = { ...yield* requestAt("once reused"), reference: "first" }
+        yield* once(claim, Effect.void)
+        let worked = false
+        const error = yield* Effect.flip(
+          once({ ...claim, fingerprint: fingerprintOf("b") }, Effect.sync(() => worked = true))
+        )
+        assert.isTrue(error._tag === "IdempotencyError" && error.reason._tag === "KeyReused")
+        assert.isFalse(worked)
+      }))
+
+    it.effect("leaves nothing behind of the refused members of a set, and keeps the others", () =>
+      Effect.gen(function*() {
+        const { claimAll, find, release } = yield* Idempotency
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const kept = { ...yield* requestAt("kept"), reference: "kept" }
+        const refused = { ...yield* requestAt("refused"), reference: "refused" }
+        yield* Effect.andThen(claimAll([refused, kept]), release([refused])).pipe(atomically)
+        assert.strictEqual((yield* find(refused))._tag, "None")
+        assert.strictEqual((yield* find(kept))._tag, "Replay")
+        assert.deepStrictEqual(yield* claimAll([refused]).pipe(tags), ["Claimed"])
+      }))
+
+    it.effect("does not release what belongs to another reference", () =>
+      Effect.gen(function*() {
+        const { claimAll, find, release } = yield* Idempotency
+        const request = yield* requestAt("foreign")
+        yield* claimAll([{ ...request, reference: "first" }])
+        yield* release([{ ...request, reference: "second" }])
+        assert.strictEqual((yield* find(request))._tag, "Replay")
+      }))
+
+    it.effect("makes the repetitions within a set follow the first of them", () =>
+      Effect.gen(function*() {
+        const { claimAll } = yield* Idempotency
+        const a = yield* requestAt("set a")
+        const b = yield* requestAt("set b")
+        const replayed = yield* requestAt("set replayed")
+        yield* claimAll([{ ...replayed, reference: "earlier" }])
+        const outcomes = yield* claimAll([
+          { ...b, reference: "1" },
+          { ...replayed, reference: "2" },
+          { ...a, reference: "3" },
+          { ...b, reference: "4" },
+          { ...replayed, reference: "5" },
+          { ...a, fingerprint: fingerprintOf("other"), reference: "6" },
+          { ...a, reference: "7" }
+        ])
+        assert.deepStrictEqual(outcomes.map((outcome) => ({ ...outcome })), [
+          { _tag: "Claimed" },
+          { _tag: "Replay", reference: "earlier" },
+          { _tag: "Claimed" },
+          { _tag: "Follower", leader: 0 },
+          { _tag: "Replay", reference: "earlier" },
+          { _tag: "Reused" },
+          { _tag: "Follower", leader: 2 }
+        ])
+      }))
+
+    it.effect("never matches a request with a key and one without", () =>
+      Effect.gen(function*() {
+        const { claimAll, find } = yield* Idempotency
+        const explicit = yield* requestAt("kinds")
+        const implicit = { ...explicit, key: IdempotencyKey.Implicit({ endpoint: "kinds" }) }
+        yield* claimAll([{ ...explicit, reference: "explicit" }])
+        assert.strictEqual((yield* find(implicit))._tag, "None")
+        // A key that looks like the way an implicit claim is kept.
+        const lookalike = {
+          ...explicit,
+          key: IdempotencyKey.Explicit({ text: `body:${explicit.fingerprint}:kinds` })
+        }
+        yield* claimAll([{ ...implicit, reference: "implicit" }])
+        assert.strictEqual((yield* find(lookalike))._tag, "None")
+      }))
+
+    it.effect("matches requests without a key by endpoint and body", () =>
+      Effect.gen(function*() {
+        const { claimAll, find } = yield* Idempotency
+        const request = yield* requestAt("implicit", IdempotencyKey.Implicit({ endpoint: "generations" }))
+        yield* claimAll([{ ...request, reference: "first" }])
+        assert.strictEqual((yield* find(request))._tag, "Replay")
+        const elsewhere = { ...request, key: IdempotencyKey.Implicit({ endpoint: "images" }) }
+        assert.strictEqual((yield* find(elsewhere))._tag, "None")
+        assert.strictEqual((yield* find({ ...request, fingerprint: fingerprintOf("other") }))._tag, "None")
+      }))
+
+    for (
+      const [kind, key, window] of [
+        ["a key", IdempotencyKey.Explicit({ text: "window" }), Duration.hours(24)],
+        ["no key", IdempotencyKey.Implicit({ endpoint: "window" }), Duration.seconds(120)]
+      ] as const
+    ) {
+      it.effect(`holds a request with ${kind} to the millisecond for ${Duration.format(window)}`, () =>
+        Effect.gen(function*() {
+          const { claimAll, find } = yield* Idempotency
+          const claim = { ...yield* requestAt(`window ${kind}`, key), reference: "first" }
+          yield* claimAll([claim])
+          yield* TestClock.adjust(Duration.subtract(window, Duration.millis(1)))
+          const last = { ...claim, at: yield* DateTime.now, reference: "second" }
+          assert.strictEqual((yield* find(last))._tag, "Replay")
+          // A replay does not start the window anew.
+          assert.deepStrictEqual(yield* claimAll([last]).pipe(tags), ["Replay"])
+          yield* TestClock.adjust("1 millis")
+          const later = { ...claim, at: yield* DateTime.now, reference: "third" }
+          assert.strictEqual((yield* find(later))._tag, "None")
+          assert.deepStrictEqual(yield* claimAll([later]).pipe(tags), ["Claimed"])
+          assert.deepStrictEqual({ ...yield* find(later) }, { _tag: "Replay", reference: "third" })
+        }))
+    }
+
+    it.effect("lets one of many take over a claim that is over", () =>
+      Effect.gen(function*() {
+        const { claimAll, once } = yield* Idempotency
+        yield* claimAll([{ ...yield* requestAt("take over", implicit), reference: "over" }])
+        yield* TestClock.adjust("120 seconds")
+        const request = yield* requestAt("take over", implicit)
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 100 }, (_, index) => `job-${index}`),
+          (reference) => once({ ...request, reference }, Effect.succeed(reference)),
+          { concurrency: "unbounded" }
+        )
+        const done = outcomes.filter((outcome) => outcome._tag === "Done")
+        assert.strictEqual(done.length, 1)
+        assert.isTrue(outcomes.every((outcome) => outcome._tag === "Done" || outcome.reference === done[0]!.value))
+      }))
+
+    it.effect("starts the window of a request without a key anew (D20)", () =>
+      Effect.gen(function*() {
+        const { claimAll, extend, find } = yield* Idempotency
+        const claim = { ...yield* requestAt("extended", implicit), reference: "first" }
+        yield* claimAll([claim])
+        yield* TestClock.adjust("50 seconds")
+        yield* extend({ ...claim, at: yield* DateTime.now })
+        yield* TestClock.adjust("119999 millis")
+        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "Replay")
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "None")
+        yield* extend({ ...claim, at: yield* DateTime.now })
+        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "Replay")
+      }))
+
+    it.effect("ends with the latest of several extensions at the same moment", () =>
+      Effect.gen(function*() {
+        const { claimAll, extend, find } = yield* Idempotency
+        const claim = { ...yield* requestAt("extended together", implicit), reference: "first" }
+        yield* claimAll([claim])
+        yield* Effect.forEach(
+          [10, 30, 20],
+          (seconds) => extend({ ...claim, at: DateTime.add(claim.at, { seconds }) }),
+          { concurrency: "unbounded" }
+        )
+        const at = (milliseconds: number) => DateTime.add(claim.at, { milliseconds })
+        assert.strictEqual((yield* find({ ...claim, at: at(149_999) }))._tag, "Replay")
+        assert.strictEqual((yield* find({ ...claim, at: at(150_000) }))._tag, "None")
+      }))
+
+    it.effect("does not extend what has gone to another reference, nor a key's window", () =>
+      Effect.gen(function*() {
+        const { claimAll, extend, find } = yield* Idempotency
+        const old = { ...yield* requestAt("taken over", implicit), reference: "old" }
+        yield* claimAll([old])
+        yield* TestClock.adjust("120 seconds")
+        const next = { ...old, at: yield* DateTime.now, reference: "next" }
+        yield* claimAll([next])
+        yield* extend({ ...old, at: next.at })
+        assert.deepStrictEqual({ ...yield* find(next) }, { _tag: "Replay", reference: "next" })
+
+        const explicit = { ...yield* requestAt("explicit extended"), reference: "first" }
+        yield* claimAll([explicit])
+        yield* extend({ ...explicit, at: DateTime.add(explicit.at, { hours: 1 }) })
+        assert.strictEqual((yield* find({ ...explicit, at: DateTime.add(explicit.at, { hours: 24 }) }))._tag, "None")
+      }))
+
+    it.effect("sweeps claims that are over, as many as it is told, and no others", () =>
+      Effect.gen(function*() {
+        const { claimAll, find, sweep } = yield* Idempotency
+        yield* TestClock.adjust("25 hours")
+        while ((yield* sweep(1000)) > 0);
+        const over = yield* Effect.forEach(["1", "2", "3"], (text) => requestAt(`over ${text}`, implicit))
+        const live = { ...yield* requestAt("live"), reference: "live" }
+        // One set per body: without a key the body is what tells them apart.
+        yield* claimAll(
+          over.map((request, index) => ({
+            ...request,
+            fingerprint: fingerprintOf(String(index)),
+            reference: "over"
+          }))
+        )
+        yield* claimAll([live])
+        assert.strictEqual(yield* sweep(10), 0)
+        yield* TestClock.adjust("120 seconds")
+        assert.strictEqual(yield* sweep(2), 2)
+        assert.strictEqual(yield* sweep(2), 1)
+        assert.strictEqual((yield* find(live))._tag, "Replay")
+      }))
+
+    it.effect("takes an empty set for what it is", () =>
+      Effect.gen(function*() {
+        const { claimAll, findAll, release } = yield* Idempotency
+        assert.deepStrictEqual(yield* claimAll([]), [])
+        assert.deepStrictEqual(yield* findAll([]), [])
+        yield* release([])
+      }))
+  })
+
+const implicit = IdempotencyKey.Implicit({ endpoint: "generations" })
+
+const tags = Effect.map((outcomes: ReadonlyArray<Outcome>) => outcomes.map((outcome) => outcome._tag))

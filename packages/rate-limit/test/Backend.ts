@@ -1,0 +1,14 @@
+/** Every backend of limits, places and budgets. */
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import type { TestDatabase } from "@kinora/testkit"
+import { Layer } from "effect"
+import { RateLimitStore, SqlRateLimitStore } from "../src/index.ts"
+
+export const memory = RateLimitStore.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+
+export const over = (database: TestDatabase.TestDatabase) =>
+  SqlRateLimitStore.layer.pipe(
+    Layer.provideMerge(UnitOfWork.layerSql),
+    Layer.provideMerge(Migrations.layer(SqlRateLimitStore.migrations)),
+    Layer.provideMerge(database)
+  )

@@ -1,0 +1,145 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { layer as layerPlaces, Places } from "../src/Places.ts"
+import { RateLimitStore } from "../src/RateLimitStore.ts"
+
+/** What every backend of `Places` promises. */
+export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) =>
+  layer(
+    layerPlaces.pipe(Layer.provideMerge(backend), Layer.provideMerge(SecureRandom.layerWebCrypto))
+  )(`Places (${name})`, (it) => {
+    it.effect("gives exactly the maximum to many who ask at once from several processes", () =>
+      Effect.gen(function*() {
+        const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
+        const acquired = yield* Effect.forEach(
+          Array.from({ length: 200 }, (_, index) => processes[index % 4]!),
+          ({ acquire }) => acquire({ key: "exact", max: 20 }),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(acquired.filter(Boolean).length, 20)
+        assert.strictEqual(yield* processes[0]!.held("exact"), 20)
+      }))
+
+    it.effect("frees a place when its scope closes", () =>
+      Effect.gen(function*() {
+        const { acquire, held } = yield* Places
+        const request = { key: "closed", max: 1 }
+        const scope = yield* Scope.make()
+        assert.isTrue(yield* Scope.provide(acquire(request), scope))
+        assert.isFalse(yield* Effect.scoped(acquire(request)))
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(yield* held("closed"), 0)
+        assert.isTrue(yield* Effect.scoped(acquire(request)))
+      }))
+
+    it.effect("frees a place when its holder is interrupted", () =>
+      Effect.gen(function*() {
+        const { acquire, held } = yield* Places
+        const acquired = yield* Deferred.make<void>()
+        const holder = yield* acquire({ key: "interrupted", max: 1 }).pipe(
+          Effect.andThen(Deferred.succeed(acquired, undefined)),
+          Effect.andThen(Effect.never),
+          Effect.scoped,
+          Effect.forkChild
+        )
+        yield* Deferred.await(acquired)
+        assert.strictEqual(yield* held("interrupted"), 1)
+        yield* Fiber.interrupt(holder)
+        assert.strictEqual(yield* held("interrupted"), 0)
+      }))
+
+    it.effect("leaves nothing behind of holders that are interrupted while they ask", () =>
+      Effect.gen(function*() {
+        const { acquire, held } = yield* Places
+        const asking = yield* Effect.forEach(
+          Array.from({ length: 20 }),
+          () =>
+            Effect.forkChild(Effect.scoped(Effect.andThen(acquire({ key: "asking", max: 20 }), Effect.never)), {
+              startImmediately: true
+            })
+        )
+        yield* Fiber.interruptAll(asking)
+        assert.strictEqual(yield* held("asking"), 0)
+      }))
+
+    it.effect("judges each call by its own maximum, and keeps keys apart", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* Places
+        const acquired = yield* Effect.forEach(
+          [["maximum", 1], ["maximum", 1], ["maximum", 2], ["other", 1], ["none", 0]] as const,
+          ([key, max]) => acquire({ key, max })
+        )
+        assert.deepStrictEqual(acquired, [true, false, true, true, false])
+      }))
+
+    it.effect("gets the places of a process that died back when their lease ends (30 s)", () =>
+      Effect.gen(function*() {
+        const { acquire, held, sweep } = yield* Places
+        const store = yield* RateLimitStore
+        const random = yield* SecureRandom.SecureRandom
+        const now = yield* DateTime.now
+        const expiresAt = DateTime.add(now, { seconds: 30 })
+        yield* store.acquire([{ id: yield* random.uuidV7(), key: "died", max: 1, expiresAt }], now)
+        yield* TestClock.adjust("29999 millis")
+        assert.isFalse(yield* acquire({ key: "died", max: 1 }))
+        yield* TestClock.adjust("1 millis")
+        assert.isTrue(yield* acquire({ key: "died", max: 1 }))
+        assert.strictEqual(yield* sweep(10), 1)
+        assert.strictEqual(yield* held("died"), 1)
+      }))
+
+    it.effect("keeps a place for as long as it is held, by one renewal for all", () =>
+      Effect.gen(function*() {
+        const { renewed, service } = yield* watchedInstance
+        const { acquire } = yield* Places
+        for (const key of ["long a", "long b", "long c"]) yield* service.acquire({ key, max: 1 })
+        for (let tick = 0; tick < 12; tick++) {
+          yield* TestClock.adjust("10 seconds")
+          assert.strictEqual(yield* Queue.take(renewed), 3)
+        }
+        assert.isFalse(yield* acquire({ key: "long a", max: 1 }))
+      }))
+
+    it.effect("renews only while places are held", () =>
+      Effect.gen(function*() {
+        const { renewed, service } = yield* watchedInstance
+        yield* Effect.scoped(service.acquire({ key: "shortly", max: 1 }))
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(yield* Queue.size(renewed), 0)
+        yield* service.acquire({ key: "shortly", max: 1 })
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* Queue.take(renewed), 1)
+      }))
+
+    it.effect("brings places back that the database has lost", () =>
+      Effect.gen(function*() {
+        const { renewed, service } = yield* watchedInstance
+        const store = yield* RateLimitStore
+        yield* service.acquire({ key: "lost", max: 1 })
+        yield* TestClock.adjust("10 seconds")
+        yield* Queue.take(renewed)
+        while ((yield* store.sweepLeases(DateTime.add(yield* DateTime.now, { days: 1 }), 1000)) > 0);
+        assert.strictEqual(yield* service.held("lost"), 0)
+        yield* TestClock.adjust("10 seconds")
+        yield* Queue.take(renewed)
+        assert.strictEqual(yield* service.held("lost"), 1)
+      }))
+  })
+
+/** Another process on the same store. */
+const instance = () => Effect.map(Layer.build(Layer.fresh(layerPlaces)), (context) => Context.get(context, Places))
+
+/** A process whose renewals can be waited for: how many places each one renewed. */
+const watchedInstance = Effect.gen(function*() {
+  const store = yield* RateLimitStore
+  const renewed = yield* Queue.unbounded<number>()
+  const service = yield* instance().pipe(
+    Effect.provideService(RateLimitStore, {
+      ...store,
+      renew: (leases) => Effect.tap(store.renew(leases), () => Queue.offer(renewed, leases.length))
+    })
+  )
+  return { service, renewed }
+})

@@ -1,0 +1,8 @@
+import * as Backend from "./Backend.ts"
+import * as BudgetContract from "./BudgetContract.ts"
+import * as PlacesContract from "./PlacesContract.ts"
+import * as RateLimitContract from "./RateLimitContract.ts"
+
+RateLimitContract.suite("memory", Backend.memory)
+PlacesContract.suite("memory", Backend.memory)
+BudgetContract.suite("memory", Backend.memory)

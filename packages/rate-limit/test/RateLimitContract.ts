@@ -1,0 +1,213 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { type Hit, layer as layerRateLimit, layerWith, RateLimit, type Verdict } from "../src/RateLimit.ts"
+import { RateLimitStore } from "../src/RateLimitStore.ts"
+
+/** What every backend of `RateLimit` promises. */
+export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) =>
+  layer(layerRateLimit.pipe(Layer.provideMerge(backend)))(`RateLimit (${name})`, (it) => {
+    it.effect("accepts exactly the limit of many hits from several processes", () =>
+      Effect.gen(function*() {
+        const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
+        const verdicts = yield* Effect.forEach(
+          Array.from({ length: 1000 }, (_, index) => processes[index % 4]!),
+          ({ hit }) => hit({ key: "exact", limit: 100 }),
+          { concurrency: "unbounded" }
+        )
+        const accepted = verdicts.filter((verdict) => verdict.accepted)
+        assert.strictEqual(accepted.length, 100)
+        // Each of them was told another number, so each was counted by itself.
+        assert.deepStrictEqual(
+          accepted.map((verdict) => verdict.remaining).toSorted((a, b) => a - b),
+          Array.from({ length: 100 }, (_, index) => index)
+        )
+      }))
+
+    it.effect("accepts exactly the limit when hits cost differently", () =>
+      Effect.gen(function*() {
+        const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
+        const costs = Array.from({ length: 400 }, (_, index) => 1 + index % 3)
+        const verdicts = yield* Effect.forEach(
+          costs,
+          (cost, index) => processes[index % 4]!.hit({ key: "costs", limit: 100, cost }),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(sum(costs.filter((_, index) => verdicts[index]!.accepted)), 100)
+      }))
+
+    it.effect("says what is left and when the minute ends", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(10 * minute + 30_000)
+        const { hit } = yield* RateLimit
+        const verdict = yield* hit({ key: "headers", limit: 3 })
+        assert.deepStrictEqual(plain(verdict), { accepted: true, limit: 3, remaining: 2, resetsAt: 11 * minute })
+        yield* hit({ key: "headers", limit: 3 })
+        assert.strictEqual((yield* hit({ key: "headers", limit: 3 })).remaining, 0)
+        assert.deepStrictEqual(
+          plain(yield* hit({ key: "headers", limit: 3 })),
+          { accepted: false, limit: 3, remaining: 0, resetsAt: 11 * minute }
+        )
+      }))
+
+    it.effect("starts anew on the full minute, not a minute after the first hit", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(20 * minute + 59_999)
+        const { hit } = yield* RateLimit
+        assert.isTrue((yield* hit({ key: "boundary", limit: 1 })).accepted)
+        assert.isFalse((yield* hit({ key: "boundary", limit: 1 })).accepted)
+        yield* TestClock.adjust("1 millis")
+        assert.isTrue((yield* hit({ key: "boundary", limit: 1 })).accepted)
+        yield* TestClock.adjust("59999 millis")
+        assert.isFalse((yield* hit({ key: "boundary", limit: 1 })).accepted)
+        yield* TestClock.adjust("1 millis")
+        assert.isTrue((yield* hit({ key: "boundary", limit: 1 })).accepted)
+      }))
+
+    it.effect("does not count what it refuses", () =>
+      Effect.gen(function*() {
+        const { hit } = yield* RateLimit
+        assert.isTrue((yield* hit({ key: "refused", limit: 10, cost: 8 })).accepted)
+        for (const cost of [3, 5, 11]) {
+          assert.isFalse((yield* hit({ key: "refused", limit: 10, cost })).accepted)
+        }
+        assert.isTrue((yield* hit({ key: "refused", limit: 10, cost: 2 })).accepted)
+        assert.isFalse((yield* hit({ key: "refused", limit: 10 })).accepted)
+      }))
+
+    it.effect("judges each call by its own limit", () =>
+      Effect.gen(function*() {
+        const { hit } = yield* RateLimit
+        const limits = [2, 2, 2, 3, 3, 1, 4]
+        const verdicts = yield* Effect.forEach(limits, (limit) => hit({ key: "limits", limit }))
+        assert.deepStrictEqual(
+          verdicts.map((verdict) => verdict.accepted),
+          [true, true, false, true, false, false, true]
+        )
+        assert.isFalse((yield* hit({ key: "nothing", limit: 0 })).accepted)
+      }))
+
+    it.effect("peeks without counting", () =>
+      Effect.gen(function*() {
+        const { hit, peek } = yield* RateLimit
+        assert.strictEqual((yield* peek({ key: "peek", limit: 2 })).remaining, 2)
+        yield* hit({ key: "peek", limit: 2 })
+        for (const _ of [1, 2, 3]) {
+          const verdict = yield* peek({ key: "peek", limit: 2 })
+          assert.isTrue(verdict.accepted)
+          assert.strictEqual(verdict.remaining, 1)
+        }
+        yield* hit({ key: "peek", limit: 2 })
+        assert.isFalse((yield* peek({ key: "peek", limit: 2 })).accepted)
+        assert.isTrue((yield* peek({ key: "peek", limit: 3 })).accepted)
+      }))
+
+    it.effect("hits several limits at once, each for itself and in order", () =>
+      Effect.gen(function*() {
+        const { hitAll } = yield* RateLimit
+        const hits: ReadonlyArray<Hit> = [
+          { key: "all a", limit: 1 },
+          { key: "all b", limit: 5, cost: 4 },
+          { key: "all a", limit: 1 },
+          { key: "all b", limit: 5, cost: 2 },
+          { key: "all b", limit: 5 }
+        ]
+        const verdicts = yield* hitAll(hits)
+        assert.deepStrictEqual(
+          verdicts.map(({ accepted, remaining }) => [accepted, remaining]),
+          [[true, 0], [true, 1], [false, 0], [false, 1], [true, 0]]
+        )
+        assert.deepStrictEqual((yield* hitAll(hits)).map((verdict) => verdict.accepted), hits.map(() => false))
+        assert.deepStrictEqual(yield* hitAll([]), [])
+      }))
+
+    it.effect("asks the store once for all hits that wait, whatever their keys", () =>
+      Effect.gen(function*() {
+        const { gate, service, sets, started } = yield* gatedInstance({})
+        const first = yield* Effect.forkChild(service.hit({ key: "first", limit: 1 }))
+        yield* Deferred.await(started)
+        const others = yield* Effect.forEach(
+          Array.from({ length: 500 }, (_, index) => `folded ${index % 50}`),
+          (key) => Effect.forkChild(service.hit({ key, limit: 5 }), { startImmediately: true })
+        )
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(first)
+        const verdicts = yield* Effect.forEach(others, Fiber.join)
+        assert.strictEqual(verdicts.filter((verdict) => verdict.accepted).length, 250)
+        assert.deepStrictEqual(sets, [1, 50])
+      }))
+
+    it.effect("refuses a key whose minute is full without asking the store, until the minute ends", () =>
+      Effect.gen(function*() {
+        const { gate, service, sets } = yield* gatedInstance({})
+        yield* Deferred.succeed(gate, undefined)
+        const hit = (limit: number, cost = 1) => service.hit({ key: "full", limit, cost })
+        yield* hit(2, 2)
+        for (const _ of [1, 2, 3]) assert.isFalse((yield* hit(2)).accepted)
+        assert.strictEqual(sets.length, 1)
+        // Exact for other calls too: a higher limit is asked for, a lower one is not.
+        assert.isTrue((yield* hit(3)).accepted)
+        assert.isFalse((yield* hit(1)).accepted)
+        assert.strictEqual(sets.length, 2)
+        yield* TestClock.adjust("1 minute")
+        assert.isTrue((yield* hit(2)).accepted)
+        assert.strictEqual(sets.length, 3)
+      }))
+
+    it.effect("answers the same when it may remember no full keys", () =>
+      Effect.gen(function*() {
+        const { gate, service, sets } = yield* gatedInstance({ fullKeysMax: 0 })
+        yield* Deferred.succeed(gate, undefined)
+        const accepted = yield* Effect.forEach(
+          [1, 2, 3],
+          () => Effect.map(service.hit({ key: "forgetful", limit: 1 }), (verdict) => verdict.accepted)
+        )
+        assert.deepStrictEqual(accepted, [true, false, false])
+        assert.strictEqual(sets.length, 3)
+      }))
+
+    it.effect("sweeps past minutes, as many as it is told, and not the current one", () =>
+      Effect.gen(function*() {
+        const { hit, peek, sweep } = yield* RateLimit
+        yield* TestClock.adjust("1 minute")
+        while ((yield* sweep(1000)) > 0);
+        yield* Effect.forEach(["1", "2", "3"], (key) => hit({ key: `past ${key}`, limit: 1 }))
+        assert.strictEqual(yield* sweep(10), 0)
+        yield* TestClock.adjust("1 minute")
+        yield* hit({ key: "current", limit: 2 })
+        assert.strictEqual(yield* sweep(2), 2)
+        assert.strictEqual(yield* sweep(2), 1)
+        assert.strictEqual((yield* peek({ key: "current", limit: 2 })).remaining, 1)
+      }))
+  })
+
+const minute = 60_000
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
+
+const plain = (verdict: Verdict) => ({ ...verdict, resetsAt: DateTime.toEpochMillis(verdict.resetsAt) })
+
+/** Another process on the same store. */
+const instance = (options: Parameters<typeof layerWith>[0] = {}) =>
+  Effect.map(Layer.build(Layer.fresh(layerWith(options))), (context) => Context.get(context, RateLimit))
+
+/** A process whose store waits for the test, with the sizes of the sets that it was asked. */
+const gatedInstance = Effect.fnUntraced(function*(options: Parameters<typeof layerWith>[0]) {
+  const store = yield* RateLimitStore
+  const sets: Array<number> = []
+  const started = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const service = yield* instance(options).pipe(
+    Effect.provideService(RateLimitStore, {
+      ...store,
+      take: (kind, demands) => {
+        sets.push(demands.length)
+        return Deferred.succeed(started, undefined).pipe(
+          Effect.andThen(Deferred.await(gate)),
+          Effect.andThen(store.take(kind, demands))
+        )
+      }
+    })
+  )
+  return { service, sets, started, gate }
+})
