@@ -7,12 +7,15 @@
  *
  * PGlite has one session. Every connection of the pool shares it; one that is
  * inside a transaction owns it until the transaction ends. Statements run on this
- * process's event loop and cannot be cancelled.
+ * process's event loop and cannot be cancelled. So inside a transaction never wait
+ * for another connection: it waits for the transaction. `PgClient.notify` takes
+ * one; inside a transaction say `SELECT pg_notify(channel, payload)`.
  */
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { Effect, type Layer, Redacted } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
+import { mkdir } from "node:fs/promises"
 import { PgliteSession } from "./internal/PgliteSession.ts"
 
 /** Where an embedded Postgres keeps its data. */
@@ -36,11 +39,13 @@ export const layer = (
     const { dataDirectory, loadDataDir, maxConnections = 8 } = options
     const database = yield* Effect.acquireRelease(
       Effect.tryPromise({
-        try: () =>
-          PGlite.create({
+        try: async () => {
+          if (dataDirectory !== undefined) await mkdir(dataDirectory, { recursive: true })
+          return PGlite.create({
             ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
             ...(loadDataDir !== undefined && { loadDataDir })
-          }),
+          })
+        },
         catch: (cause) =>
           new SqlError.SqlError({
             reason: new SqlError.ConnectionError({ message: "PGlite did not start", operation: "connect", cause })

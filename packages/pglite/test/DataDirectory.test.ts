@@ -1,0 +1,62 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { PgliteClient } from "../src/index.ts"
+
+const makeDirectory = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-pglite-"))),
+  (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
+)
+
+/** Runs `body` on the database in `dataDirectory`, and closes it. */
+const onDatabase = <A, E>(dataDirectory: string, body: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.provide(body, PgliteClient.layer({ dataDirectory }))
+
+const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
+
+it.live("keeps what was committed over a restart", () =>
+  Effect.gen(function*() {
+    const directory = join(yield* makeDirectory, "made/by/it")
+    yield* onDatabase(directory, statement("CREATE TABLE kept AS SELECT 7 AS id"))
+    assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT id FROM kept")), [{ id: 7 }])
+  }).pipe(Effect.scoped))
+
+it.live("loses no acknowledged row when its process is killed", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const acknowledged = yield* Effect.promise(() => writeUntilKilled(directory, 100))
+    const found = yield* onDatabase(directory, statement("SELECT id FROM acknowledged ORDER BY id"))
+    assert.isAtLeast(acknowledged.length, 100)
+    // One more may have been committed whose acknowledgement died on the way.
+    assert.deepStrictEqual(found.slice(0, acknowledged.length), acknowledged.map((id) => ({ id })))
+    assert.isAtMost(found.length, acknowledged.length + 1)
+  }).pipe(Effect.scoped))
+
+it.live("fails with a connection error when the directory cannot be opened", () =>
+  Effect.gen(function*() {
+    const error = yield* Effect.flip(onDatabase("/dev/null/nowhere", statement("SELECT 1")))
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+  }))
+
+/** The ids that a writer printed, which was killed in the middle of its work. */
+const writeUntilKilled = async (directory: string, rows: number): Promise<ReadonlyArray<number>> => {
+  const script = join(import.meta.dirname, "writer.process.ts")
+  const writer = spawn(process.execPath, ["--conditions=@kinora/source", script, directory], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const ended = once(writer, "exit")
+  const ids: Array<number> = []
+  for await (const line of createInterface({ input: writer.stdout })) {
+    ids.push(Number(line))
+    if (ids.length === rows) writer.kill("SIGKILL")
+  }
+  const [, signal] = await ended
+  assert.strictEqual(signal, "SIGKILL")
+  return ids
+}

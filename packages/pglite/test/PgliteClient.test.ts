@@ -1,0 +1,107 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import { PgliteClient } from "../src/index.ts"
+
+layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) => {
+  it.effect("keeps the statements of other connections out of an open transaction", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE seen (id int)`
+      const inserted = yield* Deferred.make<void>()
+      const mayCommit = yield* Deferred.make<void>()
+      const writer = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`INSERT INTO seen VALUES (1)`
+        yield* Deferred.succeed(inserted, undefined)
+        yield* Deferred.await(mayCommit)
+        yield* sql`INSERT INTO seen VALUES (2)`
+      })))
+      yield* Deferred.await(inserted)
+      const reader = yield* Effect.forkChild(sql`SELECT id FROM seen ORDER BY id`, { startImmediately: true })
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(writer)
+      assert.deepStrictEqual(yield* Fiber.join(reader), [{ id: 1 }, { id: 2 }])
+    }))
+
+  it.effect("loses no update of more transactions than there are connections", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE counter (value int NOT NULL)`
+      yield* sql`INSERT INTO counter VALUES (0)`
+      const increment = sql.withTransaction(Effect.gen(function*() {
+        const [row] = yield* sql<{ readonly value: number }>`SELECT value FROM counter`
+        yield* sql`UPDATE counter SET value = ${row!.value + 1}`
+      }))
+      yield* Effect.forEach(Array.from({ length: 50 }), () => increment, { concurrency: "unbounded", discard: true })
+      assert.deepStrictEqual(yield* sql`SELECT value FROM counter`, [{ value: 50 }])
+    }))
+
+  it.effect("rolls back a transaction whose fiber is interrupted, and serves the others", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE interrupted (id int)`
+      const inserted = yield* Deferred.make<void>()
+      const writer = yield* Effect.forkChild(sql.withTransaction(
+        sql`INSERT INTO interrupted VALUES (1)`.pipe(
+          Effect.andThen(Deferred.succeed(inserted, undefined)),
+          Effect.andThen(Effect.never)
+        )
+      ))
+      yield* Deferred.await(inserted)
+      yield* Fiber.interrupt(writer)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM interrupted`, [])
+    }))
+
+  it.effect("keeps the session usable after a statement failed inside a transaction", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE half (id int PRIMARY KEY)`
+      const exit = yield* Effect.exit(
+        sql.withTransaction(Effect.andThen(sql`INSERT INTO half VALUES (1)`, sql`INSERT INTO half VALUES (1)`))
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(yield* sql`SELECT id FROM half`, [])
+    }))
+
+  it.effect("hands a notification to those who listen to its channel, after the commit and to nobody else", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const first = yield* sql.listen("news")
+      const second = yield* sql.listen("news")
+      const other = yield* sql.listen("weather")
+      yield* Effect.exit(
+        sql.withTransaction(Effect.andThen(sql`SELECT pg_notify('news', 'undone')`, Effect.fail("no")))
+      )
+      yield* sql.withTransaction(sql`SELECT pg_notify('news', 'done')`)
+      yield* sql.notify("weather", "rain")
+      assert.strictEqual((yield* Queue.take(first)).payload, "done")
+      assert.strictEqual((yield* Queue.take(second)).payload, "done")
+      assert.strictEqual((yield* Queue.take(other)).payload, "rain")
+    }).pipe(Effect.scoped))
+
+  it.effect("carries rows and parameters that are larger than any buffer on the way", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE large (id int, body text, bytes bytea)`
+      const body = "aä€😀".repeat(1_000_000)
+      const bytes = Uint8Array.from({ length: 3_000_000 }, (_, index) => index % 251)
+      yield* Effect.forEach([1, 2, 3], (id) => sql`INSERT INTO large VALUES (${id}, ${body}, ${bytes})`, {
+        concurrency: 3
+      })
+      const rows = yield* sql<{ readonly id: number; readonly body: string; readonly bytes: Uint8Array }>`
+        SELECT id, body, bytes FROM large ORDER BY id
+      `
+      assert.deepStrictEqual(rows.map((row) => row.id), [1, 2, 3])
+      assert.isTrue(rows.every((row) => row.body === body && Buffer.compare(row.bytes, bytes) === 0))
+    }))
+})
+
+describe("two databases", () => {
+  it.live("share nothing", () =>
+    Effect.gen(function*() {
+      const create = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE only_here (id int)`)
+      yield* Effect.provide(create, PgliteClient.layer())
+      yield* Effect.provide(create, PgliteClient.layer())
+    }))
+})
