@@ -58,11 +58,9 @@ export const contentRangeUnsatisfied = (size: number): string => `bytes */${size
 const singleSpec = (header: string): { readonly first: string; readonly last: string } | undefined => {
   const set = /^bytes=(.*)$/i.exec(header)?.[1]
   if (set === undefined) return undefined
-  const members = set.split(",").map(trimOptionalSpace).filter((member) => member !== "")
+  const members = set.split(",").map((member) => member.trim()).filter((member) => member !== "")
   const match = members.length === 1 ? /^(\d*)-(\d*)$/.exec(members[0] as string) : null
   if (match === null) return undefined
   const [, first = "", last = ""] = match
   return first === "" && last === "" ? undefined : { first, last }
 }
-
-const trimOptionalSpace = (text: string) => text.replace(/^[ \t]+/, "").replace(/[ \t]+$/, "")

@@ -1,0 +1,4 @@
+import { layerMemory } from "../src/BlobStore.ts"
+import { suite } from "./BlobStoreContract.ts"
+
+suite("memory", layerMemory)

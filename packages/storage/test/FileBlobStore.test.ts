@@ -1,0 +1,196 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { once } from "node:events"
+import { fstatSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as path from "node:path"
+import { fileURLToPath } from "node:url"
+import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
+import * as FileBlobStore from "../src/FileBlobStore.ts"
+import { bytesOf, collect, streamOf, suite } from "./BlobStoreContract.ts"
+
+/** A directory that goes with the scope. */
+const makeDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "blobs-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+suite("files", Layer.unwrap(Effect.map(makeDirectory, (directory) => FileBlobStore.layer({ directory }))))
+
+const options = { bytesMax: 1024 ** 3, contentType: "video/mp4" }
+
+const partials = (directory: string) => readdirSync(path.join(directory, "partial"))
+
+/** The file of the only blob in the directory. */
+const onlyBlob = (directory: string) => {
+  const files = readdirSync(path.join(directory, "blobs"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+  assert.strictEqual(files.length, 1)
+  return path.join(files[0]!.parentPath, files[0]!.name)
+}
+
+/** How many descriptors of this process are open on the file. */
+const handlesOn = (file: string) => {
+  const { dev, ino } = statSync(file)
+  return readdirSync("/dev/fd").filter((fd) => {
+    try {
+      const found = fstatSync(Number(fd))
+      return found.dev === dev && found.ino === ino
+    } catch {
+      // The descriptor that listed the directory is closed by now.
+      return false
+    }
+  }).length
+}
+
+it.effect("streams 256 MiB in and out in a fraction of that memory (D35)", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    const size = 256 * 1024 ** 2
+    const expected = createHash("sha256")
+    const before = process.memoryUsage.rss()
+    let most = before
+    const source = Stream.range(1, size / 65_536).pipe(
+      Stream.rechunk(1),
+      Stream.map((index) => {
+        const chunk = Buffer.alloc(65_536, index)
+        expected.update(chunk)
+        most = Math.max(most, process.memoryUsage.rss())
+        return chunk
+      })
+    )
+    const blob = yield* put("big", source, options)
+    assert.deepInclude(blob, { bytes: size, sha256: expected.digest("hex") })
+    const found = createHash("sha256")
+    yield* Stream.runForEach(get("big"), (chunk) =>
+      Effect.sync(() => {
+        found.update(chunk)
+        most = Math.max(most, process.memoryUsage.rss())
+      }))
+    assert.strictEqual(found.digest("hex"), blob.sha256)
+    assert.isBelow(most - before, size / 2)
+  }))
+
+it.effect("closes its file when the reader ends, leaves or is interrupted", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    yield* put("read", streamOf(bytesOf(3 * chunkBytesMax), 100_000), options)
+    const file = onlyBlob(directory)
+
+    const seen: Array<number> = []
+    yield* Stream.runForEach(get("read"), () => Effect.sync(() => void seen.push(handlesOn(file))))
+    assert.deepStrictEqual(seen, [1, 1, 1])
+    assert.strictEqual(handlesOn(file), 0)
+
+    yield* Stream.runDrain(Stream.take(get("read"), 1))
+    assert.strictEqual(handlesOn(file), 0)
+
+    yield* Effect.flip(Stream.runForEach(get("read"), () => Effect.fail("reader")))
+    assert.strictEqual(handlesOn(file), 0)
+
+    const reading = yield* Deferred.make<void>()
+    const fiber = yield* Effect.forkChild(
+      Stream.runForEach(get("read"), () => Effect.andThen(Deferred.succeed(reading, undefined), Effect.never))
+    )
+    yield* Deferred.await(reading)
+    assert.strictEqual(handlesOn(file), 1)
+    yield* Fiber.interrupt(fiber)
+    assert.strictEqual(handlesOn(file), 0)
+
+    yield* Effect.flip(collect(get("read", { start: 0, end: 10 ** 9 })))
+    assert.strictEqual(handlesOn(file), 0)
+  }))
+
+it.effect("leaves no partial file behind, however a put ends", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const { put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    const bytes = streamOf(bytesOf(10_000))
+    yield* put("kept", bytes, options)
+    yield* Effect.flip(put("too-large", bytes, { ...options, bytesMax: 9_999 }))
+    yield* Effect.flip(put("failed", Stream.concat(bytes, Stream.fail("cut off")), options))
+    yield* Effect.exit(put("died", Stream.concat(bytes, Stream.die("bug")), options))
+    const writing = yield* Deferred.make<void>()
+    const stalled = Stream.concat(bytes, Stream.fromEffectDrain(Deferred.succeed(writing, undefined)))
+    const fiber = yield* Effect.forkChild(put("interrupted", Stream.concat(stalled, Stream.never), options))
+    yield* Deferred.await(writing)
+    assert.strictEqual(partials(directory).length, 1)
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(partials(directory), [])
+    assert.strictEqual(path.basename(onlyBlob(directory)), "kept")
+  }))
+
+it.live("shows nothing of a put whose process was killed, and removes its partial file later", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const child = spawn(process.execPath, [
+      "--conditions=@kinora/source",
+      fileURLToPath(new URL("crash.ts", import.meta.url)),
+      directory
+    ])
+    const [, signal] = yield* Effect.promise(() => once(child, "exit"))
+    assert.strictEqual(signal, "SIGKILL")
+    assert.strictEqual(partials(directory).length, 1)
+    const { head } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    assert.strictEqual((yield* Effect.flip(head("crashed"))).reason._tag, "NotFound")
+    assert.strictEqual(partials(directory).length, 1)
+    yield* Effect.void.pipe(Effect.provide(FileBlobStore.layer({ directory, partialAgeMax: "-1 minute" })))
+    assert.deepStrictEqual(partials(directory), [])
+  }))
+
+it.effect("removes partial files that nobody wrote to for a day, and no others", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const layer = FileBlobStore.layer({ directory })
+    yield* Effect.void.pipe(Effect.provide(layer))
+    const day = 24 * 60 * 60
+    for (const [name, writtenAt] of [["old", 999], ["young", 1_000]] as const) {
+      const file = path.join(directory, "partial", name)
+      writeFileSync(file, "bytes")
+      utimesSync(file, writtenAt, writtenAt)
+    }
+    yield* TestClock.setTime((1_000 + day) * 1_000)
+    yield* Effect.void.pipe(Effect.provide(layer))
+    assert.deepStrictEqual(partials(directory), ["young"])
+  }))
+
+it.effect("shares a directory with other processes, and finds its blobs after a restart", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const one = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    const other = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    yield* one.put("shared", streamOf(bytesOf(100)), options)
+    assert.deepStrictEqual(yield* collect(other.get("shared")), bytesOf(100))
+    yield* other.delete(["shared"])
+    assert.strictEqual((yield* Effect.flip(one.head("shared"))).reason._tag, "NotFound")
+  }))
+
+it.effect("never sends less than a range when the file was cut behind its back", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    yield* put("cut", streamOf(bytesOf(1_000)), options)
+    truncateSync(onlyBlob(directory), 500)
+    const { reason } = yield* Effect.flip(collect(get("cut", { start: 0, end: 999 })))
+    assert.deepInclude(reason, { _tag: "OutOfRange", bytes: 500 })
+  }))
+
+it.effect("says that storage is unavailable when the directory cannot be used", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const file = path.join(directory, "file")
+    writeFileSync(file, "")
+    const build = Effect.void.pipe(Effect.provide(FileBlobStore.layer({ directory: file })))
+    assert.strictEqual((yield* Effect.flip(build)).reason._tag, "Unavailable")
+
+    const { put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    rmSync(path.join(directory, "partial"), { recursive: true })
+    const { message, reason } = yield* Effect.flip(put("lost", streamOf(bytesOf(10)), options))
+    assert.deepInclude(reason, { _tag: "Unavailable", operation: "BlobStore.put" })
+    assert.include(message, "BlobStore.put")
+  }))
