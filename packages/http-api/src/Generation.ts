@@ -47,7 +47,8 @@ export const Generation = Schema.Struct({
   id: Schema.String,
   model: Schema.String,
   kind: Schema.Literals(["image", "video"]),
-  mode: Schema.Literals(["text_to_image", "image_to_image", "text_to_video", "image_to_video"]),
+  /** As in the model's `capabilities`, `text_to_image` for example (D9). */
+  mode: Schema.String,
   plan: Plan,
   status: Schema.Literals(["pending", "queued", "processing", "completed", "failed", "cancelled"]),
   prompt: Schema.NullOr(Schema.String),
@@ -106,21 +107,18 @@ export const CreateGenerationRequest = Schema.Struct({
 /** See the schema of the same name. */
 export type CreateGenerationRequest = typeof CreateGenerationRequest.Type
 
+/** A job, and where it is. */
+const located = { generation: Schema.toType(Generation), location: Schema.String }
+
 /** The answer to a create request that made a job: 201 (D15). */
 export class CreatedGeneration extends Schema.Class<CreatedGeneration>("CreatedGeneration")({
-  generation: Schema.toType(Generation),
-  /** URL of the job. */
-  location: Schema.String,
-  /** The creation limit of the plan group. */
+  ...located,
+  /** The creation limit of the plan group: per minute, left, and the Unix time when the minute ends. */
   rateLimit: Schema.Struct({ limit: Schema.Int, remaining: Schema.Int, reset: Schema.Int })
 }) {}
 
 /** The answer to a create request that an earlier one had made: 200, and nothing was charged (D15). */
-export class ReplayedGeneration extends Schema.Class<ReplayedGeneration>("ReplayedGeneration")({
-  generation: Schema.toType(Generation),
-  /** URL of the job. */
-  location: Schema.String
-}) {}
+export class ReplayedGeneration extends Schema.Class<ReplayedGeneration>("ReplayedGeneration")(located) {}
 
 /** `CreatedGeneration` as a response. */
 export const CreatedResponse = CreatedGeneration.pipe(HttpApiSchema.encodeToWithHeaders({

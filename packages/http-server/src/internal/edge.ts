@@ -1,0 +1,147 @@
+/**
+ * What surrounds every route: the request id, the limit headers, and the envelope
+ * for everything that no handler answers.
+ */
+import { Api } from "@kinora/http-api/Api"
+import * as StorageError from "@kinora/persistence/StorageError"
+import { RateLimit } from "@kinora/rate-limit"
+import { Cause, Context, Effect, Random } from "effect"
+import {
+  FindMyWay,
+  HttpMiddleware,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import { HttpApi } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
+import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
+import { describe, failedAuthentication } from "./limits.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The middleware around all routes. */
+export const layer = (options: HttpServerOptions) =>
+  HttpRouter.middleware(
+    Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
+      const handled = Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const random = fiber.getRef(Random.Random)
+        const state = new RequestState(request, requestId(request.headers["x-request-id"], random))
+        if (carriesLimit(request.url)) state.limit = failedAuthentication(state, options)
+        return app.pipe(
+          Effect.catchCause((cause) => recover(cause, request)),
+          Effect.flatMap((response) => finish(normalise(response), state, rateLimit)),
+          Effect.provideService(CurrentRequest, state),
+          Effect.annotateLogs("request_id", state.id)
+        )
+      })
+      return options.trustedProxies.length === 0
+        ? handled
+        : HttpMiddleware.xForwardedHeaders({ trustedProxies: options.trustedProxies })(handled)
+    }),
+    { global: true }
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** All of the interface does; probes, documents and the routes of others do not (D26). */
+const carriesLimit = (url: string) => url.startsWith("/v1/") || url === "/v1"
+
+const finish = (
+  response: Response,
+  { id, limit }: RequestState,
+  rateLimit: RateLimit.RateLimit["Service"]
+): Effect.Effect<Response> =>
+  limit === undefined
+    ? Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
+    : Effect.map(
+      describe(limit, rateLimit),
+      (headers) => HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id })
+    )
+
+/** The framework's own refusals of a body are no envelopes. */
+const normalise = (response: Response): Response => {
+  if (response.status !== 413 && response.status !== 415) return response
+  if (response.headers["content-type"] === "application/json") return response
+  return response.status === 413 ? payloadTooLarge : unsupportedMediaType
+}
+
+const payloadTooLarge = errorResponse("payload_too_large", { headers: { connection: "close" } })
+const unsupportedMediaType = errorResponse("unsupported_media_type")
+const notFound = errorResponse("not_found", { message: "There is no such route; /openapi.json lists them all." })
+const internalError = errorResponse("internal_error")
+const unavailable = errorResponse("unavailable", { headers: retryAfterSeconds(1) })
+const shuttingDown = errorResponse("unavailable", {
+  message: "The service is restarting; try again shortly.",
+  headers: { ...retryAfterSeconds(1), connection: "close" }
+})
+
+/** The response to what no handler turned into one. */
+const recover = <E>(cause: Cause.Cause<E>, request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response, E> => {
+  if (Cause.hasInterruptsOnly(cause)) {
+    const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+    return isAbort ? Effect.failCause(cause) : Effect.succeed(shuttingDown)
+  }
+  for (const reason of cause.reasons) {
+    const problem = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpServerError.isHttpServerError(problem)) {
+      const known = ofServerError(problem, request)
+      if (known !== undefined) return Effect.succeed(known)
+    }
+  }
+  // A connection lost inside a transaction surfaces as a defect in today's driver.
+  const isTransient = StorageError.findInCause("HttpServer", cause)?.isRetryable === true
+  return Effect.as(
+    Effect.logError(`${request.method} ${pathOf(request.url)} failed`, cause),
+    isTransient ? unavailable : internalError
+  )
+}
+
+const ofServerError = (
+  { reason }: HttpServerError.HttpServerError,
+  request: HttpServerRequest.HttpServerRequest
+): Response | undefined => {
+  switch (reason._tag) {
+    case "RouteNotFound":
+      return unrouted(request)
+    case "RequestParseError":
+      return reason.reason === "BodyTooLarge"
+        ? payloadTooLarge
+        : errorResponse("invalid_request", { message: "The request body could not be read; send it again." })
+    default:
+      return undefined
+  }
+}
+
+/** 405 when other methods are known at this path, else 404. */
+const unrouted = (request: HttpServerRequest.HttpServerRequest): Response => {
+  const methods = methodsOf.find("GET", request.url)?.handler
+  return methods === undefined ? notFound : errorResponse("method_not_allowed", {
+    message: `${request.method} is not allowed here; use ${methods.join(" or ")}.`,
+    headers: { allow: methods.join(", ") }
+  })
+}
+
+/** The methods at each path of the interface; HEAD goes wherever GET goes. */
+const methodsOf = (() => {
+  const byPath = new Map<string, Array<string>>([["/openapi.json", ["GET", "HEAD"]], ["/docs", ["GET", "HEAD"]]])
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      const methods = byPath.get(path) ?? []
+      byPath.set(path, methods)
+      methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]))
+    }
+  })
+  const router = FindMyWay.make<ReadonlyArray<string>>()
+  for (const [path, methods] of byPath) router.all(path as `/${string}`, methods)
+  return router
+})()
+
+/** Without the query, which may hold a signature. */
+const pathOf = (url: string) => url.split("?", 1)[0] ?? url

@@ -1,0 +1,97 @@
+/** A generation as clients see it: exactly the fields of the interface (D5, D10). */
+import type { File, Generation } from "@kinora/generations/Generation"
+import { isFinal } from "@kinora/generations/Generation"
+import type * as Wire from "@kinora/http-api/Generation"
+import type { UrlSigner } from "@kinora/storage"
+import { DateTime } from "effect"
+
+/** Makes links to files on `baseUrl`. */
+export interface Links {
+  readonly baseUrl: string
+  readonly signer: UrlSigner.UrlSigner["Service"]
+}
+
+/** The path of a job. */
+export const pathOf = (id: string): string => `/v1/generations/${id}`
+
+/** The path of a file of a job: what the signature of a link binds. */
+export const filePathOf = (id: string, file: File): string => `${pathOf(id)}/${file}`
+
+/**
+ * The job object in its encoded form. The contract's type says which fields there
+ * are, so that nothing is encoded by schema again on the way out.
+ *
+ * Links are good until the download window ends, so they are the same at every poll.
+ */
+export const toWire = (
+  generation: Generation,
+  now: DateTime.Utc,
+  links: Links
+): typeof Wire.Generation.Encoded => {
+  const { createdAt, failure, finishedAt, output, resultExpiresAt, startedAt, status } = generation
+  const isOpen = output !== null && resultExpiresAt !== null && DateTime.isGreaterThan(resultExpiresAt, now)
+  const link = (file: File) => isOpen && output[file] !== null ? linkTo(generation.id, file, resultExpiresAt, links) : null
+  const contentUrl = link("content")
+  const createdText = DateTime.formatIso(createdAt)
+  return {
+    id: generation.id,
+    model: generation.model,
+    kind: generation.kind,
+    mode: generation.mode,
+    plan: generation.plan,
+    status,
+    prompt: generation.prompt,
+    params: paramsOf(generation),
+    cost_credits: generation.costCredits,
+    quota_kind: generation.quotaKind,
+    watermark: false,
+    refunded: generation.refunded,
+    error_code: failure === null ? null : failure.code,
+    error: failure === null ? null : { code: failure.code, message: failure.message, reason: failure.reason },
+    output: isOpen && contentUrl !== null
+      ? {
+        url: contentUrl,
+        mime: output.content.mime,
+        bytes: output.content.bytes,
+        expires_at: DateTime.formatIso(wholeSeconds(resultExpiresAt))
+      }
+      : null,
+    preview_url: link("preview"),
+    thumb_url: link("thumb"),
+    poster_url: link("poster"),
+    result_expires_at: formatNullable(resultExpiresAt),
+    queued_at: createdText,
+    started_at: formatNullable(startedAt),
+    finished_at: formatNullable(finishedAt),
+    created_at: createdText,
+    ...(isFinal(status) ? {} : { next: { action: "poll", after_seconds: pollAfterSeconds(generation) } })
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** D11. */
+const pollAfterSeconds = ({ kind, status }: Generation): number => status === "pending" || kind === "video" ? 5 : 1
+
+const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUrl, signer }: Links): string => {
+  const path = filePathOf(id, file)
+  const { exp, sig } = signer.sign(path, expiresAt)
+  return `${baseUrl}${path}?exp=${exp}&sig=${sig}`
+}
+
+/** What `exp` of a link keeps of a time. */
+const wholeSeconds = (time: DateTime.Utc) => DateTime.startOf(time, "second")
+
+const formatNullable = (time: DateTime.Utc | null) => time === null ? null : DateTime.formatIso(time)
+
+/** The parameters that the interface names; a model may have more. */
+const paramsOf = ({ params }: Generation): (typeof Wire.Generation.Encoded)["params"] => {
+  const { aspect_ratio, duration, resolution } = params
+  return {
+    ...(typeof aspect_ratio === "string" ? { aspect_ratio } : {}),
+    ...(typeof duration === "number" ? { duration } : {}),
+    ...(typeof resolution === "string" ? { resolution } : {})
+  }
+}
