@@ -47,7 +47,7 @@ export class Accounts extends Context.Service<Accounts, {
   /** Makes a key and shows it this once. An account has at most `keysMax` keys that are not revoked. */
   readonly createKey: (account: AccountId, name: string) => Effect.Effect<NewKey, Failure>
 
-  /** The records of all keys that are not revoked, then of revoked ones, newest first, `keysMax` of each at most. */
+  /** The records of all keys that are not revoked, then of revoked ones, newest first; twice `keysMax` at most. */
   readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey.ApiKey>, Failure>
 
   /** Ends a key's use: here at once, on every host within `revocationWithin` (D3). Again changes nothing. */

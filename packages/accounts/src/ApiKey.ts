@@ -9,7 +9,7 @@
 import { TypeId } from "@kinora/persistence"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
-import { type DateTime, Effect, Option, Redacted } from "effect"
+import { type DateTime, Effect, type Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AccountId } from "./Account.ts"
 import { fromBytes, fromUint32, isBase62 } from "./internal/base62.ts"

@@ -10,6 +10,8 @@ export class Catalog extends Context.Service<Catalog, {
   readonly find: (id: string) => Option.Option<Model.Model>
   /** The models on sale, as configured and in that order: all but the withdrawn ones. */
   readonly list: ReadonlyArray<Model.Model>
+  /** The models that were withdrawn: their jobs that still wait are failed (D7). */
+  readonly withdrawn: ReadonlyArray<Model.Model>
 }>()("@kinora/catalog/Catalog") {}
 
 /** A configuration of models that cannot be served. */
@@ -54,7 +56,8 @@ export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidC
     const byId = new Map(models.map((model) => [model.id, model]))
     return Catalog.of({
       find: (id) => Option.fromUndefinedOr(byId.get(id)),
-      list: models.filter(({ status }) => status !== "withdrawn")
+      list: models.filter(({ status }) => status !== "withdrawn"),
+      withdrawn: models.filter(({ status }) => status === "withdrawn")
     })
   })
 

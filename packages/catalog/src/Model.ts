@@ -95,7 +95,7 @@ export const Model = Schema.Struct({
   /** Which generator makes the results, and what that generator wants to know. */
   driver: Schema.Struct({
     name: Schema.String.check(Schema.isMinLength(1)),
-    options: Schema.Json.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+    options: Schema.Record(Schema.String, Schema.Json).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
   }),
   /** A job that runs longer fails (D7, D12 `time_limit`). Written `10 minutes`. */
   time_limit: Schema.DurationFromString,

@@ -2,6 +2,7 @@
 import { DateTime, Effect, Option } from "effect"
 import type { KeyOwner } from "../AccountStore.ts"
 import type { Identity } from "../Identity.ts"
+import { setBounded } from "./boundedMap.ts"
 
 /** The answer for one key, ready to be given. */
 export interface Answer {
@@ -63,7 +64,8 @@ export const make = (
         if (changes !== changesBefore) return
         const isKnown = Option.isSome(answer.identity)
         ;(isKnown ? unknown : known).delete(hash)
-        put(isKnown ? known : unknown, entriesMax, hash, { answer, loadedAt: now })
+        // The entry that was set first is the next to become too old anyway.
+        setBounded(isKnown ? known : unknown, entriesMax, hash, { answer, loadedAt: now })
       }
     },
     forget: (matches) => {
@@ -82,16 +84,4 @@ export const make = (
 interface Entry {
   readonly answer: Answer
   readonly loadedAt: bigint
-}
-
-/** The oldest entry goes first; it is the next to become too old anyway. */
-const put = (entries: Map<string, Entry>, entriesMax: number, hash: string, entry: Entry) => {
-  entries.delete(hash)
-  entries.set(hash, entry)
-  if (entries.size > entriesMax) {
-    for (const oldest of entries.keys()) {
-      entries.delete(oldest)
-      return
-    }
-  }
 }

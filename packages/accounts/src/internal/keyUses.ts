@@ -1,7 +1,8 @@
 /** Notes when keys are used, off the way of the requests that use them. */
 import { DateTime, type Duration, Effect, Latch, Option, type Scope } from "effect"
-import type { AccountStore } from "../AccountStore.ts"
+import type { AccountStore, KeyUse } from "../AccountStore.ts"
 import type { KeyId } from "../ApiKey.ts"
+import { setBounded } from "./boundedMap.ts"
 import type { Answer } from "./keyCache.ts"
 
 /** Collects uses. */
@@ -15,26 +16,28 @@ export interface KeyUsesOptions {
   readonly store: AccountStore["Service"]
   /** How long uses are collected before they are written. */
   readonly writtenWithin: Duration.Input
-  /** Keys in one write; uses of further keys are dropped. */
+  /** Keys in one write, and keys whose last note is remembered; uses of further keys in one write are dropped. */
   readonly keysMax: number
 }
 
 /** Starts the writing. What is collected when the scope ends is written then. */
 export const make = Effect.fnUntraced(
   function*({ keysMax, store, writtenWithin }: KeyUsesOptions): Effect.fn.Return<KeyUses, never, Scope.Scope> {
-    let pending = new Map<KeyId, number>()
+    let pending: Array<KeyUse> = []
     const somePending = Latch.makeUnsafe(false)
+    // What is on its way to the store, which a fresh look-up does not show yet.
+    const noted = new Map<KeyId, number>()
 
     const write = Effect.suspend(() => {
-      const uses = Array.from(pending, ([key, at]) => ({ key, at: DateTime.makeUnsafe(at) }))
-      pending = new Map()
+      const uses = pending
+      pending = []
       somePending.closeUnsafe()
-      return uses.length === 0 ? Effect.void : store.noteUses(uses)
-    }).pipe(
-      // The next use that finds an old record notes itself again.
-      Effect.catchCause((cause) => Effect.logWarning("Uses of API keys were not noted", cause)),
-      Effect.withSpan("Accounts.noteUses")
-    )
+      return uses.length === 0 ? Effect.void : Effect.catchCause(store.noteUses(uses), (cause) => {
+        // The next use that finds an old record notes itself again.
+        for (const { key } of uses) noted.delete(key)
+        return Effect.logWarning("Uses of API keys were not noted", cause)
+      })
+    }).pipe(Effect.withSpan("Accounts.noteUses"))
 
     yield* Effect.addFinalizer(() => write)
     // Sleeps only while something is pending, so that an idle host does nothing.
@@ -48,10 +51,13 @@ export const make = Effect.fnUntraced(
     return {
       note: (answer, nowMillis) => {
         if (Option.isNone(answer.identity) || nowMillis - answer.lastUsedMillis < minuteMillis) return
-        answer.lastUsedMillis = nowMillis
         const { keyId } = answer.identity.value
-        if (pending.size >= keysMax && !pending.has(keyId)) return
-        pending.set(keyId, nowMillis)
+        const lastMillis = noted.get(keyId) ?? -Infinity
+        answer.lastUsedMillis = lastMillis
+        if (nowMillis - lastMillis < minuteMillis || pending.length >= keysMax) return
+        answer.lastUsedMillis = nowMillis
+        setBounded(noted, keysMax, keyId, nowMillis)
+        pending.push({ key: keyId, at: DateTime.makeUnsafe(nowMillis) })
         somePending.openUnsafe()
       }
     }

@@ -80,10 +80,10 @@ const valuesIssues = (param: Model.ParamSchema): ReadonlyArray<Issue> => {
   // The bounds count for the values too; that these are among themselves says nothing.
   const { default: initial, values = [], ...bounds } = param
   return [
-    ...values.flatMap((value, index) => [
-      ...problems(["values", index], Model.checkValue(bounds, value)),
-      ...values.indexOf(value) < index ? [issue(["values", index], "must not be listed twice")] : []
-    ]),
+    ...values.flatMap((value, index) => problems(["values", index], Model.checkValue(bounds, value))),
+    ...values.flatMap((value, index) =>
+      values.indexOf(value) < index ? [issue(["values", index], "must not be listed twice")] : []
+    ),
     ...initial === undefined ? [] : problems(["default"], Model.checkValue(param, initial))
   ]
 }

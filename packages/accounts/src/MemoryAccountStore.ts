@@ -1,0 +1,90 @@
+/** Accounts in this process's memory, for tests and for hosts that keep nothing. */
+import { UnitOfWork } from "@kinora/persistence"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { type Account, type AccountId, emailKey } from "./Account.ts"
+import { AccountStore, type KeyOwner } from "./AccountStore.ts"
+import type { ApiKey, KeyId } from "./ApiKey.ts"
+
+/** The store over the process's one memory backend. */
+export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
+  AccountStore,
+  Effect.gen(function*() {
+    const { access, makeMap } = yield* UnitOfWork.MemoryBackend
+    const accounts = makeMap<AccountId, Account>()
+    const accountsByEmail = makeMap<string, AccountId>()
+    const keys = makeMap<KeyId, ApiKey>()
+    const keysByHash = makeMap<string, KeyId>()
+
+    const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
+
+    const change = (id: AccountId, change: (account: Account) => Account) => {
+      const account = accounts.get(id)
+      if (account !== undefined) accounts.set(id, change(account))
+    }
+
+    const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
+      const id = keysByHash.get(hash)
+      const key = id === undefined ? undefined : keys.get(id)
+      const account = key === undefined ? undefined : accounts.get(key.account)
+      return key === undefined || account === undefined || Option.isSome(key.revokedAt)
+        ? []
+        : [{ hash, key: key.id, lastUsedAt: key.lastUsedAt, account }]
+    }
+
+    const findAccount = (id: AccountId) => access(() => Option.fromUndefinedOr(accounts.get(id)))
+
+    return AccountStore.of({
+      insertAccount: (account) =>
+        access(() => {
+          const key = emailKey(account.email)
+          if (accountsByEmail.has(key)) return false
+          accountsByEmail.set(key, account.id)
+          accounts.set(account.id, account)
+          return true
+        }),
+      findAccount,
+      findAccountByEmail: (emailKey) =>
+        access(() => {
+          const id = accountsByEmail.get(emailKey)
+          return Option.fromUndefinedOr(id === undefined ? undefined : accounts.get(id))
+        }),
+      // One unit is open at a time: that is the lock.
+      lockAccount: findAccount,
+      saveStatus: (id, status) => access(() => change(id, (account) => ({ ...account, status }))),
+      savePlan: (id, group, plan) =>
+        access(() => change(id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
+      countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
+      insertKey: (key, hash) =>
+        access(() => {
+          keys.set(key.id, key)
+          keysByHash.set(hash, key.id)
+        }),
+      listKeys: (account, limit) =>
+        access(() =>
+          keysOf(account).toSorted((a, b) =>
+            Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
+          ).slice(0, limit)
+        ),
+      revokeKey: (account, id, at) =>
+        access(() => {
+          const key = keys.get(id)
+          if (key === undefined || key.account !== account) return Option.none()
+          const revoked = { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) }
+          keys.set(id, revoked)
+          return Option.some(revoked)
+        }),
+      findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
+      noteUses: (uses) =>
+        access(() => {
+          for (const { at, key: id } of uses) {
+            const key = keys.get(id)
+            const isDue = key !== undefined && !Option.exists(key.lastUsedAt, (last) =>
+              DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 })))
+            if (isDue) {
+              keys.set(id, { ...key, lastUsedAt: Option.some(at) })
+            }
+          }
+        })
+    })
+  })
+)

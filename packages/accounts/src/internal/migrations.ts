@@ -1,0 +1,46 @@
+/** The tables of accounts. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Accounts, their keys and their plans. */
+export const accountsTables = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE accounts_account (
+      id uuid PRIMARY KEY,
+      email text NOT NULL,
+      -- The address in lower case, as the application folds it.
+      email_key text NOT NULL UNIQUE,
+      status text NOT NULL CHECK (status IN ('active', 'suspended')),
+      created_at timestamptz NOT NULL
+    )
+  `
+  yield* sql`
+    CREATE TABLE accounts_key (
+      id uuid PRIMARY KEY,
+      account uuid NOT NULL REFERENCES accounts_account (id),
+      name text NOT NULL,
+      -- SHA-256 of the key. The key itself is nowhere.
+      hash text NOT NULL UNIQUE CHECK (hash ~ '^[0-9a-f]{64}$'),
+      prefix text NOT NULL CHECK (length(prefix) = 12),
+      created_at timestamptz NOT NULL,
+      last_used_at timestamptz,
+      revoked_at timestamptz
+    )
+  `
+  yield* sql`CREATE INDEX accounts_key_account ON accounts_key (account, id)`
+  yield* sql`
+    CREATE TABLE accounts_plan (
+      account uuid NOT NULL REFERENCES accounts_account (id),
+      plan_group text NOT NULL,
+      tier text NOT NULL,
+      period_end timestamptz NOT NULL,
+      auto_renew boolean NOT NULL,
+      PRIMARY KEY (account, plan_group),
+      CHECK (
+        plan_group = 'studio' AND tier IN ('starter', 'pro', 'scale')
+        OR plan_group = 'credits' AND tier IN ('starter', 'pro', 'business')
+      )
+    )
+  `
+})

@@ -1,0 +1,93 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Option, Result, Schema } from "effect"
+import * as PlanTable from "../src/PlanTable.ts"
+
+const { defaults } = PlanTable
+const now = DateTime.makeUnsafe("2030-01-01T00:00:00Z")
+const until = (seconds: number) => DateTime.add(now, { seconds })
+const parse = Schema.decodeUnknownResult(PlanTable.PlanTable, { errors: "all", onExcessProperty: "error" })
+
+it("has the limits of interface.md", () => {
+  const limits = [
+    ...Object.entries(defaults.studio).map(([tier, { concurrency, createRpm }]) => [
+      "studio",
+      tier,
+      createRpm,
+      concurrency
+    ]),
+    ...Object.entries(defaults.credits).map(([tier, { concurrency, createRpm }]) => [
+      "credits",
+      tier,
+      createRpm,
+      concurrency
+    ]),
+    ["no plan", "free", defaults.free.createRpm, defaults.free.concurrency]
+  ]
+  assert.deepStrictEqual(limits, [
+    ["studio", "starter", 20, 1],
+    ["studio", "pro", 40, 2],
+    ["studio", "scale", 80, 4],
+    ["credits", "starter", 30, 2],
+    ["credits", "pro", 60, 4],
+    ["credits", "business", 120, 8],
+    ["no plan", "free", 10, 1]
+  ])
+})
+
+it("has the prices, quotas and credits of D25", () => {
+  const { credits, studio } = defaults
+  assert.deepStrictEqual(
+    Object.values(studio).map(({ priceCents, quota }) => [priceCents, quota.images, quota.videos]),
+    [[900, 50, 5], [2900, 200, 20], [9900, 1000, 100]]
+  )
+  assert.deepStrictEqual(
+    Object.values(credits).map(({ credits, priceCents }) => [priceCents, credits]),
+    [[1000, 1000], [4500, 5000], [16_000, 20_000]]
+  )
+  assert.strictEqual(defaults.periodDays, 30)
+})
+
+it("changes what is configured and nothing else", () => {
+  const table = Result.getOrThrow(parse({ studio: { pro: { priceCents: 3500, quota: { images: 250 } } } }))
+  assert.deepStrictEqual(table, {
+    ...defaults,
+    studio: {
+      ...defaults.studio,
+      pro: { ...defaults.studio.pro, priceCents: 3500, quota: { images: 250, videos: 20 } }
+    }
+  })
+})
+
+it("refuses tables that make no sense", () => {
+  const wrong = [
+    { studio: { gold: {} } },
+    { studio: { pro: { concurrency: 0 } } },
+    { credits: { pro: { createRpm: 1.5 } } },
+    { credits: { pro: { credits: -1 } } },
+    { free: { createRpm: "10" } },
+    { periodDays: 0 }
+  ]
+  for (const table of wrong) assert.isTrue(Result.isFailure(parse(table)), JSON.stringify(table))
+})
+
+it.effect.prop(
+  "applies a tier's limits until its period ends, and the free level from then on",
+  [Schema.Literals(["starter", "pro", "scale"]), Schema.Int.check(Schema.isBetween({ minimum: -100, maximum: 100 }))],
+  ([tier, seconds]) =>
+    Effect.sync(() => {
+      const plan = Option.some({ tier, periodEnd: until(seconds), autoRenew: true })
+      const { concurrency, createRpm } = PlanTable.limits(defaults, "studio", plan, now)
+      const expected = seconds > 0 ? defaults.studio[tier] : defaults.free
+      assert.deepStrictEqual([createRpm, concurrency], [expected.createRpm, expected.concurrency])
+      assert.deepStrictEqual(
+        PlanTable.dailyQuota(defaults, plan, now),
+        seconds > 0 ? Option.some(defaults.studio[tier].quota) : Option.none()
+      )
+    })
+)
+
+it("applies the free level to a group without a plan", () => {
+  assert.deepStrictEqual(PlanTable.limits(defaults, "studio", Option.none(), now), defaults.free)
+  assert.deepStrictEqual(PlanTable.limits(defaults, "credits", Option.none(), now), defaults.free)
+  assert.isTrue(Option.isNone(PlanTable.dailyQuota(defaults, Option.none(), now)))
+})
