@@ -174,14 +174,15 @@ export class Lanes {
     })
   }
 
-  /** What the kept proposals come to. */
-  changes(): LanesChanges {
+  /** What the kept proposals come to. `all` writes also the counters that are as they were loaded. */
+  changes({ all = false } = {}): LanesChanges {
     const lanes = Array.from(this.lanes.values())
+    const groups = Array.from(this.groups.values())
     return {
       ended: this.ended,
       enqueued: Array.from(this.enqueued.values()),
-      groups: Array.from(this.groups.values()).filter((group) => group.isChanged).map((group) => group.counters),
-      lanes: lanes.filter((lane) => lane.isChanged).map((lane) => lane.counters),
+      groups: groups.filter((group) => all || group.isChanged).map((group) => group.counters),
+      lanes: lanes.filter((lane) => all || lane.isChanged).map((lane) => lane.counters),
       promotions: lanes.filter((lane) => lane.promoted > 0).map(({ lane, promoted }) => ({ lane, count: promoted }))
     }
   }

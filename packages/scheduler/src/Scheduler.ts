@@ -9,7 +9,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
 import {
@@ -18,7 +18,7 @@ import {
   type Enqueued,
   type EnqueueDefaults,
   Lanes,
-  type LanesState,
+  type LanesChanges,
   type SetCap
 } from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -65,12 +65,10 @@ export class Scheduler extends Context.Service<Scheduler, {
   ) => Effect.Effect<void, SchedulerError | StorageError>
   /**
    * Gives leases back: the jobs are queued again before all that were queued after
-   * them, keep their slots, and have not used up an attempt. A lost lease is passed over.
-   * At most one lease per job.
+   * them, keep their slots and checkpoints, and have not used up an attempt. A lost
+   * lease is passed over.
    */
-  readonly release: (
-    leases: ReadonlyArray<Lease & { readonly checkpoint?: Schema.Json | undefined }>
-  ) => Effect.Effect<void, StorageError>
+  readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<void, StorageError>
   /**
    * Takes leases that ran out. A job with attempts left is queued again like a released
    * one; one without is leased to the caller, who is to fail it. Should the caller be
@@ -148,37 +146,36 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
   const wakeup = yield* Wakeup
   const defaults: EnqueueDefaults = { attemptsMax, waitingMax }
 
-  const openState = (state: LanesState): OpenLanes => {
-    const lanes = new Lanes(state, defaults)
-    return {
-      enqueue: (command) => lanes.enqueue(command),
-      cancel: (job) => lanes.cancel(job),
-      settle: (lease) => lanes.settle(lease),
-      setCap: (command) => lanes.setCap(command),
-      save: Effect.gen(function*() {
-        const changes = lanes.changes()
-        const promoted = yield* store.apply(changes, yield* DateTime.now)
-        const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
-        if (hasWork) yield* afterCommit(wakeup.wake)
-        return { promoted }
-      })
-    }
-  }
-
-  const open = Effect.fn("Scheduler.open")(function*({ jobs = [], lanes = [] }: OpenRequest) {
-    const groupOf = new Map<LaneId, GroupId>()
-    for (const { group, lane } of [...lanes, ...jobs]) {
-      const other = groupOf.get(lane)
-      if (other !== undefined && other !== group) return yield* Effect.die(new LaneMoved(lane, other, group))
-      groupOf.set(lane, group)
-    }
-    const state = yield* store.load({
-      groups: Array.from(new Set(groupOf.values())),
-      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
-      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
-    })
-    return openState(state)
+  const saveChanges = Effect.fnUntraced(function*(changes: LanesChanges) {
+    const promoted = yield* store.apply(changes, yield* DateTime.now)
+    const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
+    if (hasWork) yield* afterCommit(wakeup.wake)
+    return { promoted }
   })
+
+  const open = Effect.fn("Scheduler.open")(
+    function*({ jobs = [], lanes = [] }: OpenRequest): Effect.fn.Return<OpenLanes, StorageError> {
+      const groupOf = new Map<LaneId, GroupId>()
+      for (const { group, lane } of [...lanes, ...jobs]) {
+        const other = groupOf.get(lane)
+        if (other !== undefined && other !== group) return yield* Effect.die(new LaneMoved(lane, other, group))
+        groupOf.set(lane, group)
+      }
+      const state = yield* store.load({
+        groups: Array.from(new Set(groupOf.values())),
+        lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
+        jobs: Array.from(new Set(jobs.map(({ job }) => job)))
+      })
+      const decided = new Lanes(state, defaults)
+      return {
+        enqueue: (command) => decided.enqueue(command),
+        cancel: (job) => decided.cancel(job),
+        settle: (lease) => decided.settle(lease),
+        setCap: (command) => decided.setCap(command),
+        save: Effect.suspend(() => saveChanges(decided.changes()))
+      }
+    }
+  )
 
   /** Decides on a set of commands in one unit: a result for each, a refusal being one. */
   const decideAll = <Command, A, Refusal>(
@@ -250,13 +247,9 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     return leases.filter(({ job }) => !held.has(job))
   })
 
-  const release = Effect.fn("Scheduler.release")(function*(
-    leases: ReadonlyArray<Lease & { readonly checkpoint?: Schema.Json | undefined }>
-  ) {
+  const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Lease>) {
     if (leases.length === 0) return
-    const released = yield* store.release(
-      leases.map(({ checkpoint, epoch, job }) => ({ job, epoch, checkpoint: Option.fromUndefinedOr(checkpoint) }))
-    )
+    const released = yield* store.release(leases)
     if (released.length > 0) yield* afterCommit(wakeup.wake)
   })
 
@@ -269,7 +262,9 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
 
   const rebuildPage = Effect.fnUntraced(function*(after: GroupId) {
     const groups = yield* store.groupsAfter(after, groupsPerPage)
-    if (groups.length > 0) yield* openState(yield* store.recount(groups)).save
+    if (groups.length === 0) return undefined
+    const state = yield* store.recount(groups)
+    yield* saveChanges(new Lanes(state, defaults).changes({ all: true }))
     return groups.at(-1)
   }, atomically)
 

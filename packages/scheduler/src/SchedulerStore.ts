@@ -3,7 +3,7 @@
  * allowed is decided in `Lanes`. Times are parameters, so that the caller's clock rules.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect, type Option, type Schema } from "effect"
+import { Context, type DateTime, type Effect, type Schema } from "effect"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
 import type { LanesChanges, LanesState } from "./Lanes.ts"
 
@@ -31,11 +31,6 @@ export interface ClaimTerms extends LeaseTerms {
 /** What to keep with a job for whoever takes it over. */
 export interface Checkpoint extends Lease {
   readonly checkpoint: Schema.Json
-}
-
-/** A lease to give back; the checkpoint stays as it is when none is given. */
-export interface Release extends Lease {
-  readonly checkpoint: Option.Option<Schema.Json>
 }
 
 /** What a rescue found. */
@@ -72,8 +67,8 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly checkpoint: (
     checkpoints: ReadonlyArray<Checkpoint>
   ) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Queues jobs again in their place and takes the attempt back. Answers those whose lease still held. At most one per job. */
-  readonly release: (releases: ReadonlyArray<Release>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+  /** Queues jobs again in their place and takes the attempt back. Answers those whose lease still held. */
+  readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
   /** Takes leases that ran out by `now`, longest first, passing over those that are being changed. */
   readonly rescue: (terms: ClaimTerms) => Effect.Effect<Rescued, StorageError>
   /** Jobs that have not started and were enqueued before `before`, oldest first. */

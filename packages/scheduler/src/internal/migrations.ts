@@ -1,0 +1,64 @@
+/** The scheduler's tables. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Groups, lanes and jobs. */
+export const lanesAndJobs = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+
+  yield* sql`
+    CREATE TABLE scheduler_group (
+      id text COLLATE "C" PRIMARY KEY CHECK (length(id) <= 128),
+      waiting int4 NOT NULL CHECK (waiting >= 0)
+    )
+  `
+
+  yield* sql`
+    CREATE TABLE scheduler_lane (
+      id text COLLATE "C" PRIMARY KEY CHECK (length(id) <= 128),
+      group_id text COLLATE "C" NOT NULL REFERENCES scheduler_group (id),
+      cap int4 NOT NULL CHECK (cap >= 0),
+      held int4 NOT NULL CHECK (held >= 0),
+      waiting int4 NOT NULL CHECK (waiting >= 0),
+      CONSTRAINT scheduler_lane_nobody_waits_beside_a_free_slot CHECK (waiting = 0 OR held >= cap)
+    )
+  `
+  yield* sql`CREATE INDEX scheduler_lane_of_group ON scheduler_lane (group_id)`
+
+  // Where a job stands in its line: among the pending of its lane by when it was
+  // enqueued, among the queued by when it got its slot.
+  yield* sql`CREATE SEQUENCE scheduler_position`
+
+  // The group is kept with the job, since a lane never changes its group and a
+  // claim should not have to look at lanes.
+  yield* sql`
+    CREATE TABLE scheduler_job (
+      id uuid PRIMARY KEY,
+      lane_id text COLLATE "C" NOT NULL REFERENCES scheduler_lane (id),
+      group_id text COLLATE "C" NOT NULL,
+      kind text NOT NULL CHECK (length(kind) <= 128),
+      payload json NOT NULL,
+      checkpoint json,
+      state text NOT NULL CHECK (state IN ('pending', 'queued', 'running')),
+      position int8 NOT NULL DEFAULT nextval('scheduler_position'),
+      epoch int4 NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+      attempt int4 NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+      attempts_max int4 NOT NULL CHECK (attempts_max >= 1),
+      time_limit_ms int8 CHECK (time_limit_ms >= 0),
+      enqueued_at timestamptz NOT NULL,
+      started_at timestamptz,
+      lease_until timestamptz,
+      worker text,
+      CONSTRAINT scheduler_job_runs_under_a_lease CHECK ((state = 'running') = (lease_until IS NOT NULL)),
+      CONSTRAINT scheduler_job_has_started CHECK (
+        state <> 'running' OR (epoch >= 1 AND attempt >= 1 AND started_at IS NOT NULL AND worker IS NOT NULL)
+      )
+    )
+  `
+  // Partial, so that each question meets only the jobs that it is about: a claim
+  // never passes over those that wait for a slot, or that run.
+  yield* sql`CREATE INDEX scheduler_job_pending ON scheduler_job (lane_id, position) WHERE state = 'pending'`
+  yield* sql`CREATE INDEX scheduler_job_queued ON scheduler_job (position) WHERE state = 'queued'`
+  yield* sql`CREATE INDEX scheduler_job_running ON scheduler_job (lease_until) WHERE state = 'running'`
+  yield* sql`CREATE INDEX scheduler_job_waiting ON scheduler_job (enqueued_at) WHERE state <> 'running'`
+})

@@ -1,0 +1,78 @@
+/** What the suites share: backends, and jobs that belong to nobody else. */
+import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Effect, Layer, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as JobKind from "../src/JobKind.ts"
+import type { Enqueue } from "../src/Lanes.ts"
+import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
+import * as Scheduler from "../src/Scheduler.ts"
+import type { SchedulerError } from "../src/SchedulerError.ts"
+import type { SchedulerStore } from "../src/SchedulerStore.ts"
+import * as SqlSchedulerStore from "../src/SqlSchedulerStore.ts"
+import * as Wakeup from "../src/Wakeup.ts"
+
+export type Backend = Scheduler.Scheduler | SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup
+
+export const memory: Layer.Layer<Backend> = Scheduler.layer.pipe(
+  Layer.provideMerge(Layer.merge(MemorySchedulerStore.layer, Wakeup.layer)),
+  Layer.provideMerge(UnitOfWork.layerMemory)
+)
+
+export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
+  Scheduler.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSql)),
+    Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
+    Layer.provideMerge(database)
+  )
+
+/** Names of a test's own: nothing that it does meets another test of the same database. */
+export const makeWorld = Effect.sync(() => {
+  const world = ++worlds
+  let jobs = 0
+  const group = `group-${world}`
+  const lane = `lane-${world}`
+  const kind = JobKind.make({ name: `kind-${world}`, payload: Schema.Struct({ n: Schema.Int }) })
+  const id = () => `00000000-0000-4000-8000-${String(world * 1_000_000 + ++jobs).padStart(12, "0")}`
+  return {
+    group,
+    lane,
+    kind,
+    id,
+    /** A job of the world's own lane, unless told otherwise. */
+    job: (options: Partial<Enqueue<{ readonly n: number }>> = {}): Enqueue<{ readonly n: number }> => ({
+      job: id(),
+      lane,
+      group,
+      kind,
+      payload: { n: jobs },
+      cap: 1,
+      ...options
+    }),
+    claim: (options: Partial<Scheduler.ClaimOptions> = {}) =>
+      Scheduler.Scheduler.use((scheduler) =>
+        scheduler.claim({ worker: "test", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
+      ),
+    rescue: (options: Partial<Scheduler.ClaimOptions> = {}) =>
+      Scheduler.Scheduler.use((scheduler) =>
+        scheduler.rescue({ worker: "rescuer", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
+      )
+  }
+})
+
+let worlds = 0
+
+/** How a job stands: its state, or `undefined` when it ended. */
+export const stateOf = Effect.fnUntraced(function*(job: string) {
+  const { find } = yield* Scheduler.Scheduler
+  const [status] = yield* find([job])
+  return status?.state
+})
+
+export const ids = (jobs: ReadonlyArray<{ readonly job: string }>) => jobs.map(({ job }) => job)
+
+/** Why a call for a single command was refused. */
+export const refusal = <A>(effect: Effect.Effect<A, SchedulerError | StorageError.StorageError>) =>
+  Effect.flatMap(
+    Effect.flip(effect),
+    (error) => error._tag === "SchedulerError" ? Effect.succeed(error.reason) : Effect.die(error)
+  )

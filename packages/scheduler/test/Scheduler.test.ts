@@ -1,0 +1,4 @@
+import { memory } from "./Fixture.ts"
+import { suite } from "./SchedulerContract.ts"
+
+suite("memory", memory)
