@@ -1,0 +1,42 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { readFile } from "node:fs/promises"
+import { answer, keep, layer } from "../example/results.ts"
+import { bytesOf, streamOf } from "./BlobStoreContract.ts"
+
+it.effect("the README's example runs", () =>
+  Effect.gen(function*() {
+    const bytes = bytesOf(10_000)
+    const { blob, url } = yield* keep("gen_1", streamOf(bytes))
+    const link = new URL(url, "http://localhost")
+    const read = (range?: string) => Effect.map(answer(blob, link, range), HttpServerResponse.toWeb)
+
+    const whole = yield* read()
+    assert.strictEqual(whole.status, 200)
+    assert.deepStrictEqual(yield* bodyOf(whole), bytes)
+
+    const part = yield* read("bytes=-100")
+    assert.strictEqual(part.status, 206)
+    assert.strictEqual(part.headers.get("content-range"), "bytes 9900-9999/10000")
+    assert.deepStrictEqual(yield* bodyOf(part), bytes.slice(-100))
+
+    const beyond = yield* read("bytes=10000-")
+    assert.strictEqual(beyond.status, 416)
+    assert.strictEqual(beyond.headers.get("content-range"), "bytes */10000")
+
+    const other = new URL(`/results/gen_2${link.search}`, link)
+    assert.strictEqual((yield* answer(blob, other, undefined)).status, 401)
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual((yield* read()).status, 403)
+  }).pipe(Effect.provide(layer)))
+
+it.live("the README shows the example as it runs", () =>
+  Effect.gen(function*() {
+    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
+    assert.include(yield* read("../README.md"), yield* read("../example/results.ts"))
+  }))
+
+const bodyOf = (response: Response) =>
+  Effect.map(Effect.promise(() => response.arrayBuffer()), (buffer) => new Uint8Array(buffer))
