@@ -1,1 +1,2 @@
-export {}
+export * as PictureSize from "./PictureSize.ts"
+export * as ProceduralGenerator from "./ProceduralGenerator.ts"

@@ -1,0 +1,38 @@
+/** The sizes of the pictures that this generator paints. */
+
+/** Width by height. */
+export const aspectRatios = ["1:1", "3:2", "2:3", "16:9", "9:16", "4:3", "3:4"] as const
+/** See the value of the same name. */
+export type AspectRatio = typeof aspectRatios[number]
+
+/** `1k` is about one megapixel, `2k` about four. */
+export const resolutions = ["1k", "2k"] as const
+/** See the value of the same name. */
+export type Resolution = typeof resolutions[number]
+
+/** Pixels; both sides are multiples of 8, as encoders like it. */
+export interface PictureSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** The size of a picture. */
+export const of = (aspectRatio: AspectRatio, resolution: Resolution): PictureSize => {
+  const [width, height] = oneMegapixel[aspectRatio]
+  const factor = resolution === "2k" ? 2 : 1
+  return { width: width * factor, height: height * factor }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const oneMegapixel: Readonly<Record<AspectRatio, readonly [width: number, height: number]>> = {
+  "1:1": [1024, 1024],
+  "3:2": [1248, 832],
+  "2:3": [832, 1248],
+  "16:9": [1344, 768],
+  "9:16": [768, 1344],
+  "4:3": [1152, 864],
+  "3:4": [864, 1152]
+}

@@ -1,0 +1,52 @@
+/** From a drawing order to the bytes of a file. Deterministic: the same order gives the same bytes on the same build. */
+import sharp from "sharp"
+import { planOf, type SceneName } from "./plan.ts"
+import { bloom } from "./scenes/bloom.ts"
+import { city } from "./scenes/city.ts"
+import { cosmos } from "./scenes/cosmos.ts"
+import { flow } from "./scenes/flow.ts"
+import { geometry } from "./scenes/geometry.ts"
+import { landscape } from "./scenes/landscape.ts"
+import { makeSurface, type Scene } from "./surface.ts"
+import { paintTitle } from "./title.ts"
+
+/** What to draw. JSON, and all that there is to know: whoever has it can draw the picture again. */
+export interface Drawing {
+  readonly prompt: string
+  /** Distinguishes pictures of the same prompt. */
+  readonly key: string
+  /** Pixels. */
+  readonly width: number
+  /** Pixels. */
+  readonly height: number
+  readonly format: "png" | "jpeg" | "webp"
+}
+
+/** The raw pixels of a picture, four bytes each. */
+export const paint = ({ height, key, prompt, width }: Drawing): Uint8Array => {
+  const plan = planOf(prompt, key)
+  const surface = makeSurface(width, height)
+  scenes[plan.scene](plan, surface)
+  if (plan.title !== null) paintTitle(plan, surface, plan.title)
+  return surface.canvas.data()
+}
+
+/** The file of a picture. */
+export const draw = (drawing: Drawing): Promise<Uint8Array> => {
+  const { format, height, width } = drawing
+  const image = sharp(paint(drawing), { raw: { width, height, channels: 4 } })
+    .removeAlpha()
+    .withExif({ IFD0: { Software: "Kinora procedural generator, no AI model" } })
+  const encoders = {
+    png: () => image.png({ compressionLevel: 4 }),
+    jpeg: () => image.jpeg({ quality: 90, chromaSubsampling: "4:4:4" }),
+    webp: () => image.webp({ quality: 88, effort: 1 })
+  }
+  return encoders[format]().toBuffer()
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const scenes: Readonly<Record<SceneName, Scene>> = { landscape, cosmos, city, bloom, flow, geometry }

@@ -1,0 +1,34 @@
+/**
+ * The entry of a worker thread: draws one picture after the other.
+ *
+ * It knows no Effect and no package of ours, so plain Node runs it from source.
+ */
+import { setPriority } from "node:os"
+import { parentPort } from "node:worker_threads"
+import sharp from "sharp"
+import { draw, type Drawing } from "./picture.ts"
+
+/** What the thread answers to a `Drawing`. */
+export type Answer =
+  | { readonly _tag: "Drawn"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly _tag: "NotDrawn"; readonly message: string }
+
+// Elsewhere this would slow down the whole process and not just the thread.
+if (process.platform === "linux") setPriority(0, 10)
+sharp.cache(false)
+sharp.concurrency(1)
+
+const answer = async (drawing: Drawing): Promise<Answer> => {
+  try {
+    // A copy of its own, since the memory moves to the other thread.
+    return { _tag: "Drawn", bytes: new Uint8Array(await draw(drawing)) }
+  } catch (cause) {
+    return { _tag: "NotDrawn", message: String(cause) }
+  }
+}
+
+parentPort?.on("message", (drawing: Drawing) => {
+  void answer(drawing).then((answer) => {
+    parentPort?.postMessage(answer, answer._tag === "Drawn" ? [answer.bytes.buffer] : [])
+  })
+})

@@ -1,0 +1,250 @@
+import { assert, it, layer } from "@effect/vitest"
+import { type GenerationRequest, Generator, GeneratorError } from "@kinora/generator"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import sharp from "sharp"
+import { type DrawingPool, NotDrawn } from "../src/internal/DrawingPool.ts"
+import { type Drawing } from "../src/internal/picture.ts"
+import * as PictureSize from "../src/PictureSize.ts"
+import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
+
+const request = (
+  id: string,
+  rest: Partial<GenerationRequest.GenerationRequest> = {}
+): GenerationRequest.GenerationRequest => ({
+  id,
+  model: { name: "procedural", options: {} },
+  kind: "image",
+  mode: "text_to_image",
+  prompt: "a lake in the mountains",
+  params: {},
+  format: "webp",
+  ...rest
+})
+
+const collected = Effect.fnUntraced(
+  function*(generator: Generator.Generator["Service"], operation: Generator.Operation) {
+    const output = yield* generator.collect(operation)
+    const bytes = Buffer.concat(Array.from(yield* Stream.runCollect(output.body)))
+    return { ...output, bytes }
+  },
+  Effect.scoped
+)
+
+/** Submits, polls until it is done, collects. */
+const made = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest) {
+  const generator = yield* Generator.Generator
+  const operation = yield* generator.submit(request)
+  const status = yield* Effect.repeat(generator.poll(operation), { while: (status) => status._tag === "Pending" })
+  assert.strictEqual(status._tag, "Succeeded")
+  return yield* collected(generator, operation)
+})
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+const prompts = {
+  landscape: "mountains at sunset",
+  cosmos: "a planet in a nebula",
+  city: "city at night",
+  bloom: "pink flowers",
+  flow: "abstract silk swirl",
+  geometry: "bauhaus pattern"
+} as const
+const scenes = Object.entries(prompts)
+const formats = ["png", "jpeg", "webp"] as const
+
+layer(ProceduralGenerator.layer({ threads: 2 }), { timeout: "60 seconds" })("ProceduralGenerator", (it) => {
+  for (const [scene, prompt] of scenes) {
+    it.effect(`paints a ${scene} of the right size in every aspect ratio`, () =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(PictureSize.aspectRatios, (aspect_ratio, index) =>
+          Effect.gen(function*() {
+            const format = formats[index % 3] ?? "png"
+            const picture = yield* made(
+              request(`${scene} ${aspect_ratio}`, { prompt, params: { aspect_ratio }, format })
+            )
+            const size = PictureSize.of(aspect_ratio, "1k")
+            assert.strictEqual(picture.mime, `image/${format}`)
+            assert.deepInclude(picture, size)
+            const facts = yield* Effect.promise(() => sharp(picture.bytes, { failOn: "error" }).metadata())
+            assert.deepInclude(facts, { ...size, format })
+            yield* assertNotBlank(picture.bytes)
+          }), { concurrency: 2, discard: true })
+      }))
+  }
+
+  it.effect("paints four megapixels as PNG, JPEG and WebP", () =>
+    Effect.forEach(formats, (format) =>
+      Effect.gen(function*() {
+        const params = { aspect_ratio: "16:9", resolution: "2k" }
+        const picture = yield* made(request(`2k ${format}`, { prompt: prompts.geometry, params, format }))
+        const facts = yield* Effect.promise(() => sharp(picture.bytes).metadata())
+        assert.deepInclude(facts, { width: 2688, height: 1536, format })
+      }), { discard: true }))
+
+  it.effect("paints one megapixel square when the parameters say nothing", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* made(request("defaults")), { width: 1024, height: 1024 })
+    }))
+
+  it.effect("paints the same bytes for the same request on another machine's threads", () =>
+    Effect.gen(function*() {
+      const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
+      for (const [, prompt] of scenes) {
+        const here = yield* made(request("same", { prompt }))
+        const there = yield* Effect.provideContext(made(request("same", { prompt })), again)
+        assert.strictEqual(sha256(here.bytes), sha256(there.bytes))
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("paints variants for different ids, and the same picture for the same seed", () =>
+    Effect.gen(function*() {
+      const hashOf = (id: string, rest: Partial<GenerationRequest.GenerationRequest> = {}) =>
+        Effect.map(made(request(id, { prompt: "bauhaus", ...rest })), ({ bytes }) => sha256(bytes))
+      assert.notStrictEqual(yield* hashOf("first"), yield* hashOf("second"))
+      assert.strictEqual(yield* hashOf("first", { seed: 7 }), yield* hashOf("second", { seed: 7 }))
+      assert.notStrictEqual(yield* hashOf("first", { seed: 7 }), yield* hashOf("first", { seed: 8 }))
+    }))
+
+  it.effect("draws an operation again that another process submitted and left", () =>
+    Effect.gen(function*() {
+      const elsewhere = Context.get(yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())), Generator.Generator)
+      const operation = JSON.parse(JSON.stringify(yield* elsewhere.submit(request("left")))) as Schema.Json
+      const here = yield* Generator.Generator
+      assert.include(["Pending", "Succeeded"], (yield* here.poll(operation))._tag)
+      const picture = yield* collected(here, operation)
+      assert.strictEqual(sha256(picture.bytes), sha256((yield* collected(elsewhere, operation)).bytes))
+    }).pipe(Effect.scoped))
+
+  it.effect("collects again what was collected before", () =>
+    Effect.gen(function*() {
+      const generator = yield* Generator.Generator
+      const operation = yield* generator.submit(request("twice"))
+      const first = yield* collected(generator, operation)
+      assert.strictEqual(sha256(first.bytes), sha256((yield* collected(generator, operation)).bytes))
+    }))
+
+  it.effect("says in the file that no AI model made it", () =>
+    Effect.gen(function*() {
+      const picture = yield* made(request("honest", { format: "jpeg" }))
+      assert.isTrue(picture.bytes.includes("Kinora procedural generator, no AI model"))
+    }))
+})
+
+it.effect("refuses what it cannot paint, and tells people why", () =>
+  Effect.gen(function*() {
+    const generator = yield* scripted()
+    const refusals: ReadonlyArray<Partial<GenerationRequest.GenerationRequest>> = [
+      { kind: "video", mode: "text_to_video", format: "mp4" },
+      { mode: "image_to_image" },
+      { format: "mp4" },
+      { params: { aspect_ratio: "5:1" } },
+      { params: { resolution: "64k" } },
+      { prompt: "a".repeat(20_001) }
+    ]
+    for (const refused of refusals) {
+      const { reason } = yield* Effect.flip(generator.submit(request("refused", refused)))
+      assert.deepInclude(reason, { _tag: "Permanent", code: "invalid_input" })
+    }
+  }).pipe(Effect.scoped))
+
+it.effect("answers a foreign operation, or one that asks for the impossible, with Failed", () =>
+  Effect.gen(function*() {
+    const generator = yield* scripted()
+    const operation = (yield* generator.submit(request("a"))) as Schema.JsonObject
+    for (const foreign of [null, { id: "x" }, { ...operation, width: 1_000_000 }]) {
+      assert.strictEqual((yield* generator.poll(foreign))._tag, "Failed")
+      assert.strictEqual((yield* Effect.flip(collected(generator, foreign))).reason._tag, "Permanent")
+      yield* generator.cancel(foreign)
+    }
+  }).pipe(Effect.scoped))
+
+it.effect("asks to come again when its queue is full", () =>
+  Effect.gen(function*() {
+    const generator = yield* scripted({ draw: () => Effect.never, queueMax: 2 })
+    yield* generator.submit(request("a"))
+    yield* generator.submit(request("b"))
+    yield* generator.submit(request("b"))
+    const error = yield* Effect.flip(generator.submit(request("c")))
+    assert.deepStrictEqual(error.reason, new GeneratorError.Transient({ retryAfter: Duration.seconds(1) }))
+  }).pipe(Effect.scoped))
+
+it.effect("says Pending when the picture takes longer than a poll waits", () =>
+  Effect.gen(function*() {
+    const generator = yield* scripted({ draw: () => Effect.never })
+    const poll = yield* Effect.forkChild(Effect.flatMap(generator.submit(request("a")), generator.poll))
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* Fiber.join(poll))._tag, "Pending")
+  }).pipe(Effect.scoped))
+
+it.effect("stops a drawing that is cancelled, and tells whoever waits for it", () =>
+  Effect.gen(function*() {
+    const begun = yield* Deferred.make<void>()
+    const stopped = yield* Deferred.make<void>()
+    const generator = yield* scripted({
+      draw: () =>
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.andThen(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        )
+    })
+    const operation = yield* generator.submit(request("a"))
+    yield* Deferred.await(begun)
+    const waiting = yield* Effect.forkChild(generator.poll(operation), { startImmediately: true })
+    yield* generator.cancel(operation)
+    yield* Deferred.await(stopped)
+    assert.strictEqual((yield* Fiber.join(waiting))._tag, "Failed")
+    yield* generator.cancel(operation)
+  }).pipe(Effect.scoped))
+
+it.effect("fails a picture that cannot be drawn without telling the client what happened inside", () =>
+  Effect.gen(function*() {
+    const generator = yield* scripted({ draw: () => Effect.fail(new NotDrawn({ message: "secret path" })) })
+    const operation = yield* generator.submit(request("a"))
+    const status = yield* generator.poll(operation)
+    assert.deepInclude(status._tag === "Failed" ? status.error : {}, { code: "generation_failed", reason: "internal" })
+    assert.notInclude(JSON.stringify(status), "secret")
+    assert.strictEqual((yield* Effect.flip(collected(generator, operation))).reason._tag, "Permanent")
+  }).pipe(Effect.scoped))
+
+it.effect("draws once while somebody polls and collects, and keeps no more pictures than it was told", () =>
+  Effect.gen(function*() {
+    const drawn: Array<string> = []
+    const draw = ({ key }: Drawing) => Effect.sync(() => (drawn.push(key), Uint8Array.of(1)))
+    const generator = yield* scripted({ draw, finishedMax: 1 })
+    const operations = yield* Effect.forEach(
+      ["a", "b", "c"],
+      (id) => Effect.tap(generator.submit(request(id)), (operation) => generator.poll(operation))
+    )
+    assert.deepStrictEqual(drawn, ["id a", "id b", "id c"])
+    yield* collected(generator, operations[2] ?? null)
+    assert.deepStrictEqual(drawn, ["id a", "id b", "id c"])
+    yield* collected(generator, operations[0] ?? null)
+    assert.deepStrictEqual(drawn, ["id a", "id b", "id c", "id a"])
+  }).pipe(Effect.scoped))
+
+it("measures sides in multiples of eight, and about one and four megapixels", () => {
+  for (const aspectRatio of PictureSize.aspectRatios) {
+    const [x = 0, y = 0] = aspectRatio.split(":").map(Number)
+    for (const resolution of PictureSize.resolutions) {
+      const { height, width } = PictureSize.of(aspectRatio, resolution)
+      assert.strictEqual(width % 8 + height % 8, 0)
+      assert.approximately(width * height / (resolution === "1k" ? 1 : 4) / 2 ** 20, 1, 0.06)
+      assert.approximately(width / height, x / y, 0.03)
+    }
+  }
+})
+
+/** A generator whose pictures are drawn by a function instead of threads. */
+const scripted = (
+  options: ProceduralGenerator.ProceduralGeneratorOptions & Partial<DrawingPool> = {}
+) => ProceduralGenerator.make({ draw: options.draw ?? (() => Effect.succeed(Uint8Array.of(1))) }, options)
+
+/** A picture has light and dark, in many places. */
+const assertNotBlank = Effect.fnUntraced(function*(bytes: Uint8Array) {
+  const { channels } = yield* Effect.promise(() => sharp(bytes).stats())
+  assert.isAbove(Math.max(...channels.map(({ stdev }) => stdev)), 12)
+  const tiny = yield* Effect.promise(() => sharp(bytes).resize(8, 8, { fit: "fill" }).greyscale().raw().toBuffer())
+  assert.isAbove(new Set(tiny).size, 20)
+})

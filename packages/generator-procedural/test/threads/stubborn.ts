@@ -1,0 +1,22 @@
+/**
+ * A thread for tests of the pool. The prompt says what it does: `spin` never ends,
+ * `die` ends the thread, `die once` does so the first time; anything else is
+ * answered with a byte that tells how many drawings this thread has seen.
+ */
+import { existsSync, writeFileSync } from "node:fs"
+import { BroadcastChannel, parentPort } from "node:worker_threads"
+
+let seen = 0
+
+parentPort?.on("message", ({ key, prompt }: { readonly key: string; readonly prompt: string }) => {
+  seen += 1
+  new BroadcastChannel(key).postMessage(prompt)
+  if (prompt === "spin") { for (;;) Math.sqrt(seen) }
+  if (prompt === "die") process.exit(3)
+  if (prompt === "die once" && !existsSync(key)) {
+    writeFileSync(key, "")
+    process.exit(3)
+  }
+  const bytes = Uint8Array.of(seen)
+  parentPort?.postMessage({ _tag: "Drawn", bytes }, [bytes.buffer])
+})

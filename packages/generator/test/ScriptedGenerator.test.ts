@@ -1,0 +1,246 @@
+import { assert, it } from "@effect/vitest"
+import { Context, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { crc32, inflateSync } from "node:zlib"
+import { type GenerationRequest } from "../src/GenerationRequest.ts"
+import { Generator } from "../src/Generator.ts"
+import { GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
+import * as ScriptedGenerator from "../src/ScriptedGenerator.ts"
+
+const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
+  id,
+  model: { name: "any", options: {} },
+  kind: "image",
+  mode: "text_to_image",
+  prompt: "a lake",
+  params: {},
+  format: "png",
+  ...rest
+})
+
+const scripted = (options?: ScriptedGenerator.ScriptedOptions) =>
+  ScriptedGenerator.layer.pipe(Layer.provideMerge(ScriptedGenerator.layerControl(options)))
+
+const rejected = new Permanent({ code: "content_rejected", reason: "safety", message: "Not this." })
+
+const bytesOf = (output: { readonly body: Stream.Stream<Uint8Array, GeneratorError> }) =>
+  Effect.map(Stream.runCollect(output.body), (parts) => Buffer.concat(Array.from(parts)))
+
+it.effect("succeeds at once when it is told nothing", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operation = yield* generator.submit(request("a"))
+    assert.strictEqual((yield* generator.poll(operation))._tag, "Succeeded")
+  }).pipe(Effect.provide(scripted())))
+
+it.effect("is pending for its delay, and asks to be asked again no later than it ends", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operation = yield* generator.submit(request("a"))
+    assert.deepStrictEqual(yield* after(generator.poll(operation)), Duration.seconds(1))
+    yield* TestClock.adjust("9500 millis")
+    assert.deepStrictEqual(yield* after(generator.poll(operation)), Duration.millis(500))
+    yield* TestClock.adjust("500 millis")
+    assert.strictEqual((yield* generator.poll(operation))._tag, "Succeeded")
+  }).pipe(Effect.provide(scripted({ script: { delay: "10 seconds" } }))))
+
+const after = <E>(poll: Effect.Effect<Effect.Success<ReturnType<Generator["Service"]["poll"]>>, E>) =>
+  Effect.map(poll, (status) => status._tag === "Pending" ? status.after : undefined)
+
+it.effect("wakes a poll of held work as soon as its outcome is decided", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    const operation = yield* generator.submit(request("a"))
+    const poll = yield* Effect.forkChild(generator.poll(operation))
+    yield* control.called("poll", "a")
+    yield* control.fail("a", rejected)
+    assert.deepStrictEqual(yield* Fiber.join(poll), { _tag: "Failed", error: rejected })
+  }).pipe(Effect.provide(scripted({ script: { delay: "hold" } }))))
+
+it.effect("answers a poll of held work with Pending when a poll interval has passed", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const poll = yield* Effect.forkChild(Effect.flatMap(generator.submit(request("a")), generator.poll))
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(yield* after(Fiber.join(poll)), Duration.zero)
+  }).pipe(Effect.provide(scripted({ script: { delay: "hold" } }))))
+
+it.effect("fails with what the script says", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operation = yield* generator.submit(request("a"))
+    assert.deepStrictEqual(yield* generator.poll(operation), { _tag: "Failed", error: rejected })
+    const error = yield* Effect.flip(Effect.scoped(generator.collect(operation)))
+    assert.deepStrictEqual(error.reason, rejected)
+  }).pipe(Effect.provide(scripted({ script: { outcome: rejected } }))))
+
+it.effect("lets the script depend on the request, and Control on the id", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    yield* control.script("kept", { outcome: "succeed" })
+    const outcomeOf = (id: string, prompt: string) =>
+      Effect.map(Effect.flatMap(generator.submit(request(id, { prompt })), generator.poll), ({ _tag }) => _tag)
+    assert.strictEqual(yield* outcomeOf("a", "bad"), "Failed")
+    assert.strictEqual(yield* outcomeOf("b", "good"), "Succeeded")
+    assert.strictEqual(yield* outcomeOf("kept", "bad"), "Succeeded")
+  }).pipe(
+    Effect.provide(scripted({ script: ({ prompt }) => ({ outcome: prompt === "bad" ? rejected : "succeed" }) }))
+  ))
+
+it.effect("fails the share of requests that it was told to", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const ids = Array.from({ length: 400 }, (_, index) => `r${index}`)
+    const statuses = yield* Effect.forEach(ids, (id) => Effect.flatMap(generator.submit(request(id)), generator.poll))
+    const failures = statuses.filter(({ _tag }) => _tag === "Failed").length
+    assert.isAbove(failures, 60)
+    assert.isBelow(failures, 140)
+  }).pipe(Effect.provide(scripted({ failureRate: 0.25 }))))
+
+it.effect("gives scripted errors first, one per call, then goes on", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const busy = yield* Effect.flip(generator.submit(request("a")))
+    assert.isTrue(busy.isRetryable)
+    const operation = yield* generator.submit(request("a"))
+    assert.isTrue((yield* Effect.flip(generator.poll(operation))).isRetryable)
+    assert.strictEqual((yield* generator.poll(operation))._tag, "Succeeded")
+    assert.isTrue((yield* Effect.flip(Effect.scoped(generator.collect(operation)))).isRetryable)
+    const cut = yield* Effect.scoped(
+      Effect.flatMap(generator.collect(operation), (output) => Effect.flip(bytesOf(output)))
+    )
+    assert.isTrue(cut.isRetryable)
+    assert.strictEqual((yield* Effect.scoped(Effect.flatMap(generator.collect(operation), bytesOf))).length, 4096)
+  }).pipe(
+    Effect.provide(scripted({
+      script: {
+        submitErrors: [new Transient({ retryAfter: Duration.seconds(1) })],
+        pollErrors: [new Transient({})],
+        collectErrors: [new Transient({})],
+        bodyErrors: [new Transient({})]
+      }
+    }))
+  ))
+
+it.effect("returns the same operation for the same id where resubmitting is safe", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const first = yield* generator.submit(request("a"))
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(yield* generator.submit(request("a")), first)
+  }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" } }))))
+
+it.effect("starts new work for the same id where resubmitting is unsafe", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    assert.strictEqual(generator.resubmit, "unsafe")
+    const first = yield* generator.submit(request("a"))
+    yield* TestClock.adjust("1 hour")
+    assert.notDeepEqual(yield* generator.submit(request("a")), first)
+  }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" }, resubmit: "unsafe" }))))
+
+it.effect("lets another process go on with an operation that travelled as JSON", () =>
+  Effect.gen(function*() {
+    const here = Context.get(
+      yield* Layer.build(scripted({ script: { delay: "1 minute", outcome: rejected } })),
+      Generator
+    )
+    const there = Context.get(yield* Layer.build(scripted()), Generator)
+    const operation = JSON.parse(JSON.stringify(yield* here.submit(request("a")))) as Schema.Json
+    assert.strictEqual((yield* there.poll(operation))._tag, "Pending")
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(yield* there.poll(operation), { _tag: "Failed", error: rejected })
+  }))
+
+it.effect("answers an operation of somebody else with Failed", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    assert.strictEqual((yield* generator.poll({ id: "foreign" }))._tag, "Failed")
+    const error = yield* Effect.flip(Effect.scoped(generator.collect(null)))
+    assert.strictEqual(error.reason._tag, "Permanent")
+    yield* generator.cancel(null)
+  }).pipe(Effect.provide(scripted())))
+
+it.effect("stops work that is cancelled, and leaves work that is over as it is", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    yield* control.script("running", { delay: "1 minute" })
+    const running = yield* generator.submit(request("running"))
+    const over = yield* generator.submit(request("over"))
+    yield* generator.cancel(running)
+    yield* generator.cancel(over)
+    assert.strictEqual((yield* generator.poll(running))._tag, "Failed")
+    assert.strictEqual((yield* generator.poll(over))._tag, "Succeeded")
+  }).pipe(Effect.provide(scripted())))
+
+it.effect("refuses to collect what is not done", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operation = yield* generator.submit(request("a"))
+    assert.isTrue((yield* Effect.flip(Effect.scoped(generator.collect(operation)))).isRetryable)
+  }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" } }))))
+
+it.effect("records its calls in order", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    const operation = yield* generator.submit(request("a"))
+    yield* generator.poll(operation)
+    yield* Effect.scoped(generator.collect(operation))
+    yield* generator.cancel(operation)
+    assert.deepStrictEqual((yield* control.calls).map(({ method }) => method), ["submit", "poll", "collect", "cancel"])
+    assert.deepStrictEqual(yield* control.called("collect"), { method: "collect", id: "a" })
+  }).pipe(Effect.provide(scripted())))
+
+it.effect("remembers no more calls than it was told", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    for (const id of ["a", "b", "c"]) yield* generator.submit(request(id))
+    assert.deepStrictEqual((yield* control.calls).map(({ id }) => id), ["b", "c"])
+  }).pipe(Effect.provide(scripted({ rememberedMax: 2 }))))
+
+it.effect.prop(
+  "delivers a PNG of exactly the size that was asked for, its checksums right",
+  [Schema.Int.check(Schema.isBetween({ minimum: 400, maximum: 300_000 }))],
+  ([bytes]) =>
+    Effect.gen(function*() {
+      const generator = yield* Generator
+      const output = yield* Effect.flatMap(generator.submit(request("a")), generator.collect)
+      const file = yield* bytesOf(output)
+      assert.strictEqual(file.length, bytes)
+      assert.strictEqual(output.mime, "image/png")
+      const chunks = pngChunks(file)
+      assert.strictEqual(chunks.at(-1)?.type, "IEND")
+      const pixels = chunks.find(({ type }) => type === "IDAT")
+      assert.strictEqual(inflateSync(pixels?.body ?? Buffer.alloc(0)).length, 16 * 17)
+    }).pipe(Effect.scoped, Effect.provide(scripted({ script: { bytes } }))),
+  { arbitrary: { runs: 40 } }
+)
+
+it.effect("delivers a container of exactly the size that was asked for where a video is wanted", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operation = yield* generator.submit(request("a", { kind: "video", mode: "text_to_video", format: "mp4" }))
+    const output = yield* generator.collect(operation)
+    const file = yield* bytesOf(output)
+    assert.strictEqual(output.mime, "video/mp4")
+    assert.strictEqual(file.length, 1_000_000)
+    assert.strictEqual(file.toString("latin1", 4, 8), "ftyp")
+  }).pipe(Effect.scoped, Effect.provide(scripted({ script: { bytes: 1_000_000 } }))))
+
+/** The chunks of a PNG; fails on a wrong checksum. */
+const pngChunks = (file: Buffer) => {
+  const chunks: Array<{ readonly type: string; readonly body: Buffer }> = []
+  for (let offset = 8; offset < file.length;) {
+    const length = file.readUInt32BE(offset)
+    const named = file.subarray(offset + 4, offset + 8 + length)
+    assert.strictEqual(crc32(named), file.readUInt32BE(offset + 8 + length))
+    chunks.push({ type: named.toString("latin1", 0, 4), body: named.subarray(4) })
+    offset += length + 12
+  }
+  return chunks
+}
