@@ -62,7 +62,7 @@ export interface MediaOptions {
   readonly bytesMax?: number | undefined
   /** The most pixels that are decoded. Default 40 megapixels (D18). */
   readonly pixelsMax?: number | undefined
-  /** Seconds that one decode may take. Default 5. */
+  /** Whole seconds that one decode may take. Default 5. */
   readonly secondsMax?: number | undefined
   /**
    * Images in work at the same time. Default 2. Each holds a thread of the pool
@@ -95,14 +95,13 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const derive = (sideMax: number, quality: number) => (bytes: Uint8Array) =>
     run(Effect.gen(function*() {
       yield* readHeader(bytes, limits)
-      return yield* decode(limits, async () => {
-        const { data, info } = await open(bytes, limits)
+      const { data, info: { height, width } } = yield* decode(limits, () =>
+        open(bytes, limits)
           .autoOrient()
           .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
           .webp({ quality, effort: 2 })
-          .toBuffer({ resolveWithObject: true })
-        return { mime: "image/webp" as const, bytes: data, width: info.width, height: info.height }
-      })
+          .toBuffer({ resolveWithObject: true }))
+      return { mime: "image/webp" as const, bytes: data, width, height }
     }))
 
   return Media.of({

@@ -206,6 +206,39 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
+  it.effect("refuses a PNG with a byte changed anywhere", () =>
+    Effect.gen(function*() {
+      const bytes = yield* make(() => Images.noise(300, 200).png().toBuffer())
+      for (let i = 0; i < 40; i++) {
+        const damaged = Buffer.from(bytes)
+        const place = 8 + Math.floor((bytes.length - 9) * i / 39)
+        damaged.writeUInt8(damaged.readUInt8(place) ^ 0x10, place)
+        assert.strictEqual((yield* reasonOf(damaged))._tag, "Corrupt", `byte ${place} of ${bytes.length}`)
+      }
+    }))
+
+  it.effect("reads the first frame of an animation", () =>
+    Effect.gen(function*() {
+      const { preview, probeImage } = yield* Media.Media
+      const frame = (background: string) =>
+        make(() => sharp({ create: { width: 30, height: 20, channels: 3, background } }).png().toBuffer())
+      const frames = [yield* frame("red"), yield* frame("blue")]
+      const bytes = yield* make(() => sharp(frames, { join: { animated: true } }).webp().toBuffer())
+      assert.strictEqual((yield* Effect.promise(() => sharp(bytes).metadata())).pages, 2)
+      assert.deepInclude(yield* probeImage(bytes), { width: 30, height: 20 })
+      const small = yield* preview(bytes)
+      assert.deepInclude(small, { width: 30, height: 20 })
+      const { channels: [red, , blue] } = yield* Effect.promise(() => sharp(small.bytes).stats())
+      assert.isTrue(red!.mean > 200 && blue!.mean < 50)
+    }))
+
+  it.effect("refuses a JPEG of nothing but markers at once", () =>
+    Effect.gen(function*() {
+      const bytes = Buffer.alloc(10_000_000, 0xff)
+      bytes.writeUInt8(0xd8, 1)
+      assert.strictEqual((yield* reasonOf(bytes))._tag, "Corrupt")
+    }))
+
   it.effect("takes what cameras append to a whole file, and drops it", () =>
     Effect.gen(function*() {
       const { preview, probeImage } = yield* Media.Media

@@ -25,7 +25,8 @@ export class OutOfRange extends Schema.TaggedError<OutOfRange>("@kinora/storage/
 
 /**
  * The backend failed during `operation` (`Module.method`): it is full, gone, or
- * denies access. A put that ends so may be repeated.
+ * denies access. A put that ends so may have replaced the blob, or not; it may be
+ * repeated.
  */
 export class Unavailable extends Schema.TaggedError<Unavailable>("@kinora/storage/Unavailable")("Unavailable", {
   operation: Schema.String,

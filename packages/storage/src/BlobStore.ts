@@ -35,7 +35,7 @@ export class BlobStore extends Context.Service<BlobStore, {
   ) => Effect.Effect<Blob, E | BlobError, R>
 
   /**
-   * The bytes of a blob, or of a range of it, in chunks of at most 256 KiB that are
+   * The bytes of a blob, or of a range of it, in chunks of at most 64 KiB that are
    * the reader's to keep but not to change. Memory is constant: a chunk is read when
    * the reader asks for it, and what the store holds open is closed when the reader
    * goes away.
@@ -79,14 +79,14 @@ export interface BlobHead {
   readonly bytes: number
 }
 
-/** The bytes from `start` to `end`, both inclusive and counted from 0, as in HTTP. `Range.Part` is one. */
+/** The bytes from `start` to `end`, both inclusive, `0 <= start <= end`, as in HTTP. `Range.Part` is one. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** The largest chunk that `get` gives, in bytes. */
-export const chunkBytesMax = 256 * 1024
+/** The largest chunk that `get` gives, in bytes: what a slow reader makes the store hold. */
+export const chunkBytesMax = 64 * 1024
 
 /** Blobs in this process's memory, for tests and for hosts that keep nothing. Requires no `MemoryBackend`: see above. */
 export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {

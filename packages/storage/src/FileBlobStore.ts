@@ -71,17 +71,11 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
     delete: Effect.fn("BlobStore.delete")(function*(keys) {
       yield* Effect.forEach(keys, BlobKey.check, { discard: true })
       const files = keys.map(places.fileOf)
-      yield* Effect.forEach(files, (file) => attempt("delete", () => rm(file, { force: true })), {
-        concurrency: filesConcurrent,
-        discard: true
-      })
+      yield* Effect.forEach(files, (file) => attempt("delete", () => rm(file, { force: true })), fewAtATime)
       yield* Effect.forEach(
         new Set(files.map((file) => path.dirname(file))),
         (directory) => syncDirectory("delete", directory),
-        {
-          concurrency: filesConcurrent,
-          discard: true
-        }
+        fewAtATime
       )
     })
   })
@@ -91,8 +85,8 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Files that one call works on at the same time. Each holds a thread of Node's pool, which has four. */
-const filesConcurrent = 4
+/** Of many files, four at a time: each holds a thread of Node's pool, which has four. */
+const fewAtATime = { concurrency: 4, discard: true } as const
 
 interface Places {
   readonly partials: string
@@ -124,10 +118,7 @@ const prepare = Effect.fnUntraced(function*({ fans, partials }: Places) {
   yield* Effect.forEach(
     [partials, ...fans],
     (directory) => attempt("make", () => mkdir(directory, { recursive: true })),
-    {
-      concurrency: filesConcurrent,
-      discard: true
-    }
+    fewAtATime
   )
   const blobs = path.dirname(fans[0] as string)
   for (const directory of [blobs, path.dirname(blobs)]) yield* syncDirectory("make", directory)
@@ -137,15 +128,17 @@ const removeStale = Effect.fnUntraced(function*({ partials }: Places, ageMax: Du
   const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(ageMax)
   const names = yield* attempt("make", () => readdir(partials))
   yield* Effect.forEach(names, (name) =>
-    attempt("make", async () => {
+    Effect.gen(function*() {
       const file = path.join(partials, name)
-      // Another process may have removed or published it since.
-      const found = await stat(file).catch(() => undefined)
-      if (found !== undefined && found.mtimeMs < oldest) await rm(file, { force: true })
-    }), { concurrency: filesConcurrent, discard: true })
+      const { mtimeMs } = yield* attempt("make", () => stat(file), name)
+      if (mtimeMs < oldest) yield* attempt("make", () => rm(file, { force: true }))
+    }).pipe(
+      // Another process has removed or published it meanwhile.
+      Effect.catchReason("BlobError", "NotFound", () => Effect.void)
+    ), fewAtATime)
 })
 
-interface Partial {
+interface PartialFile {
   readonly file: string
   readonly handle: FileHandle
 }
@@ -153,29 +146,26 @@ interface Partial {
 /** A new partial file, closed and removed with the scope. Closing waits for a write that is under way. */
 const acquirePartial = ({ partials }: Places) =>
   Effect.acquireRelease(
-    attempt("put", async (): Promise<Partial> => {
+    Effect.suspend(() => {
       const file = path.join(partials, randomUUID())
-      return { file, handle: await open(file, "wx") }
+      return Effect.map(attempt("put", () => open(file, "wx")), (handle): PartialFile => ({ file, handle }))
     }),
-    ({ file, handle }) =>
-      Effect.promise(async () => {
-        await handle.close().catch(() => undefined)
-        await rm(file, { force: true }).catch(() => undefined)
-      })
+    // A file that could not be removed is found by its age later.
+    ({ file, handle }) => Effect.andThen(close(handle), Effect.ignore(attempt("put", () => rm(file, { force: true }))))
   )
 
 /** The bytes first, then the name: a name that survives a loss of power has all its bytes. */
-const publish = Effect.fnUntraced(function*({ file, handle }: Partial, target: string) {
+const publish = Effect.fnUntraced(function*({ file, handle }: PartialFile, target: string) {
   yield* attempt("put", () => handle.sync())
   yield* attempt("put", () => rename(file, target))
   yield* syncDirectory("put", path.dirname(target))
 })
 
 const acquireFile = (key: string, file: string) =>
-  Effect.acquireRelease(
-    attempt("get", () => open(file, "r"), key),
-    (handle) => Effect.promise(() => handle.close().catch(() => undefined))
-  )
+  Effect.acquireRelease(attempt("get", () => open(file, "r"), key), close)
+
+/** What could not be closed was read or synced before, so its bytes are good. */
+const close = (handle: FileHandle) => Effect.ignore(attempt("close", () => handle.close()))
 
 /** Pulls one chunk per read. Each has memory of its own, since a socket may still hold the one before. */
 const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, range: ByteRange | undefined) {
@@ -197,14 +187,11 @@ const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, ra
 })
 
 const syncDirectory = (operation: string, directory: string) =>
-  attempt(operation, async () => {
-    const handle = await open(directory, "r")
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  })
+  Effect.acquireUseRelease(
+    attempt(operation, () => open(directory, "r")),
+    (handle) => attempt(operation, () => handle.sync()),
+    close
+  )
 
 /** Runs a call to the file system. Only where a `key` is given does a missing file mean `NotFound`. */
 const attempt = <A>(operation: string, call: () => Promise<A>, key?: string): Effect.Effect<A, BlobError> =>

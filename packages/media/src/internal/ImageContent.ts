@@ -37,6 +37,8 @@ const pngEnd = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60
 const jpegStart = Buffer.from([0xff, 0xd8, 0xff])
 const jpegEnd = Buffer.from([0xff, 0xd9])
 const jpegScan = 0xda
+/** Real files have a few hundred segments; a file made of nothing else must not hold up the event loop. */
+const stepsMax = 100_000
 const riff = Buffer.from("RIFF")
 const webp = Buffer.from("WEBP")
 
@@ -52,7 +54,7 @@ const startsWith = (view: Buffer, offset: number, signature: Buffer) =>
  */
 const scanOffset = (view: Buffer): number => {
   let offset = 2
-  while (offset + 4 <= view.length && view[offset] === 0xff) {
+  for (let step = 0; step < stepsMax && offset + 4 <= view.length && view[offset] === 0xff; step++) {
     const marker = view[offset + 1]
     if (marker === jpegScan) return offset
     // Any number of 0xff may fill the space before a marker.
