@@ -11,7 +11,7 @@ export const bytesOf = (length: number, seed = 1): Uint8Array => {
   return bytes
 }
 
-export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 /** The bytes in chunks of `size`, pulled one by one. */
 export const streamOf = (bytes: Uint8Array, size = 1_000): Stream.Stream<Uint8Array> =>
