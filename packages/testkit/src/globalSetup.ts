@@ -11,11 +11,19 @@ export default async function(project: TestProject): Promise<() => Promise<void>
   const directory = await mkdtemp(join(tmpdir(), "kinora-test-"))
   // An embedded server that was started by root runs as another user.
   await chmod(directory, 0o755)
-  const [server, dump] = await Promise.all([startPostgres(directory), dumpPglite(directory)])
-  process.stdout.write(`Postgres for tests: ${server.description}\n`)
-  project.provide("postgresUrl", server.url)
-  project.provide("pgliteDump", dump)
-  return () => stop(server, directory)
+  const [server, dump] = await Promise.allSettled([startPostgres(directory), dumpPglite(directory)])
+  if (server.status === "rejected") {
+    await stop(undefined, directory)
+    throw server.reason
+  }
+  if (dump.status === "rejected") {
+    await stop(server.value, directory)
+    throw dump.reason
+  }
+  process.stdout.write(`Postgres for tests: ${server.value.description}\n`)
+  project.provide("postgresUrl", server.value.url)
+  project.provide("pgliteDump", dump.value)
+  return () => stop(server.value, directory)
 }
 
 const dumpPglite = async (directory: string): Promise<string> => {
@@ -27,7 +35,7 @@ const dumpPglite = async (directory: string): Promise<string> => {
   return path
 }
 
-const stop = async (server: PostgresServer, directory: string): Promise<void> => {
-  await server.stop()
+const stop = async (server: PostgresServer | undefined, directory: string): Promise<void> => {
+  await server?.stop()
   await rm(directory, { recursive: true, force: true })
 }
