@@ -108,7 +108,8 @@ export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
         Effect.suspend(() => {
           const refusal = meter.add(chunk)
           if (refusal !== undefined) return Effect.fail(refusal)
-          chunks.push(chunk.slice())
+          // A copy, which `slice` of a Buffer is not.
+          chunks.push(new Uint8Array(chunk))
           return Effect.void
         }))
       const blob = meter.finish()
