@@ -24,7 +24,7 @@ const kindIssues = (model: Model.Model): ReadonlyArray<Issue> => {
     ...model.capabilities.flatMap((mode, index) =>
       Model.modes[mode].kind === model.kind
         ? []
-        : [issue(["capabilities", index], `must be a mode that makes an ${model.kind}`)]
+        : [issue(["capabilities", index], `must be a mode of kind ${model.kind}`)]
     ),
     ...model.output_formats.flatMap((format, index) =>
       format.startsWith(`${model.kind}/`)
