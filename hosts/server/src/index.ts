@@ -1,1 +1,1 @@
-export {}
+export * as ServerHost from "./ServerHost.ts"

@@ -1,1 +1,1 @@
-export {}
+export * as WorkerHost from "./WorkerHost.ts"

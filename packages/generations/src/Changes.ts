@@ -15,9 +15,13 @@ export class Changes extends Context.Service<Changes, {
 
   /**
    * Watches a generation for as long as the scope lives. The effect given back
-   * returns when the generation changed since it returned last, or since `watch`.
+   * returns when the generation changed since it returned last, or since `watch`;
+   * with `false` when waiting has ended.
    */
-  readonly watch: (id: GenerationId) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
+  readonly watch: (id: GenerationId) => Effect.Effect<Effect.Effect<boolean>, never, Scope.Scope>
+
+  /** Ends all waiting, for a process that stops: nobody is kept until his time is over (D51). */
+  readonly end: Effect.Effect<void>
 }>()("@kinora/generations/Changes") {}
 
 /** How processes hear of each other's changes. */
@@ -29,6 +33,7 @@ export interface ChangesOptions {
 export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
   Layer.sync(Changes, () => {
     const watchers = new Map<GenerationId, Set<Latch.Latch>>()
+    let isEnded = false
 
     const receive = (ids: ReadonlyArray<GenerationId>) =>
       Effect.sync(() => {
@@ -37,7 +42,7 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
 
     const add = (id: GenerationId) =>
       Effect.sync(() => {
-        const latch = Latch.makeUnsafe(false)
+        const latch = Latch.makeUnsafe(isEnded)
         const latches = watchers.get(id) ?? new Set()
         watchers.set(id, latches.add(latch))
         return latch
@@ -57,8 +62,17 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
       watch: (id) =>
         Effect.acquireRelease(add(id), (latch) => remove(id, latch)).pipe(
           // Closed before the caller reads, so that a change after its read opens it again.
-          Effect.map((latch) => Effect.asVoid(Effect.andThen(latch.await, latch.close)))
-        )
+          Effect.map((latch) =>
+            Effect.andThen(
+              latch.await,
+              Effect.suspend(() => isEnded ? Effect.succeed(false) : Effect.as(latch.close, true))
+            )
+          )
+        ),
+      end: Effect.sync(() => {
+        isEnded = true
+        for (const latches of watchers.values()) latches.forEach((latch) => latch.openUnsafe())
+      })
     })
   })
 

@@ -72,7 +72,7 @@ export class Generations extends Context.Service<Generations, {
   /** The generation as it is now. */
   readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /** The generation once it is final, or as it is when `timeout` has passed (D37). */
+  /** The generation once it is final, or as it is when `timeout` has passed (D37) or this process stops (D51). */
   readonly wait: (
     account: string,
     id: string,
@@ -115,6 +115,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const idempotency = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const store = yield* GenerationStore
+  const patience = Duration.fromInputUnsafe(lookEvery)
   const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
   const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll({ resultTtl }) })
 
@@ -161,7 +162,8 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
         const generation = yield* get(account, text)
         const left = deadline - (yield* Clock.currentTimeMillis)
         if (isFinal(generation.status) || left <= 0) return generation
-        yield* Effect.timeoutOption(changed, Duration.min(Duration.millis(left), Duration.fromInputUnsafe(lookEvery)))
+        const goOn = yield* Effect.timeoutOption(changed, Duration.min(Duration.millis(left), patience))
+        if (Option.contains(goOn, false)) return generation
       }
     },
     Effect.scoped

@@ -21,6 +21,13 @@ export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusab
   }
 }
 
+/** Makes the directory if it is missing. Any number of processes may. */
+export const make = (path: string): Effect.Effect<string, DataDirectoryUnusable> =>
+  Effect.try({
+    try: () => makeSync(path),
+    catch: (cause) => new DataDirectoryUnusable({ path, cause })
+  })
+
 /**
  * Makes the directory if it is missing and keeps other processes out of it until
  * the scope closes or this process dies, however it dies: PGlite takes no lock of
@@ -35,8 +42,7 @@ export const acquire = (
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const directory = resolve(path)
-        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        const directory = makeSync(path)
         const lock = new DatabaseSync(join(directory, "kinora.lock"))
         try {
           lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
@@ -54,6 +60,12 @@ export const acquire = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const makeSync = (path: string): string => {
+  const directory = resolve(path)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return directory
+}
 
 const sqliteBusy = 5
 

@@ -1,0 +1,52 @@
+/** The server: the interface over HTTP, and a worker in the same process unless it is told to have none. */
+import { DemoAccount, Host, Http, type Settings, SigningKeys, Work } from "@kinora/hosting"
+import { UrlSigner } from "@kinora/storage"
+import { Effect, Layer, type Option, type Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { hostname } from "node:os"
+
+/** What is to be said once the server takes requests. */
+export interface Ready {
+  readonly baseUrl: string
+  /** Of the demo account; `None` when this host does not know it. */
+  readonly apiKey: Option.Option<Redacted.Redacted>
+}
+
+/** Everything, on these settings. `onReady` runs when requests are taken. */
+export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Effect.Effect<void>) => {
+  const work = Layer.mergeAll(
+    Work.layerWorker({ name: `${hostname()}/server`, concurrency: settings.workers }),
+    Work.layerSweeps
+  )
+  const signer = Layer.unwrap(
+    Effect.map(
+      SigningKeys.resolve(settings.urlSigningKeys, settings.dataDirectory),
+      (keys) => UrlSigner.layer({ keys })
+    )
+  )
+  const http = Http.layer({
+    host: settings.host,
+    port: settings.port,
+    interface: { baseUrl: settings.baseUrl }
+  })
+  return Layer.effectDiscard(announce(settings, onReady)).pipe(
+    // The server is built last and stops first: then nobody asks for more while the worker drains.
+    Layer.provide(http),
+    Layer.provide(Layer.mergeAll(Http.layerReadiness, signer)),
+    Layer.provideMerge(work),
+    Layer.provide(Host.layerWorking(settings))
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const announce = Effect.fnUntraced(function*(
+  settings: Settings.Settings,
+  onReady: (ready: Ready) => Effect.Effect<void>
+) {
+  const apiKey = yield* DemoAccount.ensure(settings.dataDirectory)
+  const listening = yield* HttpServer.addressFormattedWith(Effect.succeed)
+  yield* onReady({ baseUrl: settings.baseUrl ?? listening, apiKey })
+})

@@ -1,0 +1,55 @@
+/** What a start says: a page for people, or a line for programs. */
+import type { Settings } from "@kinora/hosting"
+import { Option, Redacted } from "effect"
+import { resolve } from "node:path"
+import type { Ready } from "./ServerHost.ts"
+
+/** One line of JSON: `base_url`, and the demo account's `api_key` or null. */
+export const line = ({ apiKey, baseUrl }: Ready): string =>
+  JSON.stringify({
+    base_url: baseUrl,
+    api_key: Option.match(apiKey, { onNone: () => null, onSome: (key) => Redacted.value(key) })
+  })
+
+/** A page with the addresses, the key and a `curl` that creates a job. */
+export const page = (ready: Ready, settings: Settings.Settings): string => {
+  const { baseUrl } = ready
+  const database = settings.databaseUrl === undefined ? "embedded database" : "Postgres"
+  const workers = settings.workers === 0 ? "none here" : `${settings.workers} jobs at once`
+  return `
+  Kinora is ready.
+
+    Base URL   ${baseUrl}
+    API key    ${keyText(ready)}
+    Data       ${resolve(settings.dataDirectory)} (${database})
+    Workers    ${workers}
+    Docs       ${baseUrl}/docs
+${curl(ready)}`
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const keyText = ({ apiKey }: Ready): string =>
+  Option.match(apiKey, {
+    onNone: () => "shown at the first start, on the host that made the demo account",
+    onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
+  })
+
+const curl = ({ apiKey, baseUrl }: Ready): string =>
+  Option.match(apiKey, {
+    onNone: () => "",
+    onSome: (key) => `
+  Make a picture:
+
+    curl -s ${baseUrl}/v1/generations \\
+      -H 'Authorization: Bearer ${Redacted.value(key)}' \\
+      -H 'Content-Type: application/json' \\
+      -d '{"plan":"studio","model":"kinora-sketch-1","params":{"prompt":"a lake at dawn, \\"Stillness\\""}}'
+
+  Then wait for it with the id that came back, and open its output.url:
+
+    curl -s '${baseUrl}/v1/generations/<id>?wait=60' -H 'Authorization: Bearer ${Redacted.value(key)}'
+`
+  })

@@ -1,0 +1,138 @@
+/** The use-cases over real packages, and what a test needs to drive them. */
+import { Plan } from "@kinora/accounts"
+import type { Account } from "@kinora/accounts/Account"
+import { AccountId } from "@kinora/accounts/Account"
+import { Catalog, DefaultModels } from "@kinora/catalog"
+import { Generators, ScriptedGenerator } from "@kinora/generator"
+import { Fingerprint, Idempotency, IdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
+import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
+import { Media } from "@kinora/media"
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup, Worker } from "@kinora/scheduler"
+import { BlobStore } from "@kinora/storage"
+import type { TestDatabase } from "@kinora/testkit"
+import { DateTime, Effect, Layer, Option, type Schema } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Changes from "../src/Changes.ts"
+import * as Generations from "../src/Generations.ts"
+import * as GenerationStore from "../src/GenerationStore.ts"
+import * as GenerationSweep from "../src/GenerationSweep.ts"
+import * as GenerationWorker from "../src/GenerationWorker.ts"
+import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
+
+const scripted = { name: "scripted", options: {} }
+
+/** The default models, made by script; one that is paused, and one that was withdrawn. */
+const models = [
+  { ...DefaultModels.sketch, driver: scripted },
+  { ...DefaultModels.canvas, driver: scripted },
+  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const },
+  { ...DefaultModels.canvas, id: "withdrawn-1", status: "withdrawn" as const }
+]
+
+const services = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
+  Layer.provideMerge(Layer.mergeAll(
+    Catalog.layer(models),
+    Changes.layer,
+    Wakeup.layer,
+    BlobStore.layerMemory,
+    Media.layer(),
+    SecureRandom.layerWebCrypto,
+    Digest.layerWebCrypto,
+    Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
+      Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" } }))
+    )
+  ))
+)
+
+/** All in this process's memory. */
+export const layerMemory = services.pipe(
+  Layer.provideMerge(Layer.mergeAll(
+    MemoryLedgerStore.layer,
+    MemorySchedulerStore.layer,
+    IdempotencyStore.layerMemory,
+    GenerationStore.layerMemory
+  )),
+  Layer.provideMerge(UnitOfWork.layerMemory)
+)
+
+/** All in a database. */
+export const layerSql = (database: TestDatabase.TestDatabase) =>
+  services.pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      SqlLedgerStore.layer,
+      SqlSchedulerStore.layer,
+      SqlIdempotencyStore.layer,
+      SqlGenerationStore.layer
+    )),
+    Layer.provideMerge(UnitOfWork.layerSql),
+    Layer.provideMerge(
+      Migrations.layer(
+        SqlLedgerStore.migrations,
+        SqlSchedulerStore.migrations,
+        SqlIdempotencyStore.migrations,
+        SqlGenerationStore.migrations
+      ).pipe(Layer.provideMerge(database))
+    )
+  )
+
+/** A worker for as long as the scope lives. */
+export const startWorker = Effect.fnUntraced(function*(concurrency = 4) {
+  const handler = yield* GenerationWorker.makeHandler({})
+  yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency }))
+})
+
+/** An account with an active plan in both groups, and credits. */
+export const openAccount = Effect.fnUntraced(function*(options: { readonly credits: number }) {
+  const { grant } = yield* Ledger.Ledger
+  const now = yield* DateTime.now
+  const periodEnd = DateTime.add(now, { days: 30 })
+  const account: Account = {
+    id: yield* AccountId.make,
+    email: "someone@example.com",
+    status: "active",
+    createdAt: now,
+    plans: {
+      studio: Option.some<Plan.Plan<Plan.StudioTier>>({ tier: "pro", periodEnd, autoRenew: false }),
+      credits: Option.some<Plan.Plan<Plan.CreditsTier>>({ tier: "pro", periodEnd, autoRenew: false })
+    }
+  }
+  if (options.credits > 0) {
+    yield* grant({
+      account: account.id,
+      reference: "start",
+      kind: "plan",
+      credits: options.credits,
+      expiresAt: periodEnd,
+      at: now
+    })
+  }
+  return account
+})
+
+/** A request for a picture. Without a key of its own it is matched by its body. */
+export const request = Effect.fnUntraced(function*(
+  account: Account,
+  options: {
+    readonly key?: string
+    readonly plan?: "studio" | "credits"
+    readonly model?: string
+    readonly params?: Readonly<Record<string, Schema.Json>>
+  } = {}
+) {
+  const { key, model = "kinora-canvas-1", params = { prompt: "a lake" }, plan = "credits" } = options
+  const command: Generations.CreateCommand = {
+    account,
+    plan,
+    model,
+    params,
+    identity: {
+      scope: account.id,
+      key,
+      endpoint: "generations",
+      fingerprint: yield* Fingerprint.make({ plan, model, params })
+    }
+  }
+  return command
+})

@@ -1,0 +1,38 @@
+/**
+ * What the server and the worker have in common: every service, over the database
+ * and the files that the settings name.
+ */
+import { Migrations } from "@kinora/persistence"
+import { FileBlobStore } from "@kinora/storage"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { join } from "node:path"
+import * as Database from "./Database.ts"
+import * as DataDirectory from "./DataDirectory.ts"
+import * as Drivers from "./Drivers.ts"
+import * as Notifications from "./Notifications.ts"
+import * as Services from "./Services.ts"
+import type { Settings } from "./Settings.ts"
+import * as Stores from "./Stores.ts"
+
+/** Brings the database's schema up to date, and starts every service on it. */
+export const layer = (settings: Settings) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const isEmbedded = settings.databaseUrl === undefined
+    const { dataDirectory } = settings
+    // Processes that share a Postgres may share their files as well; an embedded database is one process's.
+    yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
+    const database = Database.layer({ url: settings.databaseUrl, dataDirectory })
+    const migrated = Migrations.layer(...Stores.migrations).pipe(Layer.provideMerge(database))
+    return Services.layer({ models: settings.models }).pipe(
+      Layer.provideMerge(Layer.mergeAll(
+        Stores.layerSql,
+        FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
+        isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+      )),
+      Layer.provideMerge(migrated)
+    )
+  }))
+
+/** As `layer`, with the generators that a process needs to work. */
+export const layerWorking = (settings: Settings) => layer(settings).pipe(Layer.provideMerge(Drivers.layer))

@@ -1,0 +1,45 @@
+/** Every service of Kinora but HTTP, over whatever stores, blobs, generators and hints a host gives. */
+import { Accounts, type PlanTable } from "@kinora/accounts"
+import { Catalog, DefaultModels } from "@kinora/catalog"
+import { Generations, GenerationSweep } from "@kinora/generations"
+import { Idempotency } from "@kinora/idempotency"
+import { Ledger } from "@kinora/ledger"
+import { Media } from "@kinora/media"
+import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Scheduler } from "@kinora/scheduler"
+import { type Duration, Layer } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+
+/** What the services are told. */
+export interface ServicesOptions {
+  /** The models of a configuration; absent: the default ones. Problems in it stop the start. */
+  readonly models?: unknown
+  /** What tiers allow. Default: the table of `interface.md`. */
+  readonly planTable?: PlanTable.PlanTable | undefined
+  /** How long results can be downloaded. Default 24 hours. */
+  readonly resultTtl?: Duration.Input | undefined
+}
+
+/** Requires the stores, `BlobStore`, and what `Notifications` provides. */
+export const layer = (options: ServicesOptions) =>
+  Layer.mergeAll(Generations.layerWith(options), GenerationSweep.layer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Accounts.layer,
+        Budget.layer,
+        Idempotency.layer,
+        Ledger.layer,
+        Places.layer,
+        RateLimit.layer,
+        Scheduler.layer
+      )
+    ),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Layer.effect(Catalog.Catalog, Catalog.make(options.models ?? DefaultModels.models)),
+        Digest.layerWebCrypto,
+        Media.layer(),
+        SecureRandom.layerWebCrypto
+      )
+    )
+  )
