@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BroadcastChannel } from "node:worker_threads"
 import * as DrawingPool from "../src/internal/DrawingPool.ts"
-import { type Drawing } from "../src/internal/picture.ts"
+import type { Drawing } from "../src/internal/picture.ts"
 
 const stubborn = new URL("./threads/stubborn.ts", import.meta.url)
 const drawing = (prompt: string, key = "any"): Drawing => ({ prompt, key, width: 64, height: 64, format: "png" })
@@ -14,10 +14,10 @@ const drawing = (prompt: string, key = "any"): Drawing => ({ prompt, key, width:
 const began = (key: string) =>
   Effect.callback<void>((resume) => {
     const channel = new BroadcastChannel(key)
-    channel.onmessage = () => {
+    channel.addEventListener("message", () => {
       channel.close()
       resume(Effect.void)
-    }
+    }, { once: true })
     return Effect.sync(() => channel.close())
   })
 

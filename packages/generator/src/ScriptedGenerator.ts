@@ -40,7 +40,7 @@ export interface ScriptedOptions {
   readonly pollInterval?: Duration.Input | undefined
   /** See `Generator.resubmit`. `unsafe` makes every `submit` a new piece of work, as some providers do. Default `safe`. */
   readonly resubmit?: "safe" | "unsafe" | undefined
-  /** Calls and requests that are remembered; the oldest are forgotten. Default 100 000. */
+  /** Calls and requests that are remembered; the oldest are forgotten. Default 10 000. */
   readonly rememberedMax?: number | undefined
 }
 
@@ -55,9 +55,9 @@ export interface Call {
 export class Control extends Context.Service<Control, {
   /** Gives a request a script of its own. Call it before the request is submitted. */
   readonly script: (id: string, script: Script) => Effect.Effect<void>
-  /** The request succeeds now, whatever its script says. */
+  /** The request succeeds now, whatever its script says. The first decision about a request stands. */
   readonly succeed: (id: string) => Effect.Effect<void>
-  /** The request fails now, whatever its script says. */
+  /** The request fails now, whatever its script says. The first decision about a request stands. */
   readonly fail: (id: string, error: Permanent) => Effect.Effect<void>
   /** The calls so far, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
@@ -111,7 +111,7 @@ const foreign = new Permanent({
 })
 
 const make = (options: ScriptedOptions): Control["Service"] => {
-  const { failureRate = 0, rememberedMax = 100_000, resubmit = "safe", script: fallback = {} } = options
+  const { failureRate = 0, rememberedMax = 10_000, resubmit = "safe", script: fallback = {} } = options
   const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
   const requests = new Map<string, Known>()
   const calls: Array<Call> = []

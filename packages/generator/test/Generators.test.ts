@@ -15,8 +15,12 @@ it.effect("finds each driver under the name that it was given", () =>
     assert.strictEqual(Option.getOrThrow(generators.get("far")).resubmit, "unsafe")
     assert.strictEqual(Option.getOrThrow(generators.get("near")).resubmit, "safe")
   }).pipe(
-    Effect.provide(Generators.layer({ near: ScriptedGenerator.layer, far: unsafe })),
-    Effect.provide(ScriptedGenerator.layerControl())
+    Effect.provide(
+      Layer.provide(
+        Generators.layer({ near: ScriptedGenerator.layer, far: unsafe }),
+        ScriptedGenerator.layerControl()
+      )
+    )
   ))
 
 it.effect("knows no driver that it was not built with", () =>

@@ -2,9 +2,9 @@ import { assert, it } from "@effect/vitest"
 import { Context, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { crc32, inflateSync } from "node:zlib"
-import { type GenerationRequest } from "../src/GenerationRequest.ts"
+import type { GenerationRequest } from "../src/GenerationRequest.ts"
 import { Generator } from "../src/Generator.ts"
-import { GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
+import { type GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
 import * as ScriptedGenerator from "../src/ScriptedGenerator.ts"
 
 const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({

@@ -8,8 +8,8 @@
 import { Data, Effect, Semaphore } from "effect"
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { type Drawing } from "./picture.ts"
-import { type Answer } from "./worker.ts"
+import type { Drawing } from "./picture.ts"
+import type { Answer } from "./worker.ts"
 
 /** The picture could not be painted, and never will be. */
 export class NotDrawn extends Data.TaggedError("NotDrawn")<{ readonly message: string }> {}
@@ -118,6 +118,6 @@ const ask = (worker: Worker, drawing: Drawing) =>
     worker.on("message", onMessage)
     worker.on("error", onError)
     worker.on("exit", onExit)
-    worker.postMessage(drawing)
+    worker.postMessage(drawing, [])
     return Effect.sync(stop)
   })

@@ -1,7 +1,7 @@
 /** Which colours a prompt's words call for. */
 import { Chance, hash } from "./chance.ts"
 import { fromHex, fromLch, mix, type Rgb, turn } from "./color.ts"
-import { type Words } from "./words.ts"
+import type { Words } from "./words.ts"
 
 /** Six colours from dark to light that go together. */
 export type Palette = readonly [Rgb, Rgb, Rgb, Rgb, Rgb, Rgb]

@@ -27,7 +27,7 @@ export const planOf = (prompt: string, key: string): Plan => {
   const title = quotedIn(prompt)
   // What is to be written says nothing about what is to be painted.
   const words = new Words(title === null ? prompt : prompt.replace(title, " "))
-  const whole = `${words}|${key}`
+  const whole = `${words.list.join(" ")}|${key}`
   const palette = paletteOf(words, whole)
   return {
     key: whole,

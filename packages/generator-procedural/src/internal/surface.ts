@@ -2,7 +2,7 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from "@napi-rs/canvas"
 import { Chance } from "./chance.ts"
 import { black, css, mix, type Rgb } from "./color.ts"
-import { type Plan } from "./plan.ts"
+import type { Plan } from "./plan.ts"
 
 export const tau = Math.PI * 2
 

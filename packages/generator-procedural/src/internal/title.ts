@@ -3,7 +3,7 @@ import { GlobalFonts } from "@napi-rs/canvas"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { black, css, mix, white } from "./color.ts"
-import { type Plan } from "./plan.ts"
+import type { Plan } from "./plan.ts"
 import { type Surface, vertical } from "./surface.ts"
 
 /** Paints the title over the lower part of the picture, as large as it fits. */

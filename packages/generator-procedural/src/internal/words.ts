@@ -20,9 +20,4 @@ export class Words {
   has(...phrases: ReadonlyArray<string>): boolean {
     return this.count(phrases) > 0
   }
-
-  /** All words in one line. */
-  toString(): string {
-    return this.list.join(" ")
-  }
 }

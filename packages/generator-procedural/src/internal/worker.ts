@@ -27,8 +27,9 @@ const answer = async (drawing: Drawing): Promise<Answer> => {
   }
 }
 
-parentPort?.on("message", (drawing: Drawing) => {
-  void answer(drawing).then((answer) => {
-    parentPort?.postMessage(answer, answer._tag === "Drawn" ? [answer.bytes.buffer] : [])
-  })
-})
+const reply = async (drawing: Drawing): Promise<void> => {
+  const answered = await answer(drawing)
+  parentPort?.postMessage(answered, answered._tag === "Drawn" ? [answered.bytes.buffer] : [])
+}
+
+parentPort?.on("message", (drawing: Drawing) => void reply(drawing))

@@ -8,9 +8,15 @@ import { BroadcastChannel, parentPort } from "node:worker_threads"
 
 let seen = 0
 
+const announce = (key: string, prompt: string) => {
+  const channel: { readonly postMessage: (message: string, transfer: ReadonlyArray<never>) => void } =
+    new BroadcastChannel(key)
+  channel.postMessage(prompt, [])
+}
+
 parentPort?.on("message", ({ key, prompt }: { readonly key: string; readonly prompt: string }) => {
   seen += 1
-  new BroadcastChannel(key).postMessage(prompt)
+  announce(key, prompt)
   if (prompt === "spin") { for (;;) Math.sqrt(seen) }
   if (prompt === "die") process.exit(3)
   if (prompt === "die once" && !existsSync(key)) {

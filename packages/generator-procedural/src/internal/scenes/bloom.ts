@@ -3,7 +3,7 @@ import { createCanvas } from "@napi-rs/canvas"
 import { Chance } from "../chance.ts"
 import { black, css, mix, white } from "../color.ts"
 import { clamp, Noise } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
 import { type Flower, flowerOf, paintFlower, paintStem } from "./flower.ts"
 

@@ -2,7 +2,7 @@
 import { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb, white } from "../color.ts"
 import { Noise, smoothstep } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { paintStars } from "../stars.ts"
 import { finish, glow, makeSurface, type Scene, shade, type Surface, tau, vertical } from "../surface.ts"
 import { makeBlocks, paintBlock } from "./towers.ts"

@@ -3,7 +3,7 @@ import { createCanvas } from "@napi-rs/canvas"
 import { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb, white } from "../color.ts"
 import { clamp, Noise, smoothstep } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { paintStars } from "../stars.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
 

@@ -2,7 +2,7 @@
 import { Chance } from "../chance.ts"
 import { black, css, mix, white } from "../color.ts"
 import { clamp, Noise, smoothstep } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { finish, makeField, type Scene, type Surface } from "../surface.ts"
 
 export const flow: Scene = (plan, surface) => {

@@ -1,8 +1,8 @@
 /** One flower: rings of petals around a seeded heart, on a stem with leaves. */
-import { type Chance } from "../chance.ts"
+import type { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb, white } from "../color.ts"
 import { clamp } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { type Surface, tau } from "../surface.ts"
 
 /** A flower. Lengths are pixels. */

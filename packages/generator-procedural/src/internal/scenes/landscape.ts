@@ -2,7 +2,7 @@
 import { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb, white } from "../color.ts"
 import { Noise } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { finish, makeSurface, type Scene, type Surface, vertical } from "../surface.ts"
 import { paintSky, type Sky } from "./sky.ts"
 import { makeRanges, paintRange, type Terrain } from "./terrain.ts"

@@ -1,7 +1,7 @@
 /** The sky of a landscape: its gradient, the sun or the moon, clouds and stars. */
 import { css, mix, type Rgb } from "../color.ts"
 import { clamp, type Noise, smoothstep } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { paintStars } from "../stars.ts"
 import { glow, shade, type Surface, tau } from "../surface.ts"
 

@@ -1,11 +1,11 @@
 /** Ranges of land, from far and hazy to near and dark, each lit from the side of the sun. */
 import { createCanvas } from "@napi-rs/canvas"
-import { type Chance } from "../chance.ts"
+import type { Chance } from "../chance.ts"
 import { black, css, mix, Ramp, type Rgb, white } from "../color.ts"
 import { clamp, type Noise, smoothstep } from "../noise.ts"
-import { type Palette } from "../palette.ts"
+import type { Palette } from "../palette.ts"
 import { type Surface, vertical } from "../surface.ts"
-import { type Sky } from "./sky.ts"
+import type { Sky } from "./sky.ts"
 import { paintTrees } from "./trees.ts"
 
 /** What the land is like. */

@@ -1,7 +1,7 @@
 /** The towers of a city. */
-import { type Chance } from "../chance.ts"
+import type { Chance } from "../chance.ts"
 import { css, mix, type Rgb, white } from "../color.ts"
-import { type Palette } from "../palette.ts"
+import type { Palette } from "../palette.ts"
 import { glow, type Surface } from "../surface.ts"
 
 type Roof = "flat" | "slanted" | "stepped" | "machinery" | "tapered"

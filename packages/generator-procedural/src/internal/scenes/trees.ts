@@ -1,8 +1,8 @@
 /** Conifers along the crest of a range. */
 import { Chance } from "../chance.ts"
 import { css, type Rgb } from "../color.ts"
-import { type Surface } from "../surface.ts"
-import { type Range } from "./terrain.ts"
+import type { Surface } from "../surface.ts"
+import type { Range } from "./terrain.ts"
 
 /** Plants trees along `groundAt`, in groups; the nearest range keeps the view in the middle open. */
 export const paintTrees = (

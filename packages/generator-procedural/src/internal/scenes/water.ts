@@ -2,9 +2,9 @@
 import { Chance } from "../chance.ts"
 import { css, mix, white } from "../color.ts"
 import { clamp, type Noise } from "../noise.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { type Surface, tau, vertical } from "../surface.ts"
-import { type Sky } from "./sky.ts"
+import type { Sky } from "./sky.ts"
 
 /** Covers the surface below the horizon with a mirror of `land`. */
 export const paintWater = (plan: Plan, surface: Surface, land: Surface, sky: Sky, noise: Noise): void => {

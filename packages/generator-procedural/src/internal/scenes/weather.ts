@@ -1,7 +1,7 @@
 /** What falls from the sky in front of everything else. */
 import { Chance } from "../chance.ts"
 import { css, white } from "../color.ts"
-import { type Plan } from "../plan.ts"
+import type { Plan } from "../plan.ts"
 import { type Surface, tau } from "../surface.ts"
 
 /** Flakes, the near ones large and blurred. */
