@@ -10,7 +10,7 @@ import { parseArgs } from "node:util"
 
 const help = `Usage: npm run pack:check [-- options] [package...]
 
-Builds the workspace, then checks each public package (or those named, with or without "@kinora/"):
+Builds and packs all public packages, then checks each (or those named, with or without "@kinora/"):
 
   publint   the tarball's manifest and files, warnings included (publint --strict)
   types     every entry point resolves to types for ES modules (attw --profile esm-only)
@@ -72,8 +72,8 @@ const main = async (): Promise<number> => {
   const all = await findPublicPackages()
   const chosen = choose(all, positionals)
 
-  say("Building the workspace")
-  await expectSuccess("tsc", ["-b"])
+  say(`Building ${all.length} packages`)
+  await expectSuccess("tsc", ["-b", ...all.map(({ directory }) => directory)])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   try {
     say(`Packing ${all.length} packages`)
