@@ -23,9 +23,11 @@ export type Plan = typeof Plan.Type
 export const BooleanText = Schema.Literals(["true", "false"])
 
 /** 1 to 255 printable ASCII characters (D14). */
-export const IdempotencyKey = Schema.String.check(Schema.isPattern(/^[\x20-\x7e]{1,255}$/))
+export const IdempotencyKey = Schema.String.check(
+  Schema.isPattern(/^[\x20-\x7e]{1,255}$/, { expected: "1 to 255 printable ASCII characters" })
+)
 
 /** An integer of any size ≥ 0, in decimal digits only, as it stands in a query. */
-export const Seconds = Schema.String.check(Schema.isPattern(/^\d+$/)).pipe(
+export const Seconds = Schema.String.check(Schema.isPattern(/^\d+$/, { expected: "an integer of at least 0" })).pipe(
   Schema.decodeTo(Schema.Number, { decode: SchemaGetter.Number(), encode: SchemaGetter.String() })
 )

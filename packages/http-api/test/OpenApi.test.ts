@@ -141,7 +141,7 @@ it.effect("documents integers in headers and queries as integers", () =>
   Effect.sync(() => {
     const text = JSON.stringify(document)
     assert.notInclude(text, "^[+-]?(?:")
-    assert.deepInclude(document.paths["/v1/generations/{id}"]?.get?.parameters, {
+    assert.deepInclude(document.paths["/v1/generations/{id}"]?.get?.parameters ?? [], {
       name: "wait",
       in: "query",
       required: false,

@@ -5,7 +5,7 @@
 import { Api } from "@kinora/http-api/Api"
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
-import { Cause, Context, Effect, Random } from "effect"
+import { Cause, Context, Effect, Random, Tracer } from "effect"
 import {
   FindMyWay,
   HttpMiddleware,
@@ -31,8 +31,13 @@ export const layer = (options: HttpServerOptions) =>
         const random = fiber.getRef(Random.Random)
         const state = new RequestState(request, requestId(request.headers["x-request-id"], random))
         if (carriesLimit(request.url)) state.limit = failedAuthentication(state, options)
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        if (span?._tag === "Span") span.attribute("request.id", state.id)
         return app.pipe(
-          Effect.catchCause((cause) => recover(cause, request)),
+          Effect.catchCause((cause) => {
+            if (isUnrouted(cause)) state.limit ??= failedAuthentication(state, options)
+            return recover(cause, request)
+          }),
           Effect.flatMap((response) => finish(normalise(response), state, rateLimit)),
           Effect.provideService(CurrentRequest, state),
           Effect.annotateLogs("request_id", state.id)
@@ -50,7 +55,13 @@ export const layer = (options: HttpServerOptions) =>
 // -----------------------------------------------------------------------------
 
 /** All of the interface does; probes, documents and the routes of others do not (D26). */
-const carriesLimit = (url: string) => url.startsWith("/v1/") || url === "/v1"
+const carriesLimit = (url: string) => url.startsWith("/v1/")
+
+const isUnrouted = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some((reason) =>
+    Cause.isFailReason(reason) && HttpServerError.isHttpServerError(reason.error) &&
+    reason.error.reason._tag === "RouteNotFound"
+  )
 
 const finish = (
   response: Response,
@@ -82,7 +93,10 @@ const shuttingDown = errorResponse("unavailable", {
 })
 
 /** The response to what no handler turned into one. */
-const recover = <E>(cause: Cause.Cause<E>, request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response, E> => {
+const recover = <E>(
+  cause: Cause.Cause<E>,
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<Response, E> => {
   if (Cause.hasInterruptsOnly(cause)) {
     const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
     return isAbort ? Effect.failCause(cause) : Effect.succeed(shuttingDown)

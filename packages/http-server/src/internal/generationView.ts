@@ -30,7 +30,8 @@ export const toWire = (
 ): typeof Wire.Generation.Encoded => {
   const { createdAt, failure, finishedAt, output, resultExpiresAt, startedAt, status } = generation
   const isOpen = output !== null && resultExpiresAt !== null && DateTime.isGreaterThan(resultExpiresAt, now)
-  const link = (file: File) => isOpen && output[file] !== null ? linkTo(generation.id, file, resultExpiresAt, links) : null
+  const link = (file: File) =>
+    isOpen && output[file] !== null ? linkTo(generation.id, file, resultExpiresAt, links) : null
   const contentUrl = link("content")
   const createdText = DateTime.formatIso(createdAt)
   return {

@@ -41,7 +41,11 @@ export const rateLimited = Effect.fnUntraced(
   function*(scope: Scope, { limit, resetsAt }: RateLimit.Verdict, plan: Plan | null) {
     const now = yield* Clock.currentTimeMillis
     return yield* new TooManyRequests({
-      error: bodyOf("rate_limited", { plan, details: { scope }, message: `${subjects[scope]} at ${limit} per minute; wait as long as Retry-After says.` }),
+      error: bodyOf("rate_limited", {
+        plan,
+        details: { scope },
+        message: `${subjects[scope]} at ${limit} per minute; wait as long as Retry-After says.`
+      }),
       retry: { afterMillis: Math.max(0, resetsAt.epochMilliseconds - now) },
       shouldRetry: true
     })

@@ -3,7 +3,9 @@ import type { Model } from "@kinora/catalog"
 import type * as Wire from "@kinora/http-api/Model"
 
 /** The model in its encoded form, without what only the service needs to know of it. */
-export const toWire = (model: Model.Model & { readonly status: (typeof Wire.Model.Encoded)["status"] }): typeof Wire.Model.Encoded => ({
+export const toWire = (
+  model: Model.Model & { readonly status: (typeof Wire.Model.Encoded)["status"] }
+): typeof Wire.Model.Encoded => ({
   id: model.id,
   name: model.name,
   kind: model.kind,

@@ -1,0 +1,18 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { group } from "../src/ClientAddress.ts"
+
+it.effect("groups addresses as a client can choose them (D28)", () =>
+  Effect.sync(() => {
+    const cases = [
+      ["203.0.113.9", "203.0.113.9"],
+      ["::ffff:203.0.113.9", "203.0.113.9"],
+      ["2001:db8:0:1::1", "2001:db8:0:1::/64"],
+      ["2001:0db8:0000:0001:ffff:ffff:ffff:ffff", "2001:db8:0:1::/64"],
+      ["fe80::1%eth0", "fe80:0:0:0::/64"],
+      ["::1", "0:0:0:0::/64"],
+      ["not an address", "unknown"]
+    ] as const
+    for (const [address, expected] of cases) assert.strictEqual(group(Option.some(address)), expected)
+    assert.strictEqual(group(Option.none()), "unknown")
+  }))

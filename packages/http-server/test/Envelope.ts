@@ -1,0 +1,34 @@
+/** What every error has in common (D40, D42). */
+import { assert } from "@effect/vitest"
+import { type ErrorCode, table } from "@kinora/http-api/ErrorCode"
+import { Schema } from "effect"
+import type { Answer } from "./Host.ts"
+
+const Envelope = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    plan: Schema.NullOr(Schema.Literals(["studio", "credits"])),
+    details: Schema.Record(Schema.String, Schema.Json)
+  })
+})
+
+const decode = Schema.decodeUnknownSync(Envelope, { onExcessProperty: "error" })
+
+/** The error of an answer, after checking that it is the envelope of this code with its status and request id. */
+export const errorOf = (answer: Answer, code: ErrorCode) => {
+  assert.strictEqual(answer.headers["content-type"], "application/json", answer.text)
+  const { error } = decode(answer.json)
+  assert.strictEqual(error.code, code, answer.text)
+  assert.strictEqual(answer.status, table[code].status)
+  assert.match(error.message, /\.$/)
+  assert.match(answer.headers["x-request-id"] ?? "", /^[\x20-\x7e]+$/)
+  return error
+}
+
+/** The three headers of a limit as numbers (D26). */
+export const limitOf = ({ headers }: Answer) => ({
+  limit: Number(headers["x-ratelimit-limit"]),
+  remaining: Number(headers["x-ratelimit-remaining"]),
+  reset: Number(headers["x-ratelimit-reset"])
+})

@@ -1,0 +1,183 @@
+/** The whole service in memory, the tests' clock included, and what a test needs to drive it. */
+import { Accounts, MemoryAccountStore } from "@kinora/accounts"
+import type { Account } from "@kinora/accounts/Account"
+import { Catalog, DefaultModels } from "@kinora/catalog"
+import * as Changes from "@kinora/generations/Changes"
+import * as Generation from "@kinora/generations/Generation"
+import * as Generations from "@kinora/generations/Generations"
+import * as GenerationStore from "@kinora/generations/GenerationStore"
+import { Idempotency, IdempotencyStore } from "@kinora/idempotency"
+import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
+import { UnitOfWork } from "@kinora/persistence"
+import { Places, RateLimit, RateLimitStore } from "@kinora/rate-limit"
+import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
+import * as Scheduler from "@kinora/scheduler/Scheduler"
+import * as Wakeup from "@kinora/scheduler/Wakeup"
+import { BlobStore, UrlSigner } from "@kinora/storage"
+import { DateTime, Effect, Layer, Option, Redacted, type Schema, type Scope, Stream } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { TestClock } from "effect/testing"
+import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
+import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
+import * as Readiness from "../src/Readiness.ts"
+
+/** When the tests begin: half a minute before a full one. */
+export const startedAt = DateTime.makeUnsafe("2026-11-21T12:00:30.000Z")
+
+const models = [
+  DefaultModels.sketch,
+  DefaultModels.canvas,
+  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const }
+]
+
+/** Everything but the server. */
+export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLimit.layer, Places.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
+  Layer.provideMerge(Layer.mergeAll(
+    MemoryAccountStore.layer,
+    MemoryLedgerStore.layer,
+    MemorySchedulerStore.layer,
+    IdempotencyStore.layerMemory,
+    GenerationStore.layerMemory,
+    RateLimitStore.layerMemory
+  )),
+  Layer.provideMerge(Layer.mergeAll(
+    UnitOfWork.layerMemory,
+    Catalog.layer(models),
+    Changes.layer,
+    Wakeup.layer,
+    BlobStore.layerMemory,
+    UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
+    SecureRandom.layerWebCrypto,
+    Digest.layerWebCrypto,
+    Readiness.layerAlways
+  ))
+)
+
+/** The services at `startedAt` of the test's clock, with what a router needs. */
+export const layer = services.pipe(
+  Layer.provideMerge(HttpServer.layerServices),
+  Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
+)
+
+/** A response that was read to its end. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** The body as JSON, or `undefined`. */
+  readonly json: Schema.Json | undefined
+}
+
+/** What a test sends. */
+export interface Sent {
+  readonly key?: Redacted.Redacted | string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Sent as JSON, unless it is text. */
+  readonly body?: unknown
+  /** The socket's address. */
+  readonly from?: string | undefined
+}
+
+/** Serves the routes on the test's clock; answers with what sends requests to them. */
+export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOptions> = {}) {
+  const app = yield* HttpRouter.toHttpEffect(
+    HttpServerRoutes.layerWith({ baseUrl: "https://api.example.com", docs: false, ...options })
+  )
+  const context = yield* Effect.context<never>()
+  const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
+    Effect.updateService(
+      app,
+      HttpServerRequest.HttpServerRequest,
+      (request) => request.modify({ remoteAddress: Option.fromUndefinedOr(request.headers["x-socket"]) })
+    )
+  )
+  return Effect.fnUntraced(function*(method: string, path: string, sent: Sent = {}) {
+    const headers: Record<string, string> = { "x-socket": sent.from ?? "203.0.113.9" }
+    if (sent.key !== undefined) {
+      headers["authorization"] = `Bearer ${typeof sent.key === "string" ? sent.key : Redacted.value(sent.key)}`
+    }
+    if (sent.body !== undefined) headers["content-type"] = "application/json"
+    Object.assign(headers, sent.headers)
+    const body = sent.body === undefined ? null : typeof sent.body === "string" ? sent.body : JSON.stringify(sent.body)
+    return yield* Effect.promise(async (signal): Promise<Answer> => {
+      const response = await handler(new Request(`http://internal:8080${path}`, { method, headers, body, signal }))
+      const text = await response.text()
+      const isJson = response.headers.get("content-type") === "application/json"
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        text,
+        json: isJson && text !== "" ? JSON.parse(text) : undefined
+      }
+    })
+  })
+})
+
+/** An account with credits, a plan in both groups unless `plans` is false, and a key. */
+export const openAccount = Effect.fnUntraced(function*(
+  options: { readonly email?: string; readonly credits?: number; readonly plans?: boolean } = {}
+) {
+  const { credits = 100, email = "someone@example.com", plans = true } = options
+  const accounts = yield* Accounts.Accounts
+  const now = yield* DateTime.now
+  const periodEnd = DateTime.add(now, { days: 30 })
+  const { id } = yield* accounts.create({ email })
+  if (plans) {
+    yield* accounts.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd, autoRenew: false }))
+    yield* accounts.setPlan(id, "credits", Option.some({ tier: "pro", periodEnd, autoRenew: false }))
+  }
+  if (credits > 0) {
+    const { grant } = yield* Ledger.Ledger
+    yield* grant({ account: id, reference: "start", kind: "plan", credits, expiresAt: periodEnd, at: now })
+  }
+  const { key, record } = yield* accounts.createKey(id, "test")
+  return { account: yield* accounts.get(id), key, keyId: record.id }
+})
+
+/** What the account can still spend, and how many studio jobs it was charged for today. */
+export const balances = Effect.fnUntraced(function*(account: Account) {
+  const ledger = yield* Ledger.Ledger
+  const { credits, quotaUsed } = yield* ledger.balances(account.id, yield* DateTime.now)
+  return { credits, quotaUsed: Object.fromEntries(quotaUsed) }
+})
+
+/** A completed job of the account whose result is `bytes`, as a worker leaves it; with a thumbnail and no preview. */
+export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes: Uint8Array) {
+  const blobs = yield* BlobStore.BlobStore
+  const now = yield* DateTime.now
+  const id = yield* Generation.GenerationId.make
+  const put = Effect.fnUntraced(function*(name: string, mime: string, bytes: Uint8Array) {
+    const options = { bytesMax: 1e9, contentType: mime }
+    const { key, sha256 } = yield* blobs.put(`${id}/${name}`, Stream.make(bytes), options)
+    return { key, mime, bytes: bytes.length, sha256 }
+  })
+  const generation: Generation.Generation = {
+    id,
+    account: account.id,
+    model: "kinora-canvas-1",
+    kind: "image",
+    mode: "text_to_image",
+    plan: "credits",
+    status: "completed",
+    prompt: "a lake",
+    params: { aspect_ratio: "1:1", resolution: "1k" },
+    costCredits: 8,
+    quotaKind: null,
+    refunded: false,
+    failure: null,
+    output: {
+      content: yield* put("content", "image/png", bytes),
+      preview: null,
+      thumb: yield* put("thumb", "image/webp", bytes.subarray(0, 3)),
+      poster: null
+    },
+    resultExpiresAt: DateTime.add(now, { hours: 24 }),
+    createdAt: now,
+    startedAt: now,
+    finishedAt: now
+  }
+  yield* GenerationStore.GenerationStore.use((store) => store.insert([generation]))
+  return generation
+})
