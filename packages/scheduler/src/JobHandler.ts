@@ -13,7 +13,7 @@
  * lost too early. Only one of them settles: `settle` asks for the lease.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { type Cause, Effect, Exit, Schema } from "effect"
+import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import type { ClaimedJob } from "./Job.ts"
 import type { JobKind } from "./JobKind.ts"
 
@@ -63,7 +63,11 @@ export class TimeLimitExceeded
   extends Schema.TaggedError<TimeLimitExceeded>("@kinora/scheduler/TimeLimitExceeded")("TimeLimitExceeded", {
     job: Schema.String
   })
-{}
+{
+  override get message(): string {
+    return `The job ${this.job} ran past its time limit`
+  }
+}
 
 /** The worker of the last attempt was lost. */
 export class AttemptsExhausted
@@ -71,7 +75,11 @@ export class AttemptsExhausted
     job: Schema.String,
     attempts: Schema.Int
   })
-{}
+{
+  override get message(): string {
+    return `The job ${this.job} was lost with its worker in the last of ${this.attempts} attempts`
+  }
+}
 
 /** Why a job ends without, or against, its `run`. */
 export type JobFailure = TimeLimitExceeded | AttemptsExhausted
@@ -80,52 +88,51 @@ export type JobFailure = TimeLimitExceeded | AttemptsExhausted
 export interface JobHandler {
   readonly kind: string
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
-  /**
-   * Prepares the handler for a worker. `fold` makes a function that settles one job
-   * of a function that settles many in one unit.
-   */
-  readonly prepare: (worker: PrepareOptions) => PreparedHandler
+  /** Binds the handler to a worker, by what the worker makes of `settle`. */
+  readonly prepare: (fold: Fold) => RunJob
 }
 
-/** What a worker gives to its handlers. */
-export interface PrepareOptions {
-  readonly fold: <Outcome>(
-    name: string,
-    settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
-  ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
-}
+/** Makes a function that settles one job of one that settles many in a unit; of none, one that only ends jobs. */
+export type Fold = <Outcome>(
+  name: string,
+  settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
+) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
 
-/** A handler inside of a worker. */
-export interface PreparedHandler {
-  /**
-   * Runs the job within `limited`, or fails it with `failure` if there is one. Answers
-   * the effect that settles it. Being interrupted is the only way in which this fails.
-   */
-  readonly run: (
-    job: ClaimedJob,
-    options: {
-      readonly failure: JobFailure | undefined
-      readonly limited: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E | TimeLimitExceeded>
-    }
-  ) => Effect.Effect<Effect.Effect<void, StorageError>>
-}
+/** Runs a job, or fails it for the reason given, and answers the effect that settles it. */
+export type RunJob = (
+  job: ClaimedJob,
+  failure: JobFailure | undefined
+) => Effect.Effect<Effect.Effect<void, StorageError>>
 
 /** A handler of one kind of job. */
 export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Outcome, E>): JobHandler => ({
   kind: options.kind.name,
   claimed: options.claimed,
-  prepare: ({ fold }) => {
+  prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)
-    const attempt = (job: ClaimedJob) =>
+    const run = (job: ClaimedJob) =>
       Effect.suspend(() => options.run({ ...job, payload: options.kind.decode(job.payload) }))
-    return {
-      run: Effect.fnUntraced(function*(job, { failure, limited }) {
-        const exit: Exit.Exit<Outcome, E | JobFailure> = failure === undefined
-          ? yield* Effect.exit(limited(attempt(job)))
-          : Exit.fail(failure)
-        const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)
-        return settle({ job, outcome })
-      })
-    }
+    return Effect.fnUntraced(function*(job, failure) {
+      const exit: Exit.Exit<Outcome, E | JobFailure> = failure === undefined
+        ? yield* Effect.exit(limited(job, run(job)))
+        : Exit.fail(failure)
+      const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)
+      return settle({ job, outcome })
+    })
   }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Interrupts the run at its time limit, which may already be over when another worker began the job. */
+const limited = Effect.fnUntraced(function*<A, E>(job: ClaimedJob, run: Effect.Effect<A, E>) {
+  if (Option.isNone(job.timeLimit)) return yield* run
+  const end = DateTime.addDuration(job.startedAt, job.timeLimit.value)
+  const left = DateTime.distance(yield* DateTime.now, end)
+  const exceeded = Effect.fail(new TimeLimitExceeded({ job: job.job }))
+  return yield* (Duration.isPositive(left)
+    ? Effect.timeoutOrElse(run, { duration: left, orElse: () => exceeded })
+    : exceeded)
 })

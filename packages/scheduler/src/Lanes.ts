@@ -95,8 +95,18 @@ export interface LanesChanges {
   readonly enqueued: ReadonlyArray<NewJob>
   readonly groups: ReadonlyArray<GroupCounters>
   readonly lanes: ReadonlyArray<LaneCounters>
-  /** How many pending jobs of a lane get a slot, oldest first. Which ones, the store finds out. */
-  readonly promotions: ReadonlyArray<{ readonly lane: LaneId; readonly count: number }>
+  readonly promotions: ReadonlyArray<Promotion>
+}
+
+/** Pending jobs of a lane that get a slot, oldest first. Which ones, the store finds out. */
+export interface Promotion {
+  readonly lane: LaneId
+  readonly count: number
+  /**
+   * Jobs of the lane that were enqueued into a slot in the same unit. They stand in
+   * line with the promoted ones by age, not before them.
+   */
+  readonly beside: ReadonlyArray<JobId>
 }
 
 /** Open lanes: propose, keep or drop, propose the next, and save the changes at the end. */
@@ -178,12 +188,17 @@ export class Lanes {
   changes({ all = false } = {}): LanesChanges {
     const lanes = Array.from(this.lanes.values())
     const groups = Array.from(this.groups.values())
+    const enqueued = Array.from(this.enqueued.values())
     return {
       ended: this.ended,
-      enqueued: Array.from(this.enqueued.values()),
+      enqueued,
       groups: groups.filter((group) => all || group.isChanged).map((group) => group.counters),
       lanes: lanes.filter((lane) => all || lane.isChanged).map((lane) => lane.counters),
-      promotions: lanes.filter((lane) => lane.promoted > 0).map(({ lane, promoted }) => ({ lane, count: promoted }))
+      promotions: lanes.filter((lane) => lane.promoted > 0).map(({ lane, promoted }) => ({
+        lane,
+        count: promoted,
+        beside: enqueued.filter((job) => job.lane === lane && job.state === "queued").map(({ job }) => job)
+      }))
     }
   }
 

@@ -3,7 +3,7 @@ import { StorageError } from "@kinora/persistence/StorageError"
 import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { type DateTime, Duration, Effect, Layer, Option, type Schema } from "effect"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobState, JobStatus, LaneId, Lease } from "./Job.ts"
-import type { GroupCounters, LaneCounters, LanesState, NewJob } from "./Lanes.ts"
+import type { GroupCounters, LaneCounters, LanesState, NewJob, Promotion } from "./Lanes.ts"
 import { type Drift, LaneMoved, type LeaseTerms, SchedulerStore } from "./SchedulerStore.ts"
 
 /** A store in memory. */
@@ -75,6 +75,13 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
         position: ++lastPosition
       })
 
+    const promote = ({ beside, count, lane }: Promotion) => {
+      const promoted = Array.from(pendingIn(lane).values()).toSorted(byPosition).slice(0, count)
+      const inLine = [...promoted, ...beside.flatMap((job) => jobs.get(job) ?? [])].toSorted(byPosition)
+      for (const job of inLine) put({ ...job, state: "queued", position: ++lastPosition })
+      return promoted
+    }
+
     return SchedulerStore.of({
       load: (request) =>
         memory.access(() => {
@@ -107,11 +114,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           for (const job of changes.enqueued) insert(job, now)
           for (const group of changes.groups) groups.set(group.group, group.waiting)
           for (const lane of changes.lanes) lanes.set(lane.lane, lane)
-          const promoted = changes.promotions.flatMap(({ count, lane }) =>
-            Array.from(pendingIn(lane).values()).toSorted(byPosition).slice(0, count)
-          )
-          for (const job of promoted) put({ ...job, state: "queued", position: ++lastPosition })
-          return Effect.succeed(promoted.map(({ job }) => job))
+          return Effect.succeed(changes.promotions.flatMap(promote).map(({ job }) => job))
         })),
 
       claim: (terms) =>

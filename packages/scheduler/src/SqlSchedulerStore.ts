@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import * as Schemas from "./internal/migrations.ts"
 import * as Rows from "./internal/rows.ts"
 import type { GroupId, JobId, Lease } from "./Job.ts"
-import type { LanesChanges, NewJob } from "./Lanes.ts"
+import type { LanesChanges, NewJob, Promotion } from "./Lanes.ts"
 import { type ClaimTerms, LaneMoved, type LoadRequest, SchedulerStore } from "./SchedulerStore.ts"
 
 /** The tables of this package. */
@@ -102,26 +102,35 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       `
 
     /** No lock is needed: pending jobs change only under the lock of their lane. */
-    const promote = Effect.fnUntraced(function*(promotions: LanesChanges["promotions"]) {
-      const promoted = yield* idRows(sql`
-        WITH next AS MATERIALIZED (
-          SELECT job.id, nextval('scheduler_position') AS position
+    const promote = Effect.fnUntraced(function*(promotions: ReadonlyArray<Promotion>) {
+      const rows = yield* promotedRows(sql`
+        WITH promoted AS MATERIALIZED (
+          SELECT job.id, job.position
           FROM unnest(
             ${promotions.map(({ lane }) => lane)}::text[],
             ${promotions.map(({ count }) => count)}::int4[]
           ) AS room (lane_id, count)
           CROSS JOIN LATERAL (
-            SELECT id FROM scheduler_job
+            SELECT id, position FROM scheduler_job
             WHERE lane_id = room.lane_id AND state = 'pending'
             ORDER BY position
             LIMIT room.count
           ) AS job
+        ), in_line AS (
+          SELECT id, position, true AS promoted FROM promoted
+          UNION ALL
+          SELECT id, position, false FROM scheduler_job
+          WHERE id = ANY(${promotions.flatMap(({ beside }) => beside)}::uuid[])
+          ORDER BY position
+        ), next AS MATERIALIZED (
+          SELECT id, promoted, nextval('scheduler_position') AS position FROM in_line
         )
         UPDATE scheduler_job AS job SET state = 'queued', position = next.position
         FROM next
         WHERE job.id = next.id
-        RETURNING job.id
+        RETURNING job.id, next.promoted
       `)
+      const promoted = rows.filter((row) => row.promoted)
       const expected = promotions.reduce((sum, { count }) => sum + count, 0)
       if (promoted.length !== expected) {
         return yield* Effect.die(new Error(`Of ${expected} jobs that should wait ${promoted.length} were found`))
@@ -314,6 +323,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
 // -----------------------------------------------------------------------------
 
 const idRows = Rows.decodeRows(Rows.IdRow)
+const promotedRows = Rows.decodeRows(Rows.PromotedRow)
 const laneRows = Rows.decodeRows(Rows.LaneRow)
 const countedRows = Rows.decodeRows(Rows.CountedLaneRow)
 const placeRows = Rows.decodeRows(Rows.PlaceRow)

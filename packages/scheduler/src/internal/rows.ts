@@ -8,6 +8,8 @@ const address = { job: Schema.String, lane: Schema.String, group: Schema.String 
 
 export const IdRow = Schema.Struct({ id: Schema.String })
 
+export const PromotedRow = Schema.Struct({ id: Schema.String, promoted: Schema.Boolean })
+
 export const LaneRow = Schema.Struct({
   lane: Schema.String,
   group: Schema.String,

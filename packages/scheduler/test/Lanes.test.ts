@@ -1,0 +1,210 @@
+/** The rules of lanes against a model that keeps lists instead of counters. */
+import { assert, it } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { Effect, Result, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import type { Lease } from "../src/Job.ts"
+import { type OpenLanes, Scheduler } from "../src/Scheduler.ts"
+import { ids, makeWorld, memory } from "./Fixture.ts"
+
+const lanesOfGroup = ["a", "b", "c"]
+const waitingMax = 4
+const attemptsMax = 2
+
+const Lane = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 }))
+const Cap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
+/** Which of the jobs that there are; taken modulo their number. */
+const Pick = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }))
+
+const Caps = Schema.Tuple([Cap, Cap, Cap])
+
+const Command = Schema.Union([
+  Schema.TaggedStruct("enqueue", { lane: Lane }),
+  Schema.TaggedStruct("cancel", { pick: Pick }),
+  Schema.TaggedStruct("settle", { pick: Pick }),
+  Schema.TaggedStruct("settleStale", { pick: Pick })
+])
+
+/** What one unit decides: several commands under the same caps, or one that brings a cap. */
+const Unit = Schema.Union([
+  Schema.TaggedStruct("several", { caps: Caps, commands: Schema.Array(Command).check(Schema.isMaxLength(5)) }),
+  Schema.TaggedStruct("enqueueWith", { lane: Lane, cap: Cap })
+])
+
+const Work = Schema.Union([
+  Schema.TaggedStruct("claim", { limit: Cap }),
+  Schema.TaggedStruct("claim", { limit: Cap }),
+  Schema.TaggedStruct("release", { pick: Pick }),
+  Schema.TaggedStruct("loseWorkers", {})
+])
+
+const Story = Schema.Array(Schema.Tuple([Unit, Work])).check(Schema.isMaxLength(40))
+
+interface ModelJob {
+  readonly job: string
+  readonly lane: string
+  state: "pending" | "queued" | "running"
+  epoch: number
+  attempt: number
+}
+
+/** What the scheduler should be, said with a list of jobs by age, in which a lane's slots go to its oldest. */
+class Model {
+  readonly jobs: Array<ModelJob> = []
+  readonly caps = new Map<string, number>()
+
+  ofLane(lane: string, ...states: ReadonlyArray<ModelJob["state"]>) {
+    return this.jobs.filter((job) => job.lane === lane && states.includes(job.state))
+  }
+  get waiting() {
+    return this.jobs.filter(({ state }) => state === "pending").length
+  }
+  capOf(lane: string) {
+    return this.caps.get(lane) ?? 0
+  }
+  hasSlot(lane: string) {
+    return this.ofLane(lane, "queued", "running").length < this.capOf(lane)
+  }
+  promote(lane: string) {
+    for (const job of this.ofLane(lane, "pending")) if (this.hasSlot(lane)) job.state = "queued"
+  }
+  setCap(lane: string, cap: number) {
+    this.caps.set(lane, cap)
+    this.promote(lane)
+  }
+  /** The new job's state; `undefined`, and nothing changed, when the queue is full. */
+  enqueue(job: string, lane: string, cap: number): ModelJob["state"] | undefined {
+    const before = { cap: this.capOf(lane), states: this.jobs.map(({ state }) => state) }
+    this.setCap(lane, cap)
+    const state = this.hasSlot(lane) ? "queued" : "pending"
+    if (state === "pending" && this.waiting >= waitingMax) {
+      this.caps.set(lane, before.cap)
+      this.jobs.forEach((job, index) => Object.assign(job, { state: before.states[index] }))
+      return undefined
+    }
+    this.jobs.push({ job, lane, state, epoch: 0, attempt: 0 })
+    return state
+  }
+  end(job: ModelJob) {
+    this.jobs.splice(this.jobs.indexOf(job), 1)
+    this.promote(job.lane)
+  }
+}
+
+it.effect.prop(
+  "lanes do what a list of jobs would do, whatever happens in whatever order",
+  [Story],
+  ([story]) =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const world = yield* makeWorld
+      const model = new Model()
+      /** The leases that workers believe to hold, also those that they have lost. */
+      let leases: ReadonlyArray<Lease> = []
+      const lanes = lanesOfGroup.map((lane) => `${world.lane}-${lane}`)
+      const holderOf = ({ epoch, job }: Lease) =>
+        model.jobs.find((found) => found.job === job && found.state === "running" && found.epoch === epoch)
+
+      const enqueue = (open: OpenLanes, lane: number, cap: number) => {
+        const command = world.job({ lane: lanes[lane]!, cap, waitingMax, attemptsMax })
+        const result = open.enqueue(command)
+        const expected = model.enqueue(command.job, command.lane, cap)
+        assert.strictEqual(Result.isSuccess(result) ? result.success.value.state : undefined, expected)
+        if (Result.isSuccess(result)) result.success.keep()
+      }
+      const cancel = (open: OpenLanes, pick: number) => {
+        const found = model.jobs[pick % Math.max(1, model.jobs.length)]
+        const result = open.cancel(found?.job ?? world.id())
+        const expected = found === undefined ? "NotFound" : found.state === "running" ? "AlreadyRunning" : undefined
+        assert.strictEqual(Result.isFailure(result) ? result.failure._tag : undefined, expected)
+        if (Result.isFailure(result)) return
+        result.success.keep()
+        model.end(found!)
+      }
+      const settle = (open: OpenLanes, { epoch, job }: Lease) => {
+        const found = holderOf({ job, epoch })
+        const result = open.settle({ job, epoch })
+        assert.strictEqual(Result.isSuccess(result), found !== undefined)
+        if (Result.isFailure(result)) return
+        result.success.keep()
+        model.end(found!)
+      }
+
+      const decide = Effect.fnUntraced(function*(unit: typeof Unit.Type) {
+        const open = yield* scheduler.open({
+          lanes: lanes.map((lane) => ({ lane, group: world.group })),
+          jobs: model.jobs.map(({ job, lane }) => ({ job, lane, group: world.group }))
+        })
+        const pending = new Set(model.jobs.filter(({ state }) => state === "pending").map(({ job }) => job))
+        if (unit._tag === "enqueueWith") enqueue(open, unit.lane, unit.cap)
+        else {
+          lanes.forEach((lane, index) => {
+            Result.map(open.setCap({ lane, cap: unit.caps[index]! }), (proposal) => proposal.keep())
+            model.setCap(lane, unit.caps[index]!)
+          })
+          for (const command of unit.commands) {
+            if (command._tag === "enqueue") enqueue(open, command.lane, unit.caps[command.lane]!)
+            else if (command._tag === "cancel") cancel(open, command.pick)
+            else {
+              const lease = leases[command.pick % Math.max(1, leases.length)]
+              if (lease === undefined) continue
+              settle(open, command._tag === "settle" ? lease : { ...lease, epoch: lease.epoch - 1 })
+            }
+          }
+        }
+        const { promoted } = yield* open.save
+        const holders = new Set(model.jobs.filter(({ state }) => state !== "pending").map(({ job }) => job))
+        assert.isTrue(promoted.every((job) => holders.has(job)))
+        assert.isTrue(Array.from(pending).every((job) => !holders.has(job) || promoted.includes(job)))
+      }, atomically)
+
+      const claim = Effect.fnUntraced(function*(limit: number) {
+        const queued = model.jobs.filter(({ state }) => state === "queued")
+        const claimed = yield* world.claim({ limit })
+        assert.strictEqual(claimed.length, Math.min(limit, queued.length))
+        for (const lease of claimed) {
+          // Of its lane it is the oldest that was left.
+          const oldest = model.ofLane(lease.lane, "queued")[0]!
+          Object.assign(oldest, { state: "running", epoch: oldest.epoch + 1, attempt: oldest.attempt + 1 })
+          assert.deepStrictEqual(
+            [lease.job, lease.epoch, lease.attempt],
+            [oldest.job, oldest.epoch, oldest.attempt]
+          )
+        }
+        leases = [...leases, ...claimed]
+      })
+      const release = Effect.fnUntraced(function*(lease: Lease) {
+        yield* scheduler.release([lease])
+        const found = holderOf(lease)
+        if (found !== undefined) Object.assign(found, { state: "queued", attempt: found.attempt - 1 })
+      })
+      const loseWorkers = Effect.gen(function*() {
+        yield* TestClock.adjust("30 seconds")
+        const { exhausted, requeued } = yield* world.rescue({ limit: 1_000 })
+        const lost = model.jobs.filter(({ state }) => state === "running")
+        const last = lost.filter(({ attempt }) => attempt >= attemptsMax)
+        const others = lost.filter((job) => !last.includes(job))
+        assert.sameMembers(ids(exhausted), ids(last))
+        assert.sameMembers(ids(requeued), ids(others))
+        for (const job of last) job.epoch++
+        for (const job of others) job.state = "queued"
+        leases = [...leases, ...exhausted]
+      })
+
+      for (const [unit, work] of story) {
+        yield* decide(unit)
+        const lease = work._tag === "release" ? leases[work.pick % Math.max(1, leases.length)] : undefined
+        if (work._tag === "claim") yield* claim(work.limit)
+        else if (work._tag === "loseWorkers") yield* loseWorkers
+        else if (lease !== undefined) yield* release(lease)
+        const found = yield* scheduler.find(ids(model.jobs))
+        assert.deepStrictEqual(
+          found.map(({ attempt, epoch, job, state }) => ({ job, state, epoch, attempt })),
+          model.jobs.map(({ attempt, epoch, job, state }) => ({ job, state, epoch, attempt }))
+        )
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }
+    }).pipe(Effect.provide(memory)),
+  { arbitrary: { numRuns: 300 } }
+)

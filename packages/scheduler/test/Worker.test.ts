@@ -1,0 +1,356 @@
+import { assert, layer } from "@effect/vitest"
+import { StorageError, UnitOfWork } from "@kinora/persistence"
+import { Cause, Deferred, Effect, Exit, Fiber, Latch, Option, Queue, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { ClaimedJob } from "../src/Job.ts"
+import * as JobHandler from "../src/JobHandler.ts"
+import * as Scheduler from "../src/Scheduler.ts"
+import * as Wakeup from "../src/Wakeup.ts"
+import * as Worker from "../src/Worker.ts"
+import { ids, makeWorld, memory, stateOf } from "./Fixture.ts"
+
+type World = Effect.Success<typeof makeWorld>
+type Payload = { readonly n: number }
+
+/** A world with a worker in it, that tells what happens. */
+const start = Effect.fnUntraced(function*(
+  run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
+  options: Partial<Worker.WorkerOptions> & Partial<JobHandler.JobHandlerOptions<Payload, string, string>> = {},
+  existing?: World
+) {
+  const world = existing ?? (yield* makeWorld)
+  const scheduler = yield* Scheduler.Scheduler
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const settled = yield* Queue.unbounded<JobHandler.Settlement<string>>()
+  const handler = JobHandler.make<Payload, string, string>({
+    kind: world.kind,
+    run,
+    failed: (_, cause) => Effect.succeed(`failed: ${String(Cause.squash(cause))}`),
+    settle: Effect.fnUntraced(function*(settlements) {
+      const lanes = yield* scheduler.open({ jobs: settlements.map(({ job }) => job) })
+      for (const settlement of settlements) {
+        const ended = lanes.settle(settlement.job)
+        if (ended._tag === "Failure") continue
+        ended.success.keep()
+        yield* Queue.offer(settled, settlement)
+      }
+      yield* lanes.save
+    }),
+    ...options
+  })
+  const worker = yield* Scope.provide(
+    Worker.make({ name: "worker", handlers: [handler], grace: 0, ...options }),
+    scope
+  )
+  return {
+    ...world,
+    scheduler,
+    worker,
+    /** Closes the scope that the worker lives in. */
+    stop: Scope.close(scope, Exit.void),
+    settled: Queue.take(settled),
+    outcome: Effect.map(Queue.take(settled), ({ outcome }) => outcome)
+  }
+})
+
+/** A run that says when it started, waits for the test, and says when it was interrupted. */
+const makeGate = Effect.sync(() => {
+  const started = Latch.makeUnsafe(false)
+  const gate = Latch.makeUnsafe(false)
+  const interrupted = Latch.makeUnsafe(false)
+  const seen: Array<ClaimedJob<Payload>> = []
+  return {
+    started: started.await,
+    open: gate.open,
+    interrupted: interrupted.await,
+    seen,
+    run: (job: ClaimedJob<Payload>) =>
+      Effect.sync(() => {
+        seen.push(job)
+        started.openUnsafe()
+      }).pipe(
+        Effect.andThen(gate.await),
+        Effect.as("done"),
+        Effect.onInterrupt(() => Effect.asVoid(interrupted.open))
+      )
+  }
+})
+
+layer(memory)("Worker", (it) => {
+  it.effect("runs a job with its payload as soon as it is enqueued, and settles it", () =>
+    Effect.gen(function*() {
+      const { job, outcome, scheduler } = yield* start(({ payload }) => Effect.succeed(`got ${payload.n}`))
+      const { job: id } = yield* scheduler.enqueue(job({ payload: { n: 42 } }))
+      assert.strictEqual(yield* outcome, "got 42")
+      assert.deepStrictEqual(yield* scheduler.find([id]), [])
+    }))
+
+  it.effect("runs as many jobs at the same time as it may, and the others after them", () =>
+    Effect.gen(function*() {
+      let now = 0
+      let most = 0
+      const { job, scheduler, settled } = yield* start(
+        () =>
+          Effect.sync(() => most = Math.max(most, ++now)).pipe(
+            Effect.andThen(Effect.yieldNow),
+            Effect.andThen(Effect.sync(() => `${now--}`))
+          ),
+        { concurrency: 3 }
+      )
+      yield* Effect.forEach(Array.from({ length: 20 }), () => scheduler.enqueue(job({ cap: 20 })))
+      yield* Effect.forEach(Array.from({ length: 20 }), () => settled)
+      assert.strictEqual(most, 3)
+    }))
+
+  it.effect("starts a job that waited when the one before it is settled", () =>
+    Effect.gen(function*() {
+      const { job, scheduler, settled } = yield* start(() => Effect.succeed("done"))
+      const jobs = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job()))
+      const order = yield* Effect.forEach(jobs, () => settled)
+      assert.deepStrictEqual(order.map(({ job }) => job.job), ids(jobs))
+    }))
+
+  it.effect("tells the application of the jobs that it claims, in the unit that claims them", () =>
+    Effect.gen(function*() {
+      const told: Array<[ids: ReadonlyArray<string>, inUnit: boolean]> = []
+      const gate = yield* makeGate
+      const { job, scheduler, settled } = yield* start(gate.run, {
+        claimed: (jobs) =>
+          Effect.map(UnitOfWork.isOpen, (open) => {
+            told.push([ids(jobs), open])
+          })
+      })
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const commands = [job({ cap: 2 }), job({ cap: 2 })]
+      yield* atomically(Effect.forEach(commands, (command) => scheduler.enqueue(command)))
+      yield* gate.open
+      yield* settled
+      yield* settled
+      assert.deepStrictEqual(told, [[ids(commands), true]])
+    }))
+
+  it.effect("undoes a claim that the application cannot take note of, and tries again", () =>
+    Effect.gen(function*() {
+      const failure = yield* Deferred.make<void>()
+      const { job, outcome, scheduler } = yield* start((job) => Effect.succeed(`attempt ${job.attempt}`), {
+        claimed: () =>
+          Effect.flatMap(Deferred.succeed(failure, undefined), (first) =>
+            first
+              ? Effect.fail(new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" }))
+              : Effect.void)
+      })
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* Deferred.await(failure)
+      assert.strictEqual(yield* stateOf(id), "queued")
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* outcome, "attempt 1")
+    }))
+
+  it.effect("keeps the lease of a job for as long as it runs", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, rescue, scheduler, settled, worker } = yield* start(gate.run)
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* gate.started
+      for (let second = 0; second < 300; second += 10) {
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* rescue(), { requeued: [], exhausted: [] })
+      }
+      assert.deepStrictEqual(ids(yield* worker.running), [id])
+      yield* gate.open
+      assert.strictEqual((yield* settled).job.epoch, 1)
+    }))
+
+  it.effect("interrupts a job whose lease it has lost, and changes nothing in its name", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      // Heartbeats come too late.
+      const { claim, job, rescue, scheduler, worker } = yield* start(gate.run, {
+        concurrency: 1,
+        heartbeatInterval: "1 minute",
+        rescueInterval: "1 hour"
+      })
+      yield* scheduler.enqueue(job())
+      yield* gate.started
+      yield* TestClock.adjust("30 seconds")
+      const { requeued } = yield* rescue()
+      assert.strictEqual(requeued.length, 1)
+      const [taken] = yield* claim({ lease: "1 hour" })
+      yield* TestClock.adjust("30 seconds")
+      yield* gate.interrupted
+      assert.deepStrictEqual(yield* worker.running, [])
+      const [status] = yield* scheduler.find([taken!.job])
+      assert.deepStrictEqual([status!.state, status!.epoch, status!.worker], ["running", 2, Option.some("test")])
+      assert.strictEqual((yield* scheduler.settle(taken!)).job, taken!.job)
+    }))
+
+  it.effect("makes an outcome of a failure, a defect, and a payload that it cannot read", () =>
+    Effect.gen(function*() {
+      const { job, kind, outcome, scheduler } = yield* start(({ payload }) =>
+        payload.n === 1 ? Effect.fail("no") : Effect.die("bug")
+      )
+      yield* scheduler.enqueue(job({ payload: { n: 1 } }))
+      assert.strictEqual(yield* outcome, "failed: no")
+      yield* scheduler.enqueue(job({ payload: { n: 2 } }))
+      assert.strictEqual(yield* outcome, "failed: bug")
+      yield* scheduler.enqueue(job({ kind: { ...kind, encode: () => "from an older build" } }))
+      assert.match(yield* outcome, /^failed: SchemaError/)
+    }))
+
+  it.effect("makes an outcome of a run that interrupts itself", () =>
+    Effect.gen(function*() {
+      const { job, outcome, scheduler } = yield* start(() => Effect.interrupt)
+      yield* scheduler.enqueue(job())
+      assert.match(yield* outcome, /^failed: /)
+    }))
+
+  it.effect("ends a job at its time limit, counted from its first start (D7)", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler.Scheduler
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      const { job } = yield* scheduler.enqueue(world.job({ timeLimit: "100 seconds" }))
+      // Its first worker is lost after a minute.
+      yield* world.claim({ lease: "1 minute" })
+      yield* TestClock.adjust("1 minute")
+      yield* world.rescue()
+      const { outcome } = yield* start(gate.run, {}, world)
+      yield* gate.started
+      yield* TestClock.adjust("39 seconds")
+      assert.strictEqual(yield* stateOf(job), "running")
+      yield* TestClock.adjust("1 second")
+      assert.match(yield* outcome, /^failed: .*ran past its time limit/)
+      yield* gate.interrupted
+    }))
+
+  it.effect("does not run a job whose time is over before it starts", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler.Scheduler
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      yield* scheduler.enqueue(world.job({ timeLimit: "30 seconds" }))
+      yield* world.claim()
+      yield* TestClock.adjust("30 seconds")
+      yield* world.rescue()
+      const { outcome } = yield* start(gate.run, {}, world)
+      assert.match(yield* outcome, /^failed: .*ran past its time limit/)
+      assert.deepStrictEqual(gate.seen, [])
+    }))
+
+  it.effect("takes over the job of a worker that crashed, with its checkpoint", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { claim, job, scheduler, settled, worker } = yield* start(gate.run, { concurrency: 1 })
+      // The worker is busy while another one takes the second job, keeps a checkpoint, and crashes.
+      yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* gate.started
+      const { job: id } = yield* scheduler.enqueue(job({ cap: 2 }))
+      const [crashed] = yield* claim()
+      yield* scheduler.checkpoint({ ...crashed!, checkpoint: { operation: "at the provider" } })
+      yield* gate.open
+      yield* settled
+      yield* TestClock.adjust("1 minute")
+      const { job: rescued, outcome } = yield* settled
+      assert.deepStrictEqual(
+        [rescued.job, rescued.epoch, rescued.attempt, rescued.checkpoint, outcome],
+        [id, 2, 2, Option.some({ operation: "at the provider" }), "done"]
+      )
+      assert.deepStrictEqual(yield* worker.running, [])
+    }))
+
+  it.effect("fails a job whose last attempt was lost", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { claim, job, outcome, scheduler } = yield* start(gate.run, { concurrency: 1 })
+      yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* gate.started
+      yield* scheduler.enqueue(job({ cap: 2, attemptsMax: 1 }))
+      yield* claim()
+      yield* TestClock.adjust("1 minute")
+      assert.match(yield* outcome, /^failed: .*in the last of 1 attempts/)
+      assert.strictEqual(gate.seen.length, 1)
+    }))
+
+  it.effect("settles again what the storage did not take", () =>
+    Effect.gen(function*() {
+      const tried = yield* Deferred.make<void>()
+      const settledAt = yield* Deferred.make<string>()
+      const { job, scheduler } = yield* start(() => Effect.succeed("done"), {
+        settle: ([settlement]) =>
+          Effect.flatMap(Deferred.succeed(tried, undefined), (first) =>
+            first
+              ? Effect.fail(new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" }))
+              : Effect.asVoid(Deferred.succeed(settledAt, settlement!.outcome)))
+      })
+      yield* scheduler.enqueue(job())
+      yield* Deferred.await(tried)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Deferred.await(settledAt), "done")
+    }))
+
+  it.effect("ends jobs when the application keeps nothing of them", () =>
+    Effect.gen(function*() {
+      const ran = yield* Deferred.make<void>()
+      const { job, scheduler, worker } = yield* start(
+        () => Effect.as(Deferred.succeed(ran, undefined), "done"),
+        { settle: undefined }
+      )
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* Deferred.await(ran)
+      yield* worker.drain
+      assert.deepStrictEqual(yield* scheduler.find([id]), [])
+    }))
+
+  it.effect("lets jobs finish while it drains, and claims no more (D51)", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, outcome, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })
+      yield* scheduler.enqueue(job())
+      yield* gate.started
+      const stopping = yield* Effect.forkChild(stop)
+      yield* TestClock.adjust("29 seconds")
+      const late = yield* scheduler.enqueue(job())
+      yield* gate.open
+      assert.strictEqual(yield* outcome, "done")
+      yield* Fiber.join(stopping)
+      assert.strictEqual(yield* stateOf(late.job), "queued")
+      assert.strictEqual(gate.seen.length, 1)
+    }))
+
+  it.effect("gives its jobs back with their checkpoints when the grace is over (D51)", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { claim, job, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })
+      yield* scheduler.enqueue(job())
+      yield* gate.started
+      yield* scheduler.checkpoint({ ...gate.seen[0]!, checkpoint: "half" })
+      const stopping = yield* Effect.forkChild(stop)
+      yield* TestClock.adjust("29 seconds")
+      assert.deepStrictEqual(yield* claim(), [])
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(stopping)
+      yield* gate.interrupted
+      const [again] = yield* claim()
+      assert.deepStrictEqual([again!.checkpoint, again!.epoch, again!.attempt], [Option.some("half"), 2, 1])
+    }))
+
+  it.effect("does nothing when it may run no job", () =>
+    Effect.gen(function*() {
+      const { job, scheduler, stop } = yield* start(() => Effect.succeed("done"), { concurrency: 0 })
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* stateOf(id), "queued")
+      yield* stop
+    }))
+
+  it.effect("finds by itself what nobody told it about", () =>
+    Effect.gen(function*() {
+      const { job, outcome } = yield* start(() => Effect.succeed("done"))
+      // As in another process: the same store, and a wake-up that does not reach this one.
+      const wakeup = Wakeup.Wakeup.of({ wake: Effect.void, subscribe: Effect.sync(() => Latch.makeUnsafe(false)) })
+      const elsewhere = yield* Effect.provideService(Scheduler.make({}), Wakeup.Wakeup, wakeup)
+      yield* elsewhere.enqueue(job())
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* outcome, "done")
+    }))
+})
