@@ -1,4 +1,4 @@
-import { type GenerationRequest, Generator, Generators } from "@kinora/generator"
+import { type GenerationRequest, type Generator, Generators } from "@kinora/generator"
 import { Effect, Option, Stream } from "effect"
 
 /** Does one job the way a worker does, with the driver of that name. */

@@ -3,19 +3,15 @@
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number]
 
+/** No light. */
 export const black: Rgb = [0, 0, 0]
+/** All light. */
 export const white: Rgb = [255, 255, 255]
 
 /** `#rrggbb`. */
 export const fromHex = (hex: string): Rgb => {
   const value = Number.parseInt(hex.slice(1), 16)
   return [value >> 16, (value >> 8) & 255, value & 255]
-}
-
-/** Lightness 0 to 1, chroma 0 to about 0.3, hue in degrees (OKLCH). */
-export const fromLch = (lightness: number, chroma: number, hue: number): Rgb => {
-  const angle = hue * Math.PI / 180
-  return fromLab([lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)])
 }
 
 /** From `a` (share 0) to `b` (share 1). */
@@ -36,9 +32,6 @@ export const turn = (color: Rgb, degrees: number): Rgb => {
   const sin = Math.sin(degrees * Math.PI / 180)
   return fromLab([lightness, a * cos - b * sin, a * sin + b * cos])
 }
-
-/** How light a colour looks, 0 to 1. */
-export const lightness = (color: Rgb): number => toLab(color)[0]
 
 /** For the canvas. */
 export const css = (color: Rgb, alpha = 1): string =>

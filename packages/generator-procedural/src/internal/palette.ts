@@ -1,6 +1,6 @@
 /** Which colours a prompt's words call for. */
 import { Chance, hash } from "./chance.ts"
-import { fromHex, fromLch, mix, type Rgb, turn } from "./color.ts"
+import { fromHex, mix, type Rgb, turn } from "./color.ts"
 import type { Words } from "./words.ts"
 
 /** Six colours from dark to light that go together. */
@@ -14,7 +14,7 @@ export const paletteOf = (words: Words, key: string): Palette => {
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
   const [first, second] = ranked
-  const base = first === undefined ? invented(words, chance) : first.entry.colors
+  const base = first === undefined ? borrowed(words) : first.entry.colors
   const tinted = second === undefined ? base : paired(base, second.entry.colors, (a, b) => mix(a, b, 0.15))
   const degrees = chance.between(-9, 9)
   return paired(tinted, tinted, (color) => turn(color, degrees))
@@ -58,12 +58,6 @@ const entries: ReadonlyArray<Entry> = [
   entry("dawn,sunrise,morning", "#22294f #5a5b9f #b383b8 #f2a7a0 #fbd3a8 #fff4df"),
   entry("night,midnight,moon,moonlit,dark,starry", "#050a1c #0d1b3e #1d3a6b #3f6ea3 #93b9d9 #f0f4e6", true),
   entry(
-    "ocean,sea,underwater,teal,lagoon,wave,waves,coast,beach,turquoise",
-    "#03192d #06395c #0a6a8c #26a6b0 #8fdccb #f1fbe9"
-  ),
-  entry("forest,jungle,green,emerald,moss,garden,bamboo", "#07180f #123524 #2a5d3a #5f8f4e #b5c779 #f3f0cf"),
-  entry("desert,dune,dunes,canyon,mars,sand,terracotta", "#3a1420 #7a2f2b #c05c35 #e59a52 #f4cf8e #fdf1d6"),
-  entry(
     "neon,cyberpunk,synthwave,vaporwave,retrowave,arcade,hologram",
     "#08021a #25085e #7a0fbf #f01c9c #22d3ee #e6fffb",
     true
@@ -84,28 +78,23 @@ const entries: ReadonlyArray<Entry> = [
     "#1c0820 #4b1248 #8c2267 #d14c86 #f5a3b0 #ffeee6"
   ),
   entry(
+    "ocean,sea,underwater,teal,lagoon,wave,waves,coast,beach,turquoise",
+    "#03192d #06395c #0a6a8c #26a6b0 #8fdccb #f1fbe9"
+  ),
+  entry("forest,jungle,green,emerald,moss,garden,bamboo", "#07180f #123524 #2a5d3a #5f8f4e #b5c779 #f3f0cf"),
+  entry("desert,dune,dunes,canyon,mars,sand,terracotta", "#3a1420 #7a2f2b #c05c35 #e59a52 #f4cf8e #fdf1d6"),
+  entry(
     "space,galaxy,nebula,cosmos,cosmic,universe,planet,saturn,jupiter,astronaut,orbit,stars",
     "#060616 #1a1446 #4b2a8a #a14fb8 #f0a3b5 #fff1e0",
     true
   )
 ]
 
-const spreads = [38, 65, 120, 160, 200] as const
-
-/** For words that no palette knows: a hue of their own, and one some way from it. */
-const invented = (words: Words, chance: Chance): Palette => {
-  const any = words.list.length === 0 ? chance.whole(0, 999) : hash(words.list.slice(0, 8).join(" "))[0]
-  // Not from yellow to green, whose dark shades look like mud.
-  const hue = 135 + any % 285
-  const spread = chance.pick(spreads)
-  return [
-    fromLch(0.17, 0.05, hue),
-    fromLch(0.33, 0.11, hue + spread * 0.15),
-    fromLch(0.52, 0.15, hue + spread * 0.4),
-    fromLch(0.7, 0.14, hue + spread * 0.7),
-    fromLch(0.85, 0.09, hue + spread),
-    fromLch(0.965, 0.025, hue + spread)
-  ]
+/** For words that no palette knows: one of the others, with its hues turned. */
+const borrowed = (words: Words): Palette => {
+  const [which, turned] = hash(words.list.join(" "))
+  const { colors } = entries[which % entries.length]!
+  return paired(colors, colors, (color) => turn(color, turned % 41 - 20))
 }
 
 const paired = (a: Palette, b: Palette, combine: (a: Rgb, b: Rgb) => Rgb): Palette => [

@@ -4,6 +4,7 @@ import { Chance } from "./chance.ts"
 import { black, css, mix, type Rgb } from "./color.ts"
 import type { Plan } from "./plan.ts"
 
+/** A full turn, in radians. */
 export const tau = Math.PI * 2
 
 /** A canvas. Scenes measure in shares of it and in units, so that every size shows the same picture. */

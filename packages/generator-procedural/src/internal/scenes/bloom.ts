@@ -7,6 +7,7 @@ import type { Plan } from "../plan.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
 import { type Flower, flowerOf, paintFlower, paintStem } from "./flower.ts"
 
+/** Paints flowers. */
 export const bloom: Scene = (plan, surface) => {
   const chance = new Chance(`bloom|${plan.key}`)
   const noise = new Noise(chance)

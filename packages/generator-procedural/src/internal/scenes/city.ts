@@ -8,6 +8,7 @@ import { finish, glow, makeSurface, type Scene, shade, type Surface, tau, vertic
 import { makeBlocks, paintBlock } from "./towers.ts"
 import { paintRain } from "./weather.ts"
 
+/** Paints a city at night or dusk. */
 export const city: Scene = (plan, surface) => {
   const chance = new Chance(`city|${plan.key}`)
   const noise = new Noise(chance)

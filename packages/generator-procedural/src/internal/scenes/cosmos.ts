@@ -7,6 +7,7 @@ import type { Plan } from "../plan.ts"
 import { paintStars } from "../stars.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
 
+/** Paints deep space. */
 export const cosmos: Scene = (plan, surface) => {
   const chance = new Chance(`cosmos|${plan.key}`)
   const noise = new Noise(chance)

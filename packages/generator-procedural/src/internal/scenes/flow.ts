@@ -5,6 +5,7 @@ import { clamp, Noise, smoothstep } from "../noise.ts"
 import type { Plan } from "../plan.ts"
 import { finish, makeField, type Scene, type Surface } from "../surface.ts"
 
+/** Paints silk or strands. */
 export const flow: Scene = (plan, surface) => {
   const chance = new Chance(`flow|${plan.key}`)
   const noise = new Noise(chance)

@@ -3,6 +3,7 @@ import { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb } from "../color.ts"
 import { finish, type Scene, type Surface, tau } from "../surface.ts"
 
+/** Paints a poster of tiles. */
 export const geometry: Scene = (plan, surface) => {
   const { context, height, width } = surface
   const { dark, palette } = plan

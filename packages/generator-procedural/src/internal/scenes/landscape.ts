@@ -9,6 +9,7 @@ import { makeRanges, paintRange, type Terrain } from "./terrain.ts"
 import { paintWater } from "./water.ts"
 import { paintRain, paintSnowfall } from "./weather.ts"
 
+/** Paints land under a sky. */
 export const landscape: Scene = (plan, surface) => {
   const { palette, words } = plan
   const chance = new Chance(`landscape|${plan.key}`)
