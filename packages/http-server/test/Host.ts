@@ -85,7 +85,7 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
   const app = yield* HttpRouter.toHttpEffect(
     HttpServerRoutes.layerWith({ baseUrl: "https://api.example.com", docs: false, ...options })
   )
-  const context = yield* Effect.context<never>()
+  const context = yield* Effect.context()
   const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
     Effect.updateService(
       app,

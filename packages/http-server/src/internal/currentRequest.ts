@@ -1,7 +1,7 @@
 /** What is known of the request under way, and what its response has to say. */
 import type { Identity } from "@kinora/accounts/Identity"
 import type { RateLimit } from "@kinora/rate-limit"
-import { Context, Effect, Option, Random } from "effect"
+import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as ClientAddress from "../ClientAddress.ts"
 

@@ -1,0 +1,205 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { errorOf, limitOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const bytes = new TextEncoder().encode("0123456789")
+
+/** A completed job, its path, and the query of a signed URL of it. */
+const openResult = Effect.fnUntraced(function*(content: Uint8Array = bytes) {
+  const send = yield* Host.start()
+  const owner = yield* Host.openAccount()
+  const { id } = yield* Host.addCompleted(owner.account, content)
+  const { json } = yield* send("GET", `/v1/generations/${id}`, { key: owner.key })
+  const { output } = json as { readonly output: { readonly url: string } }
+  const { pathname, search } = new URL(output.url)
+  return { send, ...owner, id, path: pathname, signed: `${pathname}${search}` }
+})
+
+it.effect("sends the whole result with its headers to key and signed URL alike (D32, D33)", () =>
+  Effect.gen(function*() {
+    const { id, key, path, send, signed } = yield* openResult()
+    for (const answer of [yield* send("GET", path, { key }), yield* send("GET", signed)]) {
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.text, "0123456789")
+      assert.deepInclude(answer.headers, {
+        "content-type": "image/png",
+        "content-length": "10",
+        "accept-ranges": "bytes",
+        "etag": "\"84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882\"",
+        "last-modified": "Sat, 21 Nov 2026 12:00:30 GMT",
+        "cache-control": "private, max-age=86400",
+        "content-disposition": `inline; filename="${id}.png"`,
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "cross-origin",
+        "access-control-allow-origin": "*"
+      })
+      assert.notProperty(answer.headers, "content-range")
+    }
+    assert.strictEqual(limitOf(yield* send("GET", path, { key })).limit, 300)
+    assert.strictEqual(limitOf(yield* send("GET", signed)).limit, 60)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+const part = (text: string, contentRange: string) => ({ status: 206, text, contentRange })
+const whole = { status: 200, text: "0123456789", contentRange: undefined }
+const unsatisfiable = { status: 416, text: undefined, contentRange: "bytes */10" }
+
+const ranges = [
+  ["bytes=0-0", part("0", "bytes 0-0/10")],
+  ["bytes=0-1", part("01", "bytes 0-1/10")],
+  ["bytes=2-4", part("234", "bytes 2-4/10")],
+  ["bytes=5-", part("56789", "bytes 5-9/10")],
+  ["bytes=9-9", part("9", "bytes 9-9/10")],
+  ["bytes=8-99", part("89", "bytes 8-9/10")],
+  ["bytes=0-", part("0123456789", "bytes 0-9/10")],
+  ["bytes=-3", part("789", "bytes 7-9/10")],
+  ["bytes=-99", part("0123456789", "bytes 0-9/10")],
+  ["bytes=10-", unsatisfiable],
+  ["bytes=99-100", unsatisfiable],
+  ["bytes=-0", unsatisfiable],
+  ["bytes=4-2", whole],
+  ["bytes=", whole],
+  ["bytes=a-b", whole],
+  ["items=0-1", whole],
+  ["bytes=0-1,3-4", whole]
+] as const
+
+it.effect("answers every form of Range as RFC 9110 says (D33)", () =>
+  Effect.gen(function*() {
+    const { send, signed } = yield* openResult()
+    for (const [range, expected] of ranges) {
+      const answer = yield* send("GET", signed, { headers: { range } })
+      assert.strictEqual(answer.status, expected.status, range)
+      assert.strictEqual(answer.headers["content-range"], expected.contentRange, range)
+      if (expected.text === undefined) {
+        assert.deepStrictEqual(errorOf(answer, "range_not_satisfiable").details, { bytes: 10 })
+      } else {
+        assert.strictEqual(answer.text, expected.text, range)
+        assert.strictEqual(answer.headers["content-length"], String(expected.text.length), range)
+      }
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers an empty result: 200 without bytes, and no range of it (D33)", () =>
+  Effect.gen(function*() {
+    const { send, signed } = yield* openResult(new Uint8Array(0))
+    const answer = yield* send("GET", signed)
+    assert.deepStrictEqual([answer.status, answer.text, answer.headers["content-length"]], [200, "", "0"])
+    const ranged = yield* send("GET", signed, { headers: { range: "bytes=0-" } })
+    errorOf(ranged, "range_not_satisfiable")
+    assert.strictEqual(ranged.headers["content-range"], "bytes */0")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("honours If-None-Match, If-Modified-Since and If-Range (D33)", () =>
+  Effect.gen(function*() {
+    const { send, signed } = yield* openResult()
+    const etag = (yield* send("HEAD", signed)).headers["etag"]!
+    const get = (headers: Readonly<Record<string, string>>) => send("GET", signed, { headers })
+
+    const same = yield* get({ "if-none-match": `"other", ${etag}` })
+    assert.deepStrictEqual([same.status, same.text, same.headers["etag"]], [304, "", etag])
+    assert.strictEqual(same.headers["cache-control"], "private, max-age=86400")
+    assert.strictEqual((yield* get({ "if-none-match": "\"other\"" })).status, 200)
+    assert.strictEqual((yield* get({ "if-modified-since": "Sat, 21 Nov 2026 12:00:30 GMT" })).status, 304)
+    assert.strictEqual((yield* get({ "if-modified-since": "Sat, 21 Nov 2026 12:00:29 GMT" })).status, 200)
+
+    const range = "bytes=0-1"
+    assert.strictEqual((yield* get({ range, "if-range": etag })).status, 206)
+    assert.strictEqual((yield* get({ range, "if-range": "\"other\"" })).status, 200)
+    assert.strictEqual((yield* get({ range, "if-range": `W/${etag}` })).status, 200)
+    assert.strictEqual((yield* get({ range, "if-none-match": etag })).status, 304)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers HEAD like GET without Range and without a body (interface)", () =>
+  Effect.gen(function*() {
+    const { path, send, signed } = yield* openResult()
+    const answer = yield* send("HEAD", signed, { headers: { range: "bytes=0-1" } })
+    assert.deepStrictEqual([answer.status, answer.text, answer.headers["content-length"]], [200, "", "10"])
+    assert.notProperty(answer.headers, "content-range")
+    const refused = yield* send("HEAD", path)
+    assert.deepStrictEqual([refused.status, refused.text], [401, ""])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("sends an attachment when asked for a download, also behind a signature (D33)", () =>
+  Effect.gen(function*() {
+    const { id, send, signed } = yield* openResult()
+    const answer = yield* send("GET", `${signed}&download=1`)
+    assert.strictEqual(answer.headers["content-disposition"], `attachment; filename="${id}.png"`)
+    const inline = yield* send("GET", `${signed}&download=0`)
+    assert.strictEqual(inline.headers["content-disposition"], `inline; filename="${id}.png"`)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("serves the derived files that there are (D34)", () =>
+  Effect.gen(function*() {
+    const { id, key, send } = yield* openResult()
+    const thumb = yield* send("GET", `/v1/generations/${id}/thumb`, { key })
+    assert.deepStrictEqual([thumb.status, thumb.text, thumb.headers["content-type"]], [200, "012", "image/webp"])
+    assert.strictEqual(thumb.headers["content-disposition"], `inline; filename="${id}-thumb.webp"`)
+    errorOf(yield* send("GET", `/v1/generations/${id}/poster`, { key }), "result_not_found")
+    errorOf(yield* send("GET", `/v1/generations/${id}/preview`, { key }), "result_not_found")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses a wrong signature with 401, and counts it as a failed authentication (D32)", () =>
+  Effect.gen(function*() {
+    const { id, path, send, signed } = yield* openResult()
+    const wrong = [
+      `${signed}x`,
+      signed.replace("exp=1", "exp=2"),
+      `${path}?exp=1795348830&sig=`,
+      signed.replace("/content", "/thumb"),
+      signed.replace(id, "gen_00000000000000000000000000")
+    ]
+    for (const [index, url] of wrong.entries()) {
+      const answer = yield* send("GET", url)
+      errorOf(answer, "invalid_signature")
+      assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
+      assert.strictEqual(limitOf(answer).remaining, 59 - index)
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses an expired signature with 403, without counting it (D32)", () =>
+  Effect.gen(function*() {
+    const { send, signed } = yield* openResult()
+    yield* TestClock.adjust("24 hours")
+    const answer = yield* send("GET", signed)
+    errorOf(answer, "signature_expired")
+    assert.strictEqual(limitOf(answer).remaining, 60)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses half a pair with 400, and no credentials with 401 (D32)", () =>
+  Effect.gen(function*() {
+    const { path, send, signed } = yield* openResult()
+    errorOf(yield* send("GET", `${path}?exp=1795348830`), "invalid_params")
+    errorOf(yield* send("GET", `${path}?sig=abc`), "invalid_params")
+    errorOf(yield* send("GET", `${signed}&exp=1`), "invalid_params")
+    errorOf(yield* send("GET", path), "unauthorized")
+    errorOf(yield* send("GET", path, { key: "kin_wrong" }), "unauthorized")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("lets either of key and pair be good enough, whatever the other is (D32)", () =>
+  Effect.gen(function*() {
+    const { key, path, send, signed } = yield* openResult()
+    const other = yield* Host.openAccount({ email: "other@example.com" })
+    assert.strictEqual((yield* send("GET", signed, { key: "kin_wrong" })).status, 200)
+    assert.strictEqual((yield* send("GET", signed, { key: other.key })).status, 200)
+    assert.strictEqual((yield* send("GET", `${signed}x`, { key })).status, 200)
+    assert.strictEqual((yield* send("GET", `${path}?exp=1&sig=x`, { key })).status, 200)
+    errorOf(yield* send("GET", `${signed}x`, { key: other.key }), "not_found")
+    errorOf(yield* send("GET", `${signed}x`, { key: "kin_wrong" }), "invalid_signature")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 409 before completion, 404 for a cancelled job and 410 after the window (D31)", () =>
+  Effect.gen(function*() {
+    const { key, path, send } = yield* openResult()
+    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a sea" } }
+    const created = (yield* send("POST", "/v1/generations", { key, body })).json as { readonly id: string }
+    const waiting = yield* send("GET", `/v1/generations/${created.id}/content`, { key })
+    assert.deepStrictEqual(errorOf(waiting, "result_not_ready").details, { status: "queued" })
+    yield* send("POST", `/v1/generations/${created.id}/cancel`, { key })
+    const cancelled = yield* send("GET", `/v1/generations/${created.id}/content`, { key })
+    assert.deepStrictEqual(errorOf(cancelled, "result_not_found").details, { status: "cancelled" })
+    yield* TestClock.adjust("24 hours")
+    const expired = errorOf(yield* send("GET", path, { key }), "result_expired")
+    assert.deepStrictEqual(expired.details, { expired_at: "2026-11-22T12:00:30.000Z" })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))

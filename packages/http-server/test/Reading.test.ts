@@ -1,0 +1,266 @@
+import { assert, it } from "@effect/vitest"
+import { Changes, Generation, Generations, GenerationStore } from "@kinora/generations"
+import { Generation as WireGeneration, Model as WireModel } from "@kinora/http-api"
+import { StorageError } from "@kinora/persistence/StorageError"
+import { Places } from "@kinora/rate-limit"
+import { DateTime, Deferred, Effect, Fiber, Logger, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as Readiness from "../src/Readiness.ts"
+import { errorOf, limitOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+const strictly = Schema.decodeUnknownSync(WireGeneration.Generation, { onExcessProperty: "error" })
+
+/** A job that was created over HTTP. */
+const createOne = Effect.fnUntraced(function*() {
+  const send = yield* Host.start()
+  const { account, key, keyId } = yield* Host.openAccount()
+  const created = strictly((yield* send("POST", "/v1/generations", { key, body })).json)
+  return { send, account, key, keyId, id: Generation.GenerationId.parse(created.id)! }
+})
+
+/** Returns when this many requests of the key wait. */
+const held = (keyId: string, count: number): Effect.Effect<void, StorageError, Places.Places> =>
+  Effect.flatMap(
+    Places.Places.use((places) => places.held(`wait:${keyId}`)),
+    (now) => now === count ? Effect.void : Effect.andThen(Effect.yieldNow, held(keyId, count))
+  )
+
+/** What a worker does when the job failed. */
+const fail = Effect.fnUntraced(function*(id: Generation.GenerationId) {
+  const store = yield* GenerationStore.GenerationStore
+  const failure = { code: "content_rejected", message: "The model refused the prompt.", reason: "safety" } as const
+  yield* store.end([{ id, failure, at: yield* DateTime.now }])
+  yield* Changes.Changes.use((changes) => changes.publish([id]))
+})
+
+it.effect("shows a completed job with links that end with the download window (D10)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { account, key } = yield* Host.openAccount()
+    const { id } = yield* Host.addCompleted(account, new Uint8Array(5))
+    const answer = yield* send("GET", `/v1/generations/${id}`, { key })
+    assert.strictEqual(answer.status, 200)
+    const generation = strictly(answer.json)
+    const expiresAt = "2026-11-22T12:00:30.000Z"
+    const exp = Date.parse(expiresAt) / 1000
+    const link = new RegExp(`^https://api\\.example\\.com/v1/generations/${id}/(\\w+)\\?exp=${exp}&sig=[\\w-]{43}$`)
+    assert.strictEqual(link.exec(generation.output?.url ?? "")?.[1], "content")
+    assert.strictEqual(link.exec(generation.thumb_url ?? "")?.[1], "thumb")
+    assert.isNull(generation.preview_url)
+    assert.isNull(generation.poster_url)
+    assert.strictEqual(generation.output?.mime, "image/png")
+    assert.strictEqual(generation.output?.bytes, 5)
+    assert.strictEqual(DateTime.formatIso(generation.output!.expires_at), expiresAt)
+    assert.notProperty(answer.json, "next")
+
+    yield* TestClock.adjust("24 hours")
+    const after = strictly((yield* send("GET", `/v1/generations/${id}`, { key })).json)
+    assert.isNull(after.output)
+    assert.isNull(after.thumb_url)
+    assert.strictEqual(DateTime.formatIso(after.result_expires_at!), expiresAt)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows why a job failed, and that it was refunded (D12)", () =>
+  Effect.gen(function*() {
+    const { id, key, send } = yield* createOne()
+    yield* fail(id)
+    const generation = strictly((yield* send("GET", `/v1/generations/${id}`, { key })).json)
+    assert.strictEqual(generation.status, "failed")
+    assert.isTrue(generation.refunded)
+    assert.strictEqual(generation.error_code, "content_rejected")
+    assert.deepStrictEqual(generation.error, {
+      code: "content_rejected",
+      message: "The model refused the prompt.",
+      reason: "safety"
+    })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("cancels a waiting job, refunds it, and answers the same when asked again (D8)", () =>
+  Effect.gen(function*() {
+    const { account, id, key, send } = yield* createOne()
+    for (let n = 0; n < 2; n++) {
+      const answer = yield* send("POST", `/v1/generations/${id}/cancel`, { key })
+      assert.strictEqual(answer.status, 200, answer.text)
+      const generation = strictly(answer.json)
+      assert.strictEqual(generation.status, "cancelled")
+      assert.isTrue(generation.refunded)
+    }
+    assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses to cancel what has started or is over, and tells clients not to repeat it (D8, D27)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { account, key } = yield* Host.openAccount()
+    const { id } = yield* Host.addCompleted(account, new Uint8Array(1))
+    const answer = yield* send("POST", `/v1/generations/${id}/cancel`, { key })
+    assert.deepStrictEqual(errorOf(answer, "not_cancellable").details, { status: "completed" })
+    assert.strictEqual(answer.headers["x-should-retry"], "false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("holds a request with wait until the job is final (D37)", () =>
+  Effect.gen(function*() {
+    const { id, key, keyId, send } = yield* createOne()
+    const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=30`, { key }))
+    yield* held(keyId, 1)
+    yield* TestClock.adjust("10 seconds")
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* fail(id)
+    assert.strictEqual(strictly((yield* Fiber.join(waiting)).json).status, "failed")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers with the job as it is when the wait ends, at 60 seconds at the latest (D37)", () =>
+  Effect.gen(function*() {
+    const { id, key, keyId, send } = yield* createOne()
+    for (const [wait, seconds] of [["1", 1], ["60", 60], ["3600", 60], ["99999999999999999999", 60]] as const) {
+      const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=${wait}`, { key }))
+      yield* held(keyId, 1)
+      yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
+      assert.isUndefined(waiting.pollUnsafe(), wait)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(strictly((yield* Fiber.join(waiting)).json).status, "queued")
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses a wait that is no integer of at least 0 (D37)", () =>
+  Effect.gen(function*() {
+    const { id, key, send } = yield* createOne()
+    for (const wait of ["-1", "1.5", "ten", "", "1&wait=2"]) {
+      const { details } = errorOf(yield* send("GET", `/v1/generations/${id}?wait=${wait}`, { key }), "invalid_params")
+      assert.strictEqual((details["issues"] as ReadonlyArray<{ path: string }>)[0]?.path, "wait")
+    }
+    assert.strictEqual((yield* send("GET", `/v1/generations/${id}?wait=0`, { key })).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers at once when the key's places are taken, and gives a place back when its client leaves (D37)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ longPollsMax: 2 })
+    const { key, keyId } = yield* Host.openAccount()
+    const { id } = strictly((yield* send("POST", "/v1/generations", { key, body })).json)
+    const wait = send("GET", `/v1/generations/${id}?wait=60`, { key })
+
+    const first = yield* Effect.forkChild(wait)
+    const second = yield* Effect.forkChild(wait)
+    yield* held(keyId, 2)
+    assert.strictEqual((yield* wait).status, 200)
+    yield* Fiber.interrupt(first)
+    yield* held(keyId, 1)
+    yield* Fiber.interrupt(second)
+    yield* held(keyId, 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("lists the models on sale with exactly the fields of the interface (D9)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { key } = yield* Host.openAccount()
+    const answer = yield* send("GET", "/v1/models", { key })
+    const { data } = Schema.decodeUnknownSync(WireModel.ModelList, { onExcessProperty: "error" })(answer.json)
+    assert.deepStrictEqual(data?.map(({ id, status }) => [id, status]), [
+      ["kinora-sketch-1", "available"],
+      ["kinora-canvas-1", "available"],
+      ["paused-1", "paused"]
+    ])
+    assert.deepStrictEqual(data?.[1]?.price_table?.[0], { params: { resolution: "1k" }, credits: 8 })
+    assert.strictEqual(limitOf(answer).limit, 300)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("says what a host that is not ready waits for (D49)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start().pipe(
+      Effect.provideService(Readiness.Readiness, { notReady: Effect.succeed(["database"]) })
+    )
+    const answer = yield* send("GET", "/readyz")
+    assert.deepStrictEqual(errorOf(answer, "unavailable").details, { not_ready: ["database"] })
+    assert.strictEqual(answer.headers["retry-after"], "1")
+    assert.deepStrictEqual((yield* send("GET", "/healthz")).json, { status: "ok" })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("describes itself to programs, and to people without fetching anything (D49)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ docs: true })
+    assert.deepInclude((yield* send("GET", "/openapi.json")).json, { openapi: "3.1.0" })
+    const page = yield* send("GET", "/docs")
+    assert.strictEqual(page.headers["content-type"], "text/html")
+    assert.notMatch(page.text, /<(?:script|link|img)[^>]+(?:src|href)=/)
+    assert.include(page.text, "\"withDefaultFonts\":false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("carries the caller's request id, or a new one (D30)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const ids = new Set<string>()
+    for (const given of ["", "a".repeat(129), "é"]) {
+      const { headers } = yield* send("GET", "/healthz", { headers: { "x-request-id": given } })
+      assert.match(headers["x-request-id"] ?? "", /^req_[0-9a-f]{32}$/)
+      ids.add(headers["x-request-id"]!)
+    }
+    assert.strictEqual(ids.size, 3)
+    const { headers } = yield* send("GET", "/nothing", { headers: { "x-request-id": "trace 7" } })
+    assert.strictEqual(headers["x-request-id"], "trace 7")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+/** The service with reads that end like this, and what it logs. */
+const brokenReads = Effect.fnUntraced(function*(read: Effect.Effect<never, StorageError>) {
+  const generations = yield* Generations.Generations
+  const logged: Array<string> = []
+  const send = yield* Host.start().pipe(
+    Effect.provideService(Generations.Generations, { ...generations, get: () => read }),
+    Effect.provide(Logger.layer([
+      Logger.map(Logger.formatLogFmt, (line) => {
+        logged.push(line)
+      })
+    ]))
+  )
+  const { key } = yield* Host.openAccount()
+  const answer = yield* send("GET", "/v1/generations/gen_1?sig=secret", { key, headers: { "x-request-id": "trace 7" } })
+  return { answer, log: logged.join("\n") }
+})
+
+it.effect("says nothing of the inside on a defect, and logs all under the request id (D41)", () =>
+  Effect.gen(function*() {
+    const { answer, log } = yield* brokenReads(Effect.die(new Error("the inside")))
+    const error = errorOf(answer, "internal_error")
+    assert.notInclude(answer.text, "inside")
+    assert.deepStrictEqual(error.details, {})
+    assert.include(log, "the inside")
+    assert.include(log, "trace 7")
+    assert.include(log, "GET /v1/generations/gen_1")
+    assert.notInclude(log, "secret")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 503 while storage may come back, and 500 when it will not (D40)", () =>
+  Effect.gen(function*() {
+    const broken = (reason: StorageError["reason"]) => new StorageError({ operation: "test", reason, cause: "inside" })
+    const { answer, log } = yield* brokenReads(Effect.fail(broken("unavailable")))
+    errorOf(answer, "unavailable")
+    assert.strictEqual(answer.headers["retry-after"], "1")
+    assert.strictEqual(answer.headers["retry-after-ms"], "1000")
+    assert.strictEqual(limitOf(answer).limit, 300)
+    assert.include(log, "trace 7")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 500 when storage refuses a statement for good (D40)", () =>
+  Effect.gen(function*() {
+    const failed = new StorageError({ operation: "test", reason: "failed", cause: "inside" })
+    const { answer, log } = yield* brokenReads(Effect.fail(failed))
+    errorOf(answer, "internal_error")
+    assert.include(log, "Storage failed during test")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 503 and closes the connection when the host stops (D40)", () =>
+  Effect.gen(function*() {
+    const reading = yield* Deferred.make<void>()
+    const generations = yield* Generations.Generations
+    const read = Effect.andThen(Deferred.succeed(reading, undefined), Effect.interrupt)
+    const send = yield* Host.start().pipe(
+      Effect.provideService(Generations.Generations, { ...generations, get: () => read })
+    )
+    const { key } = yield* Host.openAccount()
+    const answer = yield* send("GET", "/v1/generations/gen_1", { key })
+    yield* Deferred.await(reading)
+    errorOf(answer, "unavailable")
+    assert.strictEqual(answer.headers["connection"], "close")
+    assert.strictEqual(answer.headers["retry-after"], "1")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))

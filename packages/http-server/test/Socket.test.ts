@@ -1,0 +1,235 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Generations } from "@kinora/generations"
+import { Access, Api, ApiError } from "@kinora/http-api"
+import { BlobStore } from "@kinora/storage"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
+import { HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { createServer } from "node:http"
+import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
+import * as Host from "./Host.ts"
+
+/** The routes on a free port of this machine, in real time. */
+const server = HttpRouter.serve(HttpServerRoutes.layerWith({ creatingBodyBytesMax: 1000 }), {
+  disableLogger: true,
+  disableListenLog: true
+}).pipe(
+  Layer.provideMerge(Host.services),
+  Layer.provideMerge(NodeHttpServer.layerTest)
+)
+
+const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+
+let accounts = 0
+const openAccount = Effect.suspend(() => Host.openAccount({ email: `account-${accounts++}@example.com` }))
+
+const origin = Effect.map(
+  HttpServer.HttpServer,
+  ({ address }) => `http://127.0.0.1:${address._tag === "UnixPathAddress" ? 0 : address.port}`
+)
+
+/** A client that sends the key of an account. */
+const clientOf = (key: Redacted.Redacted) =>
+  HttpApiClient.make(Api.Api).pipe(
+    Effect.provide(Layer.mergeAll(
+      HttpApiMiddleware.layerClient(Access.BearerAuth, ({ next, request }) =>
+        next(HttpClientRequest.bearerToken(request, key))),
+      HttpApiMiddleware.layerClient(Access.ContentAuth, ({ next, request }) =>
+        next(HttpClientRequest.bearerToken(request, key)))
+    ))
+  )
+
+const fetchText = (path: string, init: RequestInit = {}) =>
+  Effect.flatMap(origin, (origin) =>
+    Effect.promise(async (signal) => {
+      const response = await fetch(`${origin}${path}`, { ...init, signal })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    }))
+
+layer(server, { excludeTestServices: true })("over a socket", (it) => {
+  it.effect("serves the typed client: values, headers and errors arrive as classes", () =>
+    Effect.gen(function*() {
+      const { account, key } = yield* openAccount
+      const client = yield* clientOf(key)
+      const first = yield* client.generations.create({ headers: { "idempotency-key": "one" }, payload: body })
+      assert.strictEqual(first.constructor.name, "CreatedGeneration")
+      const again = yield* client.generations.create({ headers: { "idempotency-key": "one" }, payload: body })
+      assert.strictEqual(again.constructor.name, "ReplayedGeneration")
+      assert.deepStrictEqual(again.generation, first.generation)
+      assert.strictEqual(first.location, `${yield* origin}/v1/generations/${first.generation.id}`)
+
+      const params = { id: first.generation.id }
+      assert.strictEqual((yield* client.generations.get({ params, query: { wait: 0 } })).status, "queued")
+      assert.strictEqual((yield* client.generations.cancel({ params })).status, "cancelled")
+      assert.strictEqual((yield* client.models.list()).data?.length, 3)
+      assert.deepStrictEqual(yield* client.health.ready(), { status: "ready" })
+
+      const unknown = yield* Effect.flip(client.generations.get({ params: { id: "gen_1" }, query: {} }))
+      assert.instanceOf(unknown, ApiError.NotFound)
+      const { id } = yield* Host.addCompleted(account, new Uint8Array([1, 2, 3]))
+      const late = yield* Effect.flip(client.generations.cancel({ params: { id } }))
+      assert.instanceOf(late, ApiError.Conflict)
+      const wrong = yield* Effect.flip(
+        client.generations.create({ headers: {}, payload: { ...body, params: { prompt: "", aspect_ratio: "x" } } })
+      )
+      assert.instanceOf(wrong, ApiError.BadRequest)
+      const content = yield* client.content.content({ params: { id }, query: {}, headers: {} })
+      assert.deepStrictEqual(yield* Stream.runCollect(content), [new Uint8Array([1, 2, 3])])
+      const range = { range: "bytes=9-" }
+      const outside = yield* Effect.flip(client.content.content({ params: { id }, query: {}, headers: range }))
+      assert.instanceOf(outside, ApiError.RangeNotSatisfiable)
+    }))
+
+  it.effect("tells the client when to come back as a typed error", () =>
+    Effect.gen(function*() {
+      const { key } = yield* Host.openAccount({ email: "free@example.com", plans: false, credits: 1000 })
+      const client = yield* clientOf(key)
+      const create = (n: number) =>
+        client.generations.create({ headers: {}, payload: { ...body, params: { prompt: `lake ${n}` } } })
+      // Eleven calls are more than one minute allows, and two minutes cannot pass meanwhile.
+      const error = yield* Effect.flip(Effect.forEach(Array.from({ length: 21 }, (_, n) => n), create))
+      assert.instanceOf(error, ApiError.TooManyRequests)
+      assert.isTrue(error instanceof ApiError.TooManyRequests && error.retry.afterMillis <= 60_000)
+    }))
+
+  it.effect("sends status, length and headers of HEAD, 206, 304 and 416 (D33)", () =>
+    Effect.gen(function*() {
+      const { account, key } = yield* openAccount
+      const { id } = yield* Host.addCompleted(account, new Uint8Array(300_000).fill(65))
+      const get = (headers: Readonly<Record<string, string>>, method = "GET") =>
+        fetchText(`/v1/generations/${id}/content`, {
+          method,
+          headers: { ...headers, authorization: `Bearer ${Redacted.value(key)}` }
+        })
+      const head = yield* get({}, "HEAD")
+      assert.deepStrictEqual([head.status, head.headers.get("content-length"), head.text], [200, "300000", ""])
+      const whole = yield* get({})
+      assert.deepStrictEqual([whole.status, whole.text.length], [200, 300_000])
+      const part = yield* get({ range: "bytes=1-262144" })
+      assert.deepStrictEqual([part.status, part.text.length], [206, 262_144])
+      assert.strictEqual(part.headers.get("content-range"), "bytes 1-262144/300000")
+      assert.strictEqual(part.headers.get("content-length"), "262144")
+      const same = yield* get({ "if-none-match": whole.headers.get("etag") ?? "" })
+      assert.deepStrictEqual([same.status, same.text], [304, ""])
+      const outside = yield* get({ range: "bytes=300000-" })
+      assert.deepStrictEqual([outside.status, outside.headers.get("content-range")], [416, "bytes */300000"])
+    }))
+
+  it.effect("refuses a body that turns out too large, also without a length (D18)", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openAccount
+      const chunk = new TextEncoder().encode("x".repeat(600))
+      const answer = yield* fetchText("/v1/generations", {
+        method: "POST",
+        headers: { authorization: `Bearer ${Redacted.value(key)}`, "content-type": "application/json" },
+        body: Stream.toReadableStream(Stream.make(chunk, chunk)),
+        duplex: "half"
+      })
+      assert.strictEqual(answer.status, 413)
+      assert.strictEqual(JSON.parse(answer.text).error.code, "payload_too_large")
+    }))
+
+  it.effect("counts failed attempts by the socket's address (D28)", () =>
+    Effect.gen(function*() {
+      const answer = yield* fetchText("/v1/models", { headers: { "x-forwarded-for": "198.51.100.1" } })
+      assert.strictEqual(answer.status, 401)
+      const other = yield* fetchText("/v1/models", { headers: { "x-forwarded-for": "198.51.100.2" } })
+      assert.isBelow(Number(other.headers.get("x-ratelimit-remaining")), 59)
+    }))
+})
+
+/** Ten GiB that were never made, in chunks of 64 KiB: how many were asked for, and when the reader left. */
+const makeEndless = Effect.gen(function*() {
+  const closed = yield* Deferred.make<void>()
+  const chunk = new Uint8Array(65_536)
+  const state = { chunks: 0 }
+  const stream = Stream.fromEffectRepeat(Effect.sync(() => {
+    state.chunks++
+    return chunk
+  })).pipe(Stream.ensuring(Deferred.succeed(closed, undefined)))
+  return { closed, state, stream }
+})
+
+layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServices: true })("a stream", (it) => {
+  it.effect("is closed when its client leaves, and is read no faster than the client reads (D35)", () =>
+    Effect.gen(function*() {
+      const { closed, state, stream } = yield* makeEndless
+      const { account, key } = yield* Host.openAccount()
+      const generations = yield* Generations.Generations
+      const { id } = yield* Host.addCompleted(account, new Uint8Array(1))
+      const bytes = 10 * 2 ** 30
+      const routes = HttpRouter.serve(HttpServerRoutes.layer, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provideMerge(NodeHttpServer.layerTest)
+      )
+      const blobs = yield* BlobStore.BlobStore
+      const context = yield* Layer.build(routes).pipe(
+        Effect.provideService(BlobStore.BlobStore, { ...blobs, get: () => stream }),
+        Effect.provideService(Generations.Generations, {
+          ...generations,
+          file: (id, file, account) =>
+            Effect.map(generations.file(id, file, account), (found) => ({
+              ...found,
+              file: { ...found.file, bytes }
+            }))
+        })
+      )
+      const url = `${yield* Effect.provide(origin, context)}/v1/generations/${id}/content`
+      const left = new AbortController()
+      yield* Effect.promise(async () => {
+        const headers = { authorization: `Bearer ${Redacted.value(key)}` }
+        const response = await fetch(url, { headers, signal: left.signal })
+        assert.strictEqual(response.headers.get("content-length"), String(bytes))
+        await response.body?.getReader().read()
+      })
+      left.abort()
+      yield* Deferred.await(closed)
+      // What fits the buffers of two sockets, and far from everything.
+      assert.isBelow(state.chunks, 1000)
+    }).pipe(Effect.scoped))
+
+  it.effect("ends a long poll when its client leaves (D37)", () =>
+    Effect.gen(function*() {
+      const { entered, left, origin, key } = yield* servePolls("leaver@example.com")
+      const client = new AbortController()
+      const headers = { authorization: `Bearer ${Redacted.value(key)}` }
+      const gone = fetch(`${origin}/v1/generations/gen_1?wait=60`, { headers, signal: client.signal }).catch(() => {})
+      yield* Deferred.await(entered)
+      client.abort()
+      yield* Deferred.await(left)
+      yield* Effect.promise(() => gone)
+    }).pipe(Effect.scoped))
+
+  it.effect("answers what is still under way when the host stops with 503 (D40)", () =>
+    Effect.gen(function*() {
+      const { entered, key, origin, stop } = yield* servePolls("stayer@example.com")
+      const headers = { authorization: `Bearer ${Redacted.value(key)}` }
+      const waiting = fetch(`${origin}/v1/generations/gen_1?wait=60`, { headers })
+      yield* Deferred.await(entered)
+      const stopping = yield* Effect.forkChild(stop)
+      const response = yield* Effect.promise(() => waiting)
+      assert.strictEqual(response.status, 503)
+      assert.strictEqual(response.headers.get("connection"), "close")
+      assert.include(yield* Effect.promise(() => response.text()), "\"code\":\"unavailable\"")
+      yield* Fiber.join(stopping)
+    }).pipe(Effect.scoped))
+})
+
+/** A server whose long polls last until they are interrupted. */
+const servePolls = Effect.fnUntraced(function*(email: string) {
+  const { key } = yield* Host.openAccount({ email })
+  const generations = yield* Generations.Generations
+  const entered = yield* Deferred.make<void>()
+  const left = yield* Deferred.make<void>()
+  const wait = Effect.andThen(Deferred.succeed(entered, undefined), Effect.never).pipe(
+    Effect.onInterrupt(() => Deferred.succeed(left, undefined))
+  )
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const routes = HttpRouter.serve(HttpServerRoutes.layer, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(NodeHttpServer.layer(() => createServer(), { port: 0, gracefulShutdownTimeout: "1 millis" }))
+  )
+  const context = yield* Layer.buildWithScope(routes, scope).pipe(
+    Effect.provideService(Generations.Generations, { ...generations, wait: () => wait })
+  )
+  return { entered, left, key, origin: yield* Effect.provide(origin, context), stop: Scope.close(scope, Exit.void) }
+})
