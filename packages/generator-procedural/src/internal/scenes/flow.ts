@@ -112,9 +112,12 @@ const paintStrands = (plan: Plan, surface: Surface, chance: Chance, noise: Noise
       context.stroke()
     }
     if (thickness > 3.5 * unit) {
+      // A shadow with round ends would show beyond the strand.
+      context.lineCap = "butt"
       context.strokeStyle = css(c0, 0.2)
       context.lineWidth = thickness * 1.5
       line(2.2 * unit, 3.6 * unit)
+      context.lineCap = "round"
     }
     context.strokeStyle = css(color, thickness > 3.5 * unit ? 0.96 : 0.72)
     context.lineWidth = thickness

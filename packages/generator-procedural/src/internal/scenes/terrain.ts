@@ -184,12 +184,12 @@ const paintRelief = (surface: Surface, range: Range, colors: Colors): void => {
       const down = Math.max(0, below) / side
       const here = relief(range, x, down, octaves)
       const there = relief(range, x + toSun * epsilon, down - 0.5 * epsilon, octaves)
-      const light = clamp(0.46 + strength * (here - there) / epsilon * 0.11 / range.frequency)
+      const light = strength * (here - there) / epsilon * 0.11 / range.frequency - 0.04
       const depth = clamp(below / reach)
       const hazy = range.fog * smoothstep(0.25, 1.15, depth) * (1 - range.nearness) * 0.85
       const snowy = range.snow ? smoothstep(0.75, 0.2, depth + 0.35 * (here - 0.5)) * 0.45 : 0
       const offset = (row * columns + column) * 4
-      const color = ramp.offset(clamp(light + snowy))
+      const color = ramp.offset(0.5 + 0.5 * Math.tanh(1.7 * (light + snowy)))
       for (let channel = 0; channel < 3; channel++) {
         const base = ramp.bytes[color + channel]!
         image.data[offset + channel] = base + (colors.haze[channel]! - base) * hazy
