@@ -170,7 +170,11 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           for (const { group, waiting } of sumByGroup(counted)) {
             drifts.push({ of: "group", id: group, counter: "waiting", stored: groups.get(group) ?? 0, found: waiting })
           }
-          return drifts.filter(({ found, stored }) => found !== stored).slice(0, limit)
+          return drifts.filter(({ found, stored }) => found !== stored)
+            .toSorted((a, b) =>
+              a.of.localeCompare(b.of) || a.id.localeCompare(b.id) || a.counter.localeCompare(b.counter)
+            )
+            .slice(0, limit)
         }),
 
       groupsAfter: (after, limit) =>

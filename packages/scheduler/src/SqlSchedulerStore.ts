@@ -5,9 +5,10 @@ import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Schemas from "./internal/migrations.ts"
 import * as Rows from "./internal/rows.ts"
+import * as Statements from "./internal/statements.ts"
 import type { GroupId, JobId, Lease } from "./Job.ts"
 import type { LanesChanges, NewJob, Promotion } from "./Lanes.ts"
-import { type ClaimTerms, LaneMoved, type LoadRequest, SchedulerStore } from "./SchedulerStore.ts"
+import { LaneMoved, type LoadRequest, SchedulerStore } from "./SchedulerStore.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations = {
@@ -20,17 +21,10 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
   SchedulerStore,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
-    const placeColumns = sql.literal(`${addressColumns}, job.state, job.epoch`)
+    const placeColumns = sql.literal(`${Statements.addressColumns}, job.state, job.epoch`)
     const statusColumns = sql.literal(
-      `${addressColumns}, job.kind, job.state, job.epoch, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
+      `${Statements.addressColumns}, job.kind, job.state, job.epoch, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
     )
-    const claimedColumns = sql.literal(`
-      ${addressColumns}, job.kind, job.state, job.payload, job.checkpoint, job.epoch, job.attempt,
-      job.attempts_max AS "attemptsMax", job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt",
-      job.time_limit_ms AS "timeLimit", job.position
-    `)
-
     const load = Effect.fnUntraced(function*({ groups, jobs, lanes }: LoadRequest) {
       // Creates or locks, in the order of ids; the condition that never holds keeps
       // a row that is there from being rewritten, but not from being locked.
@@ -167,50 +161,6 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       return promotions.length === 0 ? [] : yield* promote(promotions)
     })
 
-    // MATERIALIZED, so that no plan can run the limit twice. SKIP LOCKED: two workers
-    // must not wait for each other's jobs. The order is the order of the index, so
-    // that a long line is never sorted.
-    const claim = (terms: ClaimTerms) =>
-      claimedRows(sql`
-        WITH next AS MATERIALIZED (
-          SELECT id FROM scheduler_job
-          WHERE state = 'queued' AND kind = ANY(${terms.kinds}::text[])
-          ORDER BY position
-          LIMIT ${terms.limit}
-          FOR UPDATE SKIP LOCKED
-        )
-        UPDATE scheduler_job AS job SET
-          state = 'running',
-          epoch = job.epoch + 1,
-          attempt = job.attempt + 1,
-          started_at = coalesce(job.started_at, ${DateTime.toDate(terms.now)}),
-          lease_until = ${DateTime.toDate(terms.until)},
-          worker = ${terms.worker}
-        FROM next
-        WHERE job.id = next.id
-        RETURNING ${claimedColumns}
-      `)
-
-    const rescue = (terms: ClaimTerms) =>
-      claimedRows(sql`
-        WITH lost AS MATERIALIZED (
-          SELECT id, attempt < attempts_max AS again FROM scheduler_job
-          WHERE state = 'running' AND lease_until <= ${DateTime.toDate(terms.now)}
-            AND kind = ANY(${terms.kinds}::text[])
-          ORDER BY lease_until
-          LIMIT ${terms.limit}
-          FOR UPDATE SKIP LOCKED
-        )
-        UPDATE scheduler_job AS job SET
-          state = CASE WHEN lost.again THEN 'queued' ELSE 'running' END,
-          epoch = CASE WHEN lost.again THEN job.epoch ELSE job.epoch + 1 END,
-          lease_until = CASE WHEN lost.again THEN NULL ELSE ${DateTime.toDate(terms.until)}::timestamptz END,
-          worker = CASE WHEN lost.again THEN job.worker ELSE ${terms.worker} END
-        FROM lost
-        WHERE job.id = lost.id
-        RETURNING ${claimedColumns}
-      `)
-
     /** The jobs of these leases that still run under them, locked in the order of ids. */
     const held = (leases: ReadonlyArray<Lease>) =>
       sql`
@@ -228,7 +178,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       load: (request) => load(request).pipe(mapSql("SchedulerStore.load")),
       apply: (changes, now) => apply(changes, now).pipe(mapSql("SchedulerStore.apply")),
       claim: (terms) =>
-        claim(terms).pipe(
+        claimedRows(Statements.claim(sql, terms)).pipe(
           Effect.map((rows) => rows.toSorted(Rows.byPosition).map(Rows.toClaimed)),
           mapSql("SchedulerStore.claim")
         ),
@@ -261,7 +211,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
           RETURNING job.id
         `).pipe(Effect.map(toIds), mapSql("SchedulerStore.release")),
       rescue: (terms) =>
-        rescue(terms).pipe(
+        claimedRows(Statements.rescue(sql, terms)).pipe(
           Effect.map((rows) => {
             const inOrder = rows.toSorted(Rows.byPosition)
             return {

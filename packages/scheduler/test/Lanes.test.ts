@@ -206,5 +206,5 @@ it.effect.prop(
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }
     }).pipe(Effect.provide(memory)),
-  { arbitrary: { numRuns: 300 } }
+  { arbitrary: { runs: 300 } }
 )

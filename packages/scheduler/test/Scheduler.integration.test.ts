@@ -1,5 +1,109 @@
+import { assert, it, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { over } from "./Fixture.ts"
+import { DateTime, Effect, Queue, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Statements from "../src/internal/statements.ts"
+import * as JobHandler from "../src/JobHandler.ts"
+import { Scheduler } from "../src/Scheduler.ts"
+import * as Worker from "../src/Worker.ts"
+import { suite as crowd } from "./CrowdContract.ts"
+import { makeWorld, over } from "./Fixture.ts"
 import { suite } from "./SchedulerContract.ts"
 
-for (const [name, database] of TestDatabase.all) suite(name, over(database))
+for (const [name, database] of TestDatabase.all) {
+  suite(name, over(database))
+
+  layer(over(database))(`Worker (${name})`, (it) => {
+    it.effect("runs what there is, over several lanes, until nothing is left", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const ran = yield* Queue.unbounded<number>()
+        const handler = JobHandler.make({
+          kind: world.kind,
+          run: ({ payload }) => Queue.offer(ran, payload.n),
+          failed: () => Effect.succeed(false)
+        })
+        const numbers = Array.from({ length: 200 }, (_, n) => n)
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* Worker.make({ name: "worker", handlers: [handler], concurrency: 16 })
+          yield* Effect.forEach(numbers, (n) =>
+            scheduler.enqueue(
+              world.job({ lane: `${world.lane}-${n % 3}`, cap: 5, waitingMax: 1_000, payload: { n } })
+            ), { concurrency: 50, discard: true })
+          const seen = yield* Effect.forEach(numbers, () => Queue.take(ran))
+          assert.sameMembers(seen, numbers)
+        }))
+        assert.deepStrictEqual(yield* world.claim(), [])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+  })
+}
+
+// PGlite has one session, so its crowd takes turns.
+crowd("PGlite", over(TestDatabase.pglite), 1_000)
+crowd("Postgres", over(TestDatabase.postgres))
+
+const backlog = 20_000
+
+it.effect("claims without touching those that wait for a slot, however many they are", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const scheduler = yield* Scheduler
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    yield* atomically(Effect.gen(function*() {
+      const lanes = yield* scheduler.open({ lanes: [world] })
+      for (let n = 0; n < backlog; n++) {
+        Result.map(lanes.enqueue(world.job({ waitingMax: backlog })), (proposal) => proposal.keep())
+      }
+      yield* lanes.save
+    }))
+    yield* Effect.forEach([1, 2, 3], (n) => scheduler.enqueue(world.job({ lane: `free-${n}`, waitingMax: backlog })))
+
+    // The planner has never seen the table: its worst day.
+    const now = yield* DateTime.now
+    const terms = {
+      worker: "test",
+      kinds: [world.kind.name],
+      limit: 100,
+      now,
+      until: DateTime.add(now, { seconds: 30 })
+    }
+    const [explained] = yield* sql`EXPLAIN (ANALYZE, FORMAT JSON) ${Statements.claim(sql, terms)}`
+    const [{ Plan }] = yield* Schema.decodeUnknownEffect(Explained)(explained?.["QUERY PLAN"])
+    const scans = nodesOf(Plan).filter((node) =>
+      node["Relation Name"] === "scheduler_job" && node["Node Type"].includes("Scan")
+    )
+    assert.isNotEmpty(scans)
+    for (const scan of scans) {
+      assert.oneOf(scan["Index Name"], ["scheduler_job_queued", "scheduler_job_pkey"])
+      assert.isAtMost(scan["Actual Rows"] * scan["Actual Loops"] + (scan["Rows Removed by Filter"] ?? 0), 4)
+    }
+    assert.strictEqual(yield* Effect.map(scheduler.verify, (drifts) => drifts.length), 0)
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+interface PlanNode {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: ReadonlyArray<PlanNode>
+}
+
+const PlanNode: Schema.Codec<PlanNode> = Schema.Struct({
+  "Node Type": Schema.String,
+  "Relation Name": Schema.optionalKey(Schema.String),
+  "Index Name": Schema.optionalKey(Schema.String),
+  "Actual Rows": Schema.Number,
+  "Actual Loops": Schema.Number,
+  "Rows Removed by Filter": Schema.optionalKey(Schema.Number),
+  Plans: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<PlanNode> => PlanNode)))
+})
+
+const Explained = Schema.Tuple([Schema.Struct({ Plan: PlanNode })])
+
+const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]

@@ -3,7 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Duration, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
+import type { LaneCounters } from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
+import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
@@ -321,6 +323,37 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const { job } = yield* scheduler.enqueue(world.job())
         const error = yield* Effect.flip(scheduler.enqueue(world.job({ job })))
         assert.isTrue(error._tag === "StorageError" && !error.isRetryable)
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("finds counters that are wrong, and makes them right", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const store = yield* SchedulerStore
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const { group, job, lane } = yield* makeWorld
+        const jobs = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job({ cap: 2 })))
+        const write = (counters: Partial<LaneCounters>, waiting: number) =>
+          atomically(Effect.gen(function*() {
+            const now = yield* DateTime.now
+            const lanes = [{ lane, group, cap: 2, held: 2, waiting: 1, ...counters }]
+            yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [{ group, waiting }], lanes }, now)
+          }))
+
+        yield* write({ held: 5, waiting: 0 }, 7)
+        assert.deepStrictEqual(yield* scheduler.verify, [
+          { of: "group", id: group, counter: "waiting", stored: 7, found: 1 },
+          { of: "lane", id: lane, counter: "held", stored: 5, found: 2 },
+          { of: "lane", id: lane, counter: "waiting", stored: 0, found: 1 }
+        ])
+        yield* scheduler.rebuild
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+        assert.strictEqual(yield* stateOf(jobs[2]!.job), "pending")
+
+        // Somebody waited beside a slot that only the counters took for held.
+        yield* write({ cap: 3, held: 3 }, 1)
+        yield* scheduler.rebuild
+        assert.strictEqual(yield* stateOf(jobs[2]!.job), "queued")
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
   })

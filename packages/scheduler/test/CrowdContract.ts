@@ -1,0 +1,110 @@
+/** What stays true while many workers claim, finish, fail, die and come back too late. */
+import { assert, layer } from "@effect/vitest"
+import type { StorageError } from "@kinora/persistence"
+import { Effect, type Layer, Random, Result } from "effect"
+import { TestClock } from "effect/testing"
+import type { ClaimedJob } from "../src/Job.ts"
+import { Scheduler } from "../src/Scheduler.ts"
+import type { SchedulerError } from "../src/SchedulerError.ts"
+import { type Backend, makeWorld } from "./Fixture.ts"
+
+const workers = 32
+const cap = 2
+const groups = ["x", "y"]
+const lanesPerGroup = 4
+
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, samples = 10_000) =>
+  layer(backend)(`A crowd of workers (${name})`, (it) => {
+    it.effect("never holds more slots than there are, and ends every job once", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        let taken = 0
+        /** Jobs that may be in the tables, and how often each was ended. */
+        const live = new Set<string>()
+        const ended = new Map<string, number>()
+        const end = (job: string) => {
+          live.delete(job)
+          ended.set(job, (ended.get(job) ?? 0) + 1)
+        }
+
+        const pickLane = Effect.gen(function*() {
+          const group = groups[yield* Random.nextIntBetween(0, groups.length - 1)]!
+          const index = yield* Random.nextIntBetween(0, lanesPerGroup - 1)
+          return { group: `${world.group}-${group}`, lane: `${world.lane}-${group}-${index}` }
+        })
+
+        const produce = Effect.gen(function*() {
+          const command = world.job({ ...(yield* pickLane), cap, attemptsMax: 2 })
+          live.add(command.job)
+          const result = yield* refused(scheduler.enqueue(command))
+          if (Result.isFailure(result)) live.delete(command.job)
+        })
+
+        const cancel = Effect.gen(function*() {
+          const [job] = live
+          if (job === undefined) return
+          const result = yield* refused(scheduler.cancel(job))
+          if (Result.isSuccess(result)) end(job)
+        })
+
+        const settle = Effect.fnUntraced(function*(job: ClaimedJob) {
+          const result = yield* refused(scheduler.settle(job))
+          if (Result.isSuccess(result)) end(job.job)
+        })
+
+        /** Leases of workers that died, or only seemed to: some come back and try to finish. */
+        const lost: Array<ClaimedJob> = []
+        const work = Effect.gen(function*() {
+          for (const job of yield* world.claim({ limit: 4 })) {
+            const fate = yield* Random.next
+            if (fate < 0.6) yield* settle(job)
+            else if (fate < 0.7) yield* scheduler.release([job])
+            else if (fate < 0.8) {
+              yield* scheduler.heartbeat([job], "30 seconds")
+              yield* refused(scheduler.checkpoint({ ...job, checkpoint: job.attempt }))
+              yield* settle(job)
+            } else lost.push(job)
+          }
+          const late = lost.length > 20 ? lost.shift() : undefined
+          if (late !== undefined) yield* settle(late)
+        })
+
+        const sample = Effect.gen(function*() {
+          const held = new Map<string, number>()
+          for (const { lane, state } of yield* scheduler.find(Array.from(live))) {
+            if (state !== "pending") held.set(lane, (held.get(lane) ?? 0) + 1)
+          }
+          for (const [lane, count] of held) assert.isAtMost(count, cap, lane)
+          taken++
+        })
+
+        const rescue = Effect.gen(function*() {
+          yield* TestClock.adjust("10 seconds")
+          const { exhausted } = yield* world.rescue()
+          yield* Effect.forEach(exhausted, settle, { discard: true })
+        })
+
+        const turn = Effect.gen(function*() {
+          const what = yield* Random.next
+          yield* (what < 0.45 ? produce : what < 0.9 ? work : what < 0.95 ? cancel : rescue)
+          yield* sample
+        })
+        const repeat = Effect.repeat(turn, { until: () => taken >= samples })
+        yield* Effect.forEach(Array.from({ length: workers }), () => repeat, { concurrency: workers, discard: true })
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+
+        while (live.size > 0) {
+          yield* TestClock.adjust("30 seconds")
+          yield* rescue
+          yield* Effect.forEach(yield* world.claim({ limit: 100 }), settle, { discard: true })
+        }
+        assert.isAbove(ended.size, samples / 10)
+        assert.isTrue(Array.from(ended.values()).every((times) => times === 1))
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }), { timeout: 120_000 })
+  })
+
+/** A refusal is what a crowd must expect. A failure of the storage is not, and least of all a deadlock. */
+const refused = <A>(effect: Effect.Effect<A, SchedulerError | StorageError.StorageError>) =>
+  Effect.result(Effect.catchTag(effect, "StorageError", (error) => Effect.die(error)))
