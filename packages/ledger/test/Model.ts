@@ -1,0 +1,117 @@
+/**
+ * The ledger as one would play it with coins: every credit lies in a named heap,
+ * is taken one at a time, and goes back where it was. No entries, no parts, no sums.
+ */
+import type { LotKind } from "../src/Lot.ts"
+
+/** A lot, named by what opened it. */
+export interface Heap {
+  readonly name: string
+  readonly account: string
+  readonly kind: LotKind
+  readonly imagesOnly: boolean
+  readonly openedAt: number
+  readonly expiresAt: number
+  coins: number
+  /** Its expiry was played; a clock that is behind does not open it again. */
+  closed: boolean
+}
+
+/** A charge: the heap of each coin, or the day that was counted. */
+interface Paid {
+  readonly heaps: ReadonlyArray<string>
+  readonly counter: string | undefined
+  refunded: boolean
+}
+
+/** Times are whole hours. */
+export const make = (refundHours: number) => {
+  const heaps = new Map<string, Heap>()
+  const paid = new Map<string, Paid>()
+  const counters = new Map<string, number>()
+  let granted = 0
+  let expired = 0
+
+  const isLive = (heap: Heap, now: number) => !heap.closed && heap.expiresAt > now
+
+  const best = (account: string, now: number, imagesOnlyAllowed: boolean): Heap | undefined =>
+    [...heaps.values()]
+      .filter((heap) => heap.account === account && heap.kind !== "trial" && heap.coins > 0 && isLive(heap, now))
+      .filter((heap) => imagesOnlyAllowed || !heap.imagesOnly)
+      // A stable sort: heaps that are alike stay in the order in which they were made.
+      .toSorted((one, other) =>
+        one.expiresAt - other.expiresAt ||
+        Number(other.imagesOnly) - Number(one.imagesOnly) ||
+        ["plan", "refund", "addon"].indexOf(one.kind) - ["plan", "refund", "addon"].indexOf(other.kind) ||
+        one.openedAt - other.openedAt
+      )[0]
+
+  return {
+    heaps,
+    counters,
+    totals: () => ({ granted, expired }),
+
+    grant: (heap: Heap): "Granted" | "AlreadyGranted" => {
+      if (heaps.has(heap.name)) return "AlreadyGranted"
+      heaps.set(heap.name, heap)
+      granted += heap.coins
+      return "Granted"
+    },
+
+    /** The heap of each coin, or why not. */
+    charge: (account: string, reference: string, price: number, now: number, imagesOnlyAllowed: boolean) => {
+      if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
+      const taken: Array<string> = []
+      while (taken.length < price) {
+        const heap = best(account, now, imagesOnlyAllowed)
+        if (heap === undefined) {
+          for (const name of taken) heaps.get(name)!.coins++
+          return "InsufficientCredits"
+        }
+        heap.coins--
+        taken.push(heap.name)
+      }
+      paid.set(`${account} ${reference}`, { heaps: taken, counter: undefined, refunded: false })
+      return taken
+    },
+
+    count: (account: string, reference: string, limit: number, counter: string) => {
+      if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
+      if ((counters.get(counter) ?? 0) >= limit) return "QuotaExceeded"
+      counters.set(counter, (counters.get(counter) ?? 0) + 1)
+      paid.set(`${account} ${reference}`, { heaps: [], counter, refunded: false })
+      return "ChargedQuota"
+    },
+
+    /** The heap that each coin went to, or why none did. */
+    refund: (account: string, reference: string, now: number) => {
+      const charge = paid.get(`${account} ${reference}`)
+      if (charge === undefined) return "UnknownCharge"
+      if (charge.refunded) return "AlreadyRefunded"
+      charge.refunded = true
+      if (charge.counter !== undefined) counters.set(charge.counter, counters.get(charge.counter)! - 1)
+      return charge.heaps.map((from) => {
+        const heap = heaps.get(from)!
+        if (isLive(heap, now)) {
+          heap.coins++
+          return from
+        }
+        const name = `${reference} for ${from}`
+        const made = heaps.get(name) ??
+          { ...heap, name, kind: "refund", openedAt: now, expiresAt: now + refundHours, coins: 0, closed: false }
+        made.coins++
+        heaps.set(name, made)
+        return name
+      })
+    },
+
+    expire: (now: number): void => {
+      for (const heap of heaps.values()) {
+        if (heap.expiresAt > now) continue
+        expired += heap.coins
+        heap.coins = 0
+        heap.closed = true
+      }
+    }
+  }
+}
