@@ -1,6 +1,10 @@
 import { UnitOfWork } from "@kinora/persistence"
 import { Layer } from "effect"
 import * as MemoryAccountStore from "../src/MemoryAccountStore.ts"
-import { suite } from "./AccountsContract.ts"
+import * as AccountsContract from "./AccountsContract.ts"
+import * as AuthenticationContract from "./AuthenticationContract.ts"
 
-suite("memory", MemoryAccountStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory)))
+const memory = MemoryAccountStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+
+AccountsContract.suite("memory", memory)
+AuthenticationContract.suite("memory", memory)

@@ -7,7 +7,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Accounts from "../src/Accounts.ts"
 import * as SqlAccountStore from "../src/SqlAccountStore.ts"
-import { suite } from "./AccountsContract.ts"
+import * as AccountsContract from "./AccountsContract.ts"
+import * as AuthenticationContract from "./AuthenticationContract.ts"
 
 const over = (database: TestDatabase.TestDatabase) =>
   Layer.merge(SqlAccountStore.layer, UnitOfWork.layerSql).pipe(
@@ -29,7 +30,8 @@ const dump = Effect.gen(function*() {
 })
 
 for (const [name, database] of TestDatabase.all) {
-  suite(name, over(database))
+  AccountsContract.suite(name, over(database))
+  AuthenticationContract.suite(name, over(database))
 
   layer(Layer.merge(over(database), SecureRandom.layerWebCrypto))(`SqlAccountStore (${name})`, (it) => {
     it.effect("keeps nothing of a key that it could be used by (D3)", () =>

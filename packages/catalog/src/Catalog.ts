@@ -26,7 +26,7 @@ export class InvalidCatalog extends Schema.TaggedError<InvalidCatalog>("@kinora/
 ) {
   override get message(): string {
     return [
-      `${this.issues.length} problems in the configuration of models`,
+      `${this.issues.length} ${this.issues.length === 1 ? "problem" : "problems"} in the configuration of models`,
       ...this.issues.map(({ message, path }) => `  models${formatPath(path)}: ${message}`)
     ].join("\n")
   }
