@@ -9,6 +9,9 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { PgliteClient } from "../src/index.ts"
 
+/** Milliseconds. Initialising a directory takes a second of an idle core, and tests run side by side. */
+const startsMax = 120_000
+
 const makeDirectory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-pglite-"))),
   (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
@@ -25,7 +28,7 @@ it.live("keeps what was committed over a restart", () =>
     const directory = join(yield* makeDirectory, "made/by/it")
     yield* onDatabase(directory, statement("CREATE TABLE kept AS SELECT 7 AS id"))
     assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT id FROM kept")), [{ id: 7 }])
-  }).pipe(Effect.scoped))
+  }).pipe(Effect.scoped), startsMax)
 
 it.live("loses no acknowledged row when its process is killed", () =>
   Effect.gen(function*() {
@@ -36,7 +39,7 @@ it.live("loses no acknowledged row when its process is killed", () =>
     // One more may have been committed whose acknowledgement died on the way.
     assert.deepStrictEqual(found.slice(0, acknowledged.length), acknowledged.map((id) => ({ id })))
     assert.isAtMost(found.length, acknowledged.length + 1)
-  }).pipe(Effect.scoped))
+  }).pipe(Effect.scoped), startsMax)
 
 it.live("fails with a connection error when the directory cannot be opened", () =>
   Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { PgliteClient } from "../src/index.ts"
@@ -94,14 +94,5 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       `
       assert.deepStrictEqual(rows.map((row) => row.id), [1, 2, 3])
       assert.isTrue(rows.every((row) => row.body === body && Buffer.compare(row.bytes, bytes) === 0))
-    }))
-})
-
-describe("two databases", () => {
-  it.live("share nothing", () =>
-    Effect.gen(function*() {
-      const create = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE only_here (id int)`)
-      yield* Effect.provide(create, PgliteClient.layer())
-      yield* Effect.provide(create, PgliteClient.layer())
     }))
 })
