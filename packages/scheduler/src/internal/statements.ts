@@ -5,8 +5,8 @@ import type { ClaimTerms } from "../SchedulerStore.ts"
 
 /**
  * MATERIALIZED, so that no plan can apply the limit twice. SKIP LOCKED: two workers
- * must not wait for each other's jobs. The order is that of the index, so that a long
- * line is never sorted.
+ * must not wait for each other's jobs. The index holds queued jobs only, in this order,
+ * so neither those that wait for a slot nor a long line of queued ones cost anything.
  */
 export const claim = (sql: SqlClient.SqlClient, terms: ClaimTerms): Statement.Statement<unknown> =>
   sql`
