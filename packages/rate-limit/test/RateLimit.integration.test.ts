@@ -1,4 +1,8 @@
+import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
+import { Effect, Layer, Tracer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Budget, Places, RateLimit } from "../src/index.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
@@ -9,3 +13,45 @@ for (const [name, database] of TestDatabase.all) {
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
 }
+
+const overPostgres = Layer.mergeAll(
+  RateLimit.layer,
+  Budget.layer,
+  Places.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+).pipe(Layer.provide(Backend.over(TestDatabase.postgres)))
+
+/** How many statements an effect sends to the database. */
+const statementsOf = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  let statements = 0
+  const counting = Tracer.make({
+    span: (options) => {
+      if (options.kind === "client") statements++
+      return new Tracer.NativeSpan(options)
+    }
+  })
+  yield* Effect.withTracer(effect, counting)
+  return statements
+})
+
+it.effect("costs one statement for a set, and none for keys whose minute is full", () =>
+  Effect.gen(function*() {
+    const { hitAll } = yield* RateLimit.RateLimit
+    const { reserveAll } = yield* Budget.Budget
+    const hits = Array.from({ length: 1000 }, (_, index) => ({ key: `counted ${index % 200}`, limit: 5 }))
+    assert.strictEqual(yield* statementsOf(hitAll(hits)), 1)
+    assert.strictEqual(yield* statementsOf(hitAll(hits)), 0)
+    const requests = Array.from({ length: 100 }, (_, index) => ({ key: `counted ${index}`, limit: 5, amount: 3 }))
+    assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("never makes processes wait for each other crosswise", () =>
+  Effect.gen(function*() {
+    const { hitAll } = yield* RateLimit.RateLimit
+    const keys = Array.from({ length: 50 }, (_, index) => `crosswise ${index}`)
+    const rounds = yield* Effect.forEach(
+      Array.from({ length: 60 }, (_, index) => index % 2 === 0 ? keys : keys.toReversed()),
+      (keys) => hitAll(keys.map((key) => ({ key, limit: 30 }))),
+      { concurrency: "unbounded" }
+    )
+    assert.strictEqual(rounds.flat().filter((verdict) => verdict.accepted).length, 50 * 30)
+  }).pipe(Effect.provide(overPostgres)))

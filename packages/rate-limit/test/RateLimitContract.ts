@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
+import { UnitOfWork } from "@kinora/persistence"
+import { Context, Data, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Hit, layer as layerRateLimit, layerWith, RateLimit, type Verdict } from "../src/RateLimit.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 
+class Undone extends Data.TaggedError("Undone")<{}> {}
+
 /** What every backend of `RateLimit` promises. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) =>
+export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerRateLimit.pipe(Layer.provideMerge(backend)))(`RateLimit (${name})`, (it) => {
     it.effect("accepts exactly the limit of many hits from several processes", () =>
       Effect.gen(function*() {
@@ -164,6 +167,17 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) 
         )
         assert.deepStrictEqual(accepted, [true, false, false])
         assert.strictEqual(sets.length, 3)
+      }))
+
+    it.effect("forgets what a unit of work counted that was rolled back", () =>
+      Effect.gen(function*() {
+        const { hit } = yield* RateLimit
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const request = { key: "rolled back", limit: 1 }
+        const undone = Effect.andThen(hit(request), Effect.fail(new Undone())).pipe(atomically)
+        assert.instanceOf(yield* Effect.flip(undone), Undone)
+        assert.isTrue((yield* hit(request)).accepted)
+        assert.isFalse((yield* hit(request)).accepted)
       }))
 
     it.effect("sweeps past minutes, as many as it is told, and not the current one", () =>
