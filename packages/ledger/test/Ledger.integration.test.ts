@@ -1,5 +1,146 @@
+import { assert, layer } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
+import { DateTime, Effect, Result, Tracer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ledger } from "../src/Ledger.ts"
+import { LotId } from "../src/Lot.ts"
+import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
 import { suite } from "./LedgerContract.ts"
 
-for (const [name, database] of TestDatabase.all) suite(name, Backends.over(database))
+const at = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
+
+/** An account with a lot of 100 credits, a charge `job` of 30 and one charge to its quota. */
+const openAccount = Effect.fnUntraced(function*(account: string) {
+  const ledger = yield* Ledger
+  const expiresAt = DateTime.add(at, { days: 30 })
+  const grant = { account, reference: "period-1", kind: "plan", credits: 100, expiresAt, at } as const
+  const { lot } = Result.getOrThrow(yield* ledger.grant(grant))
+  const credits = { _tag: "Credits", credits: 30, imagesOnlyAllowed: true } as const
+  const quota = { _tag: "Quota", kind: "image", limit: 5 } as const
+  yield* ledger.chargeAll([
+    { account, reference: "job", amount: credits, at },
+    { account, reference: "still", amount: quota, at }
+  ])
+  const [charge] = yield* ledger.entries({ account, reference: "job" })
+  return { lot, charge: charge! }
+})
+
+/** How many statements `effect` sends, those that begin and end transactions aside. */
+const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  let statements = 0
+  yield* effect.pipe(Effect.withTracer(Tracer.make({
+    span: (options) => {
+      if (options.kind === "client") statements++
+      return new Tracer.NativeSpan(options)
+    }
+  })))
+  return statements
+})
+
+for (const [name, database] of TestDatabase.all) {
+  suite(name, Backends.over(database))
+
+  layer(Backends.over(database))(`Ledger's tables (${name})`, (it) => {
+    it.effect("tell by verify which kept figure was tampered with (D24)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const account = "tampered"
+        const { lot } = yield* openAccount(account)
+        yield* sql`UPDATE ledger_lot SET remaining = 71, granted = 101 WHERE account = ${account}`
+        yield* sql`UPDATE ledger_quota SET used = 0 WHERE account = ${account}`
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [
+          { account, figure: "granted", subject: lot, booked: 100, kept: 101 },
+          { account, figure: "remaining", subject: lot, booked: 70, kept: 71 },
+          { account, figure: "used", subject: "quota:image:2026-11-20", booked: 1, kept: 0 }
+        ])
+        yield* sql`DELETE FROM ledger_lot WHERE account = ${account}`
+        yield* sql`DELETE FROM ledger_quota WHERE account = ${account}`
+        const { accounts, discrepancies } = yield* ledger.verify({ discrepanciesMax: 1 })
+        assert.deepStrictEqual(discrepancies, [
+          { account, figure: "remaining", subject: lot, booked: 70, kept: null }
+        ])
+        assert.isAtLeast(accounts, 1)
+      }))
+
+    it.effect("tell by verify that a book was tampered with, and a lot that no book knows", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const account = "forged"
+        const { charge, lot } = yield* openAccount(account)
+        const id = TransactionId.toUuid(charge.id)
+        yield* sql`ALTER TABLE ledger_entry DISABLE TRIGGER ledger_entry_append_only`
+        yield* sql`UPDATE ledger_entry SET amount = 20 WHERE transaction_id = ${id}`
+        yield* sql`ALTER TABLE ledger_entry ENABLE TRIGGER ledger_entry_append_only`
+        const forged = LotId.fromUuid("01890a5d-ac96-774b-8000-000000000000")
+        yield* sql`
+          INSERT INTO ledger_lot (
+            id, account, kind, granted, remaining, opened_at, expires_at, images_only, watermark, closed, opened_by
+          )
+          SELECT ${LotId.toUuid(forged)}::uuid, account, kind, 9, 9, opened_at, expires_at,
+            images_only, watermark, closed, opened_by
+          FROM ledger_lot
+          WHERE id = ${LotId.toUuid(lot)}
+        `
+        const { discrepancies } = yield* ledger.verify({ account })
+        assert.deepStrictEqual(discrepancies, [
+          { account, figure: "amount", subject: charge.id, booked: 20, kept: 30 },
+          { account, figure: "granted", subject: forged, booked: null, kept: 9 },
+          { account, figure: "remaining", subject: lot, booked: 80, kept: 70 },
+          { account, figure: "remaining", subject: forged, booked: null, kept: 9 }
+        ])
+      }))
+
+    it.effect("refuse what breaks an invariant, whoever writes it", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const account = "guarded"
+        const { charge } = yield* openAccount(account)
+        const refundOf = (amount: number, reference: string) =>
+          sql`
+            INSERT INTO ledger_transaction (id, account, kind, reference, at, amount, reverses)
+            VALUES (gen_random_uuid(), ${account}, 'refund', ${reference}, ${DateTime.toDateUtc(at)}, ${amount},
+              ${TransactionId.toUuid(charge.id)})
+          `
+        const refusedBy = (write: Effect.Effect<unknown, unknown>) =>
+          Effect.map(Effect.exit(write), (exit) => exit._tag === "Failure")
+        const attempts = [
+          sql`UPDATE ledger_lot SET remaining = -1 WHERE account = ${account}`,
+          sql`UPDATE ledger_lot SET remaining = 101 WHERE account = ${account}`,
+          sql`UPDATE ledger_lot SET closed = true WHERE account = ${account}`,
+          sql`UPDATE ledger_quota SET used = -1 WHERE account = ${account}`,
+          sql`UPDATE ledger_transaction SET amount = 1 WHERE account = ${account}`,
+          sql`DELETE FROM ledger_transaction WHERE account = ${account}`,
+          sql`UPDATE ledger_entry SET amount = 1`,
+          sql`DELETE FROM ledger_entry`,
+          sql`TRUNCATE ledger_entry`,
+          refundOf(31, "job"),
+          refundOf(29, "job")
+        ]
+        assert.deepStrictEqual(yield* Effect.forEach(attempts, refusedBy), attempts.map(() => true))
+        yield* ledger.refund({ account, reference: "job", at })
+        assert.isTrue(yield* refusedBy(refundOf(30, "job once more")))
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("cost a set of 64 charges or refunds as many statements as one", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = "counted"
+        yield* openAccount(account)
+        const commands = Array.from({ length: 65 }, (_, n) => ({
+          account,
+          reference: `${n}`,
+          amount: { _tag: "Credits", credits: 1, imagesOnlyAllowed: false } as const,
+          at
+        }))
+        assert.strictEqual(yield* countStatements(ledger.chargeAll(commands.slice(0, 1))), 5)
+        assert.strictEqual(yield* countStatements(ledger.chargeAll(commands.slice(1))), 5)
+        assert.strictEqual(yield* countStatements(ledger.refundAll(commands)), 5)
+        assert.strictEqual(yield* countStatements(ledger.refundAll(commands)), 4)
+      }))
+  })
+}

@@ -515,6 +515,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
       }))
 
+    it.effect("makes accounts that many units ask for at once, in any order, and verifies them all", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const created = times(120).map(newAccount)
+        const before = yield* ledger.verify()
+        yield* Effect.forEach(times(12), (n) => {
+          const rotated = [...created.slice(n * 10), ...created.slice(0, n * 10)]
+          const set = n % 2 === 0 ? rotated : rotated.toReversed()
+          return ledger.grantAll(set.slice(0, 60).map((account) => grantOf(account, 3)))
+        }, { concurrency: "unbounded", discard: true })
+        const after = yield* ledger.verify()
+        assert.strictEqual(after.accounts - before.accounts, created.length)
+        assert.strictEqual(after.totals.remaining - before.totals.remaining, 3 * created.length)
+        assert.deepStrictEqual(after.discrepancies, [])
+      }))
+
     it.effect("keeps sound books through a concurrent mix over many accounts", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger

@@ -55,7 +55,7 @@ export const makeAudit = (sql: SqlClient.SqlClient) => ({ accounts, discrepancie
       SELECT account, figure, subject, booked, kept
       FROM figure
       WHERE booked IS DISTINCT FROM kept
-      ORDER BY account, figure, subject
+      ORDER BY account, figure, subject COLLATE "C"
       LIMIT ${discrepanciesMax}
     )
     SELECT
