@@ -8,7 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { isOpen, type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
@@ -155,6 +155,8 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
 
   const open = Effect.fn("Scheduler.open")(
     function*({ jobs = [], lanes = [] }: OpenRequest): Effect.fn.Return<OpenLanes, StorageError> {
+      // Outside of a unit the locks would be gone before anything is decided.
+      if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.open was called outside of a unit of work"))
       const groupOf = new Map<LaneId, GroupId>()
       for (const { group, lane } of [...lanes, ...jobs]) {
         const other = groupOf.get(lane)

@@ -30,7 +30,7 @@ export class Worker extends Context.Service<Worker, {
 export interface WorkerOptions {
   /** Its name, for people: shown with the jobs that it holds. */
   readonly name: string
-  /** One per kind. */
+  /** One per kind; several of one kind are a defect. */
   readonly handlers: ReadonlyArray<JobHandler>
   /** Jobs at the same time; 0 makes a worker that does nothing. Default 8. */
   readonly concurrency?: number | undefined
@@ -60,6 +60,11 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
 
   const running = RunningJobs.make(concurrency)
   const kinds = options.handlers.map(({ kind }) => kind)
+  if (new Set(kinds).size < kinds.length) {
+    return yield* Effect.die(
+      new Error(`The worker ${options.name} has several handlers of one kind: ${kinds.join(", ")}`)
+    )
+  }
   const claimOptions = (limit: number): ClaimOptions => ({ worker: options.name, kinds, limit, lease })
 
   const run = new Map(options.handlers.map((handler) => [

@@ -316,6 +316,19 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.include(String(exit), "belongs to the group")
       }))
 
+    it.effect("opens lanes inside of units only, and decides only on what was opened", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const world = yield* makeWorld
+        const outside = yield* Effect.exit(scheduler.open({ lanes: [world] }))
+        assert.include(String(outside), "outside of a unit")
+        const other = yield* Effect.exit(atomically(
+          Effect.map(scheduler.open({ lanes: [world] }), (lanes) => lanes.enqueue(world.job({ lane: "not opened" })))
+        ))
+        assert.include(String(other), "was not opened")
+      }))
+
     it.effect("does not enqueue an id twice", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

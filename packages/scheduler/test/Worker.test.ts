@@ -353,4 +353,12 @@ layer(memory)("Worker", (it) => {
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(yield* outcome, "done")
     }))
+
+  it.effect("does not start with two handlers of one kind", () =>
+    Effect.gen(function*() {
+      const { kind } = yield* makeWorld
+      const handler = JobHandler.make({ kind, run: () => Effect.void, failed: () => Effect.void })
+      const exit = yield* Effect.exit(Effect.scoped(Worker.make({ name: "worker", handlers: [handler, handler] })))
+      assert.include(String(exit), "several handlers of one kind")
+    }))
 })
