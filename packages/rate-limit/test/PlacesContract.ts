@@ -113,6 +113,31 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) 
         assert.strictEqual(yield* Queue.take(renewed), 1)
       }))
 
+    it.effect("does not bring back by a renewal what is released meanwhile", () =>
+      Effect.gen(function*() {
+        const store = yield* RateLimitStore
+        const started = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        const service = yield* instance().pipe(
+          Effect.provideService(RateLimitStore, {
+            ...store,
+            renew: (leases) =>
+              Deferred.succeed(started, undefined).pipe(
+                Effect.andThen(Deferred.await(gate)),
+                Effect.andThen(store.renew(leases))
+              )
+          })
+        )
+        const scope = yield* Scope.make()
+        yield* Scope.provide(service.acquire({ key: "overtaken", max: 1 }), scope)
+        yield* TestClock.adjust("10 seconds")
+        yield* Deferred.await(started)
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(closing)
+        assert.strictEqual(yield* service.held("overtaken"), 0)
+      }))
+
     it.effect("brings places back that the database has lost", () =>
       Effect.gen(function*() {
         const { renewed, service } = yield* watchedInstance
