@@ -11,6 +11,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { currentRequest, type RequestState } from "./currentRequest.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { filePathOf } from "./generationView.ts"
 import { failedAuthentication, keyRequests, rateLimited } from "./limits.ts"
 import { unavailable } from "./refusals.ts"
 
@@ -121,11 +122,8 @@ const checkPair = Effect.fnUntraced(function*(signer: UrlSigner.UrlSigner["Servi
   if (exp === undefined && sig === undefined) return "Absent"
   if (typeof exp !== "string" || typeof sig !== "string") return "Half"
   const { id } = yield* HttpRouter.params
-  return signer.verify(pathOf(id ?? "", endpoint.identifier), { exp, sig }, yield* DateTime.now)
+  return signer.verify(filePathOf(id ?? "", endpoint.identifier), { exp, sig }, yield* DateTime.now)
 })
-
-/** The path that the signature of a file binds. */
-export const pathOf = (id: string, file: string): string => `/v1/generations/${id}/${file}`
 
 const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
   const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]

@@ -30,7 +30,6 @@ export const layer = (options: HttpServerOptions) =>
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const random = fiber.getRef(Random.Random)
         const state = new RequestState(request, requestId(request.headers["x-request-id"], random))
-        if (carriesLimit(request.url)) state.limit = failedAuthentication(state, options)
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
         if (span?._tag === "Span") span.attribute("request.id", state.id)
         return app.pipe(
@@ -38,7 +37,10 @@ export const layer = (options: HttpServerOptions) =>
             if (isUnrouted(cause)) state.limit ??= failedAuthentication(state, options)
             return recover(cause, request)
           }),
-          Effect.flatMap((response) => finish(normalise(response), state, rateLimit)),
+          Effect.flatMap((response) => {
+            if (carriesLimit(request.url)) state.limit ??= failedAuthentication(state, options)
+            return finish(normalise(response), state, rateLimit)
+          }),
           Effect.provideService(CurrentRequest, state),
           Effect.annotateLogs("request_id", state.id)
         )

@@ -15,7 +15,7 @@ export interface Links {
 export const pathOf = (id: string): string => `/v1/generations/${id}`
 
 /** The path of a file of a job: what the signature of a link binds. */
-export const filePathOf = (id: string, file: File): string => `${pathOf(id)}/${file}`
+export const filePathOf = (id: string, file: string): string => `${pathOf(id)}/${file}`
 
 /**
  * The job object in its encoded form. The contract's type says which fields there
