@@ -123,6 +123,3 @@ export class Api extends HttpApi.make("kinora")
   // The annotation's type knows no more than that the document is a record.
   .annotate(OpenApi.Transform, (spec) => complete(spec as OpenApi.OpenAPISpec))
 {}
-
-/** The OpenAPI 3.1 document of the interface (D49). Also in this package's `openapi.json`. */
-export const document: OpenApi.OpenAPISpec = OpenApi.fromApi(Api)

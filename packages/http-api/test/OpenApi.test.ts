@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { document } from "../src/Api.ts"
+import { document } from "../src/OpenApiDocument.ts"
 
 /** `type`, `type?` when optional, `null` as an alternative, `[]` for arrays, as the interface's tables write them. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -18,6 +18,12 @@ export interface HttpServerOptions {
   readonly failedAuthenticationsPerMinute: number
   /** Requests with `wait` of one key at the same time. Default 20. */
   readonly longPollsMax: number
+  /** Files that an account may download at the same time. Default 8 (D29). */
+  readonly downloadStreamsMax: number
+  /** Bytes that an account may download per UTC day. Default 50 GiB (D29). */
+  readonly downloadBytesPerDay: number
+  /** How many times its size may be downloaded of a result per UTC day. Default 10 (D29). */
+  readonly resultDownloadMultiple: number
   /** Bytes of a body that creates a job. Default 48 MiB (D18). */
   readonly creatingBodyBytesMax: number
   /** Bytes of any other body. Default 1 MiB (D18). */
@@ -38,6 +44,9 @@ export const defaults: HttpServerOptions = {
   keyRequestsPerMinute: 300,
   failedAuthenticationsPerMinute: 60,
   longPollsMax: 20,
+  downloadStreamsMax: 8,
+  downloadBytesPerDay: 50 * 1024 ** 3,
+  resultDownloadMultiple: 10,
   creatingBodyBytesMax: 48 * 1024 * 1024,
   bodyBytesMax: 1024 * 1024,
   trustedProxies: [],

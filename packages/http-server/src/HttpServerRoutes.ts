@@ -10,7 +10,7 @@ import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
 import type { Generations } from "@kinora/generations"
 import { Api } from "@kinora/http-api/Api"
-import type { Places, RateLimit } from "@kinora/rate-limit"
+import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import type { BlobStore, UrlSigner } from "@kinora/storage"
 import { type FileSystem, Layer, type Path } from "effect"
 import type { Digest } from "effect/crypto"
@@ -31,6 +31,7 @@ import type { Readiness } from "./Readiness.ts"
 export type Requirements =
   | Accounts.Accounts
   | BlobStore.BlobStore
+  | Budget.Budget
   | Catalog.Catalog
   | Digest.Digest
   | Generations.Generations
@@ -48,7 +49,7 @@ export type Requirements =
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
   const all = { ...defaults, ...options }
   const api = HttpApiBuilder.layer(Api).pipe(
-    Layer.provide([GenerationsHandlers.layer(all), Content.layer, Models.layer, Health.layer]),
+    Layer.provide([GenerationsHandlers.layer(all), Content.layer(all), Models.layer, Health.layer]),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
   const routes = Layer.mergeAll(api, Docs.layerDocument, Edge.layer(all))

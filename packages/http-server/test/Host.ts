@@ -9,7 +9,7 @@ import * as GenerationStore from "@kinora/generations/GenerationStore"
 import { Idempotency, IdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
-import { Places, RateLimit, RateLimitStore } from "@kinora/rate-limit"
+import { Budget, Places, RateLimit, RateLimitStore } from "@kinora/rate-limit"
 import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
@@ -32,28 +32,29 @@ const models = [
 ]
 
 /** Everything but the server. */
-export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLimit.layer, Places.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
-  Layer.provideMerge(Layer.mergeAll(
-    MemoryAccountStore.layer,
-    MemoryLedgerStore.layer,
-    MemorySchedulerStore.layer,
-    IdempotencyStore.layerMemory,
-    GenerationStore.layerMemory,
-    RateLimitStore.layerMemory
-  )),
-  Layer.provideMerge(Layer.mergeAll(
-    UnitOfWork.layerMemory,
-    Catalog.layer(models),
-    Changes.layer,
-    Wakeup.layer,
-    BlobStore.layerMemory,
-    UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
-    SecureRandom.layerWebCrypto,
-    Digest.layerWebCrypto,
-    Readiness.layerAlways
-  ))
-)
+export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLimit.layer, Places.layer, Budget.layer)
+  .pipe(
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
+    Layer.provideMerge(Layer.mergeAll(
+      MemoryAccountStore.layer,
+      MemoryLedgerStore.layer,
+      MemorySchedulerStore.layer,
+      IdempotencyStore.layerMemory,
+      GenerationStore.layerMemory,
+      RateLimitStore.layerMemory
+    )),
+    Layer.provideMerge(Layer.mergeAll(
+      UnitOfWork.layerMemory,
+      Catalog.layer(models),
+      Changes.layer,
+      Wakeup.layer,
+      BlobStore.layerMemory,
+      UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
+      SecureRandom.layerWebCrypto,
+      Digest.layerWebCrypto,
+      Readiness.layerAlways
+    ))
+  )
 
 /** The services at `startedAt` of the test's clock, with what a router needs. */
 export const layer = services.pipe(

@@ -2,6 +2,8 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
 import { Access, Api, ApiError } from "@kinora/http-api"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { Budget, Places } from "@kinora/rate-limit"
 import { BlobStore } from "@kinora/storage"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
@@ -139,10 +141,12 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
     }))
 })
 
+const chunkBytes = 65_536
+
 /** Ten GiB that were never made, in chunks of 64 KiB: how many were asked for, and when the reader left. */
 const makeEndless = Effect.gen(function*() {
   const closed = yield* Deferred.make<void>()
-  const chunk = new Uint8Array(65_536)
+  const chunk = new Uint8Array(chunkBytes)
   const state = { chunks: 0 }
   const stream = Stream.fromEffectRepeat(Effect.sync(() => {
     state.chunks++
@@ -186,6 +190,16 @@ layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServ
       yield* Deferred.await(closed)
       // What fits the buffers of two sockets, and far from everything.
       assert.isBelow(state.chunks, 1000)
+
+      // The stream's place goes last, so the bytes are settled by then.
+      const places = yield* Places.Places
+      const isReleased: Effect.Effect<void, StorageError> = Effect.flatMap(
+        places.held(`streams:${account.id}`),
+        (held) => held === 0 ? Effect.void : Effect.andThen(Effect.yieldNow, isReleased)
+      )
+      yield* isReleased
+      const counted = yield* Budget.Budget.use((budget) => budget.used(`bytes:${account.id}`))
+      assert.isTrue(counted > 0 && counted <= state.chunks * chunkBytes, `${counted} of ${state.chunks} chunks`)
     }).pipe(Effect.scoped))
 
   it.effect("ends a long poll when its client leaves (D37)", () =>

@@ -8,58 +8,70 @@ import { type BlobError, BlobStore, Preconditions, Range } from "@kinora/storage
 import { DateTime, Effect, Stream } from "effect"
 import { type Headers, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Downloads from "./downloads.ts"
 import * as Refusals from "./refusals.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "content",
-  Effect.fnUntraced(function*(handlers) {
-    const blobs = yield* BlobStore.BlobStore
-    const generations = yield* Generations
+export const layer = (options: HttpServerOptions) =>
+  HttpApiBuilder.group(
+    Api,
+    "content",
+    Effect.fnUntraced(function*(handlers) {
+      const blobs = yield* BlobStore.BlobStore
+      const { admit } = yield* Downloads.make(options)
+      const generations = yield* Generations
 
-    const open = Effect.fnUntraced(function*(key: string, range: BlobStore.ByteRange) {
-      // Looked at before the status line leaves: later there is no way left to say what is wrong.
-      yield* blobs.head(key).pipe(Effect.catchTag("BlobError", unavailableOrDie))
-      return range.end < range.start ? Stream.empty : blobs.get(key, range)
-    })
+      const open = Effect.fnUntraced(function*(key: string, range: BlobStore.ByteRange, meter: Downloads.Meter) {
+        // Looked at before the status line leaves: later there is no way left to say what is wrong.
+        yield* blobs.head(key).pipe(Effect.catchTag("BlobError", unavailableOrDie))
+        if (range.end < range.start) return Stream.empty
+        return Stream.map(blobs.get(key, range), (chunk) => {
+          meter.sent += chunk.length
+          return chunk
+        })
+      })
 
-    const serve = (file: File) =>
-      Effect.fnUntraced(
-        function*({ params, query, request }: FileRequest) {
-          const { account } = yield* ContentReader
-          const found = yield* generations.file(params.id, file, account)
-          const headers = headersOf(found.generation, file, found.file, query.download === "1", yield* DateTime.now)
-          const answer = answerOf(request, found.generation, found.file)
-          if (answer === "NotModified") return HttpServerResponse.empty({ status: 304, headers: headers.revalidated })
-          if (answer === "Unsatisfiable") {
-            return yield* new RangeNotSatisfiable({
-              error: bodyOf("range_not_satisfiable", { details: { bytes: found.file.bytes } }),
-              size: found.file.bytes
+      const serve = (file: File) =>
+        Effect.fnUntraced(
+          function*({ params, query, request }: FileRequest) {
+            const { account } = yield* ContentReader
+            const found = yield* generations.file(params.id, file, account)
+            const headers = headersOf(found.generation, file, found.file, query.download === "1", yield* DateTime.now)
+            const answer = answerOf(request, found.generation, found.file)
+            if (answer === "NotModified") return HttpServerResponse.empty({ status: 304, headers: headers.revalidated })
+            if (answer === "Unsatisfiable") {
+              return yield* new RangeNotSatisfiable({
+                error: bodyOf("range_not_satisfiable", { details: { bytes: found.file.bytes } }),
+                size: found.file.bytes
+              })
+            }
+            const { range, status } = answer
+            const length = range.end - range.start + 1
+            const admitted = admit(found.generation, file, found.file, length)
+            // HEAD is checked like GET and holds nothing (D34).
+            const meter = yield* request.method === "HEAD" ? Effect.scoped(admitted) : admitted
+            const bytes = yield* open(found.file.key, range, meter)
+            return HttpServerResponse.stream(request.method === "HEAD" ? Stream.empty : bytes, {
+              status,
+              contentType: found.file.mime,
+              contentLength: length,
+              headers: status === 206
+                ? { ...headers.all, "content-range": Range.contentRange(range, found.file.bytes) }
+                : headers.all
             })
-          }
-          const { range, status } = answer
-          const bytes = yield* open(found.file.key, range)
-          return HttpServerResponse.stream(request.method === "HEAD" ? Stream.empty : bytes, {
-            status,
-            contentType: found.file.mime,
-            contentLength: range.end - range.start + 1,
-            headers: status === 206
-              ? { ...headers.all, "content-range": Range.contentRange(range, found.file.bytes) }
-              : headers.all
-          })
-        },
-        Effect.catchReasons("GenerationError", refusals, Refusals.unexpected),
-        Effect.catchTag("StorageError", Refusals.unavailable)
-      )
+          },
+          Effect.catchReasons("GenerationError", refusals, Refusals.unexpected),
+          Effect.catchTag("StorageError", Refusals.unavailable)
+        )
 
-    return handlers
-      .handleRaw("content", serve("content"))
-      .handleRaw("preview", serve("preview"))
-      .handleRaw("thumb", serve("thumb"))
-      .handleRaw("poster", serve("poster"))
-  })
-)
+      return handlers
+        .handleRaw("content", serve("content"))
+        .handleRaw("preview", serve("preview"))
+        .handleRaw("thumb", serve("thumb"))
+        .handleRaw("poster", serve("poster"))
+    })
+  )
 
 // -----------------------------------------------------------------------------
 // internal

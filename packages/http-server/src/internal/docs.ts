@@ -1,5 +1,6 @@
 /** The interface described: for programs at `/openapi.json`, for people at `/docs` (D49). */
-import { Api, document } from "@kinora/http-api/Api"
+import { Api } from "@kinora/http-api/Api"
+import { document } from "@kinora/http-api/OpenApiDocument"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 

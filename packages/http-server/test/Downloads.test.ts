@@ -1,0 +1,84 @@
+import { assert, it } from "@effect/vitest"
+import { Budget, Places } from "@kinora/rate-limit"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
+import { errorOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const bytes = new TextEncoder().encode("0123456789")
+
+const openResult = Effect.fnUntraced(function*(options: Partial<HttpServerOptions>) {
+  const send = yield* Host.start(options)
+  const owner = yield* Host.openAccount()
+  const { id } = yield* Host.addCompleted(owner.account, bytes)
+  const file = (name: string, range?: string, method = "GET") =>
+    send(method, `/v1/generations/${id}/${name}`, { key: owner.key, headers: range === undefined ? {} : { range } })
+  return { file, id, ...owner }
+})
+
+const used = (key: string) => Budget.Budget.use((budget) => budget.used(key))
+
+it.effect("counts the bytes that are sent, for the account and for the result (D34)", () =>
+  Effect.gen(function*() {
+    const { account, file, id } = yield* openResult({})
+    yield* file("content")
+    yield* file("content", "bytes=2-4")
+    yield* file("thumb")
+    assert.strictEqual(yield* used(`bytes:${account.id}`), 16)
+    assert.strictEqual(yield* used(`downloads:${id}`), 13)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("counts nothing for HEAD, 304 and 416 (D34)", () =>
+  Effect.gen(function*() {
+    const { account, file } = yield* openResult({})
+    assert.strictEqual((yield* file("content", undefined, "HEAD")).status, 200)
+    assert.strictEqual((yield* file("content", "bytes=99-")).status, 416)
+    assert.strictEqual(yield* used(`bytes:${account.id}`), 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses what no longer fits the result's day until 00:00 UTC, HEAD included, derived files not (D34)", () =>
+  Effect.gen(function*() {
+    const { account, file } = yield* openResult({ resultDownloadMultiple: 2 })
+    yield* file("content")
+    yield* file("content", "bytes=0-4")
+    const refused = yield* file("content")
+    const { details, plan } = errorOf(refused, "download_limited")
+    assert.deepStrictEqual([details, plan], [{ scope: "downloads" }, null])
+    const seconds = 12 * 3600 - 30
+    assert.strictEqual(refused.headers["retry-after"], String(seconds))
+    assert.strictEqual(refused.headers["retry-after-ms"], String(seconds * 1000))
+    assert.strictEqual(refused.headers["x-should-retry"], "false")
+    assert.strictEqual((yield* file("content", undefined, "HEAD")).status, 429)
+    assert.strictEqual((yield* file("content", "bytes=5-9")).status, 206)
+    assert.strictEqual((yield* file("thumb")).status, 200)
+    assert.strictEqual(yield* used(`bytes:${account.id}`), 23)
+    yield* TestClock.adjust(`${seconds} seconds`)
+    assert.strictEqual((yield* file("content")).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses what no longer fits the account's day (D29)", () =>
+  Effect.gen(function*() {
+    const { file, id } = yield* openResult({ downloadBytesPerDay: 12 })
+    yield* file("content")
+    const refused = yield* file("content", "bytes=0-2")
+    assert.deepStrictEqual(errorOf(refused, "download_limited").details, { scope: "bytes" })
+    assert.strictEqual(yield* used(`downloads:${id}`), 10)
+    assert.strictEqual((yield* file("content", "bytes=0-1")).status, 206)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses more streams at once than the account may have, and gives places back (D27)", () =>
+  Effect.gen(function*() {
+    const { account, file } = yield* openResult({ downloadStreamsMax: 1 })
+    const places = yield* Places.Places
+    yield* Effect.gen(function*() {
+      yield* places.acquire({ key: `streams:${account.id}`, max: 1 })
+      const refused = yield* file("content")
+      assert.deepStrictEqual(errorOf(refused, "download_limited").details, { scope: "streams" })
+      assert.strictEqual(refused.headers["retry-after"], "5")
+      assert.notProperty(refused.headers, "x-should-retry")
+    }).pipe(Effect.scoped)
+    for (let n = 0; n < 3; n++) assert.strictEqual((yield* file("content")).status, 200)
+    assert.strictEqual((yield* file("content", undefined, "HEAD")).status, 200)
+    assert.strictEqual(yield* places.held(`streams:${account.id}`), 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
