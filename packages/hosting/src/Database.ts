@@ -1,7 +1,7 @@
 /** The database of a host: Postgres when a URL is given, else an embedded one in the data directory. */
 import { PgClient } from "@effect/sql-pg"
 import { PgliteClient } from "@kinora/pglite"
-import { Data, Effect, Layer, type Redacted } from "effect"
+import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 
@@ -46,6 +46,8 @@ export const layer = (
         idle_in_transaction_session_timeout: "60s"
       }
     })).pipe(
+      // A pool connects when it is first used, which is to be now.
+      Layer.tap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
       Layer.catchTag("SqlError", (cause) => Layer.effectContext(Effect.fail(new DatabaseUnavailable({ cause }))))
     )
 
