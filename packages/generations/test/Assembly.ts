@@ -41,7 +41,7 @@ const services = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
     SecureRandom.layerWebCrypto,
     Digest.layerWebCrypto,
     Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
-      Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" } }))
+      Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
     )
   ))
 )

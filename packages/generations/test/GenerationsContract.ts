@@ -4,7 +4,7 @@ import { Ledger } from "@kinora/ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { DateTime, Effect, Fiber, type Layer, Option, Result } from "effect"
+import { Clock, DateTime, Effect, Fiber, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Failure, Generations } from "../src/Generations.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
@@ -44,7 +44,7 @@ const assertSound = Effect.gen(function*() {
 })
 
 /** What the use-cases promise on every backend. */
-export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Generations (${name})`, (it) => {
     it.effect("charges a new job and queues it while a slot is free (D7)", () =>
       Effect.gen(function*() {
@@ -72,16 +72,10 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         const account = yield* openAccount({ credits: 1_000 })
         const made = yield* Effect.forEach(
           Array.from({ length: 30 }, (_, n) => `key ${n}`),
-          (key) => Effect.result(createNew(account, key)),
+          (key) => outcomeOf(createNew(account, key)),
           { concurrency: "unbounded" }
         )
-        const statuses = made.map((result) =>
-          Result.isSuccess(result)
-            ? result.success.status
-            : "reason" in result.failure
-            ? result.failure.reason._tag
-            : ""
-        )
+        const statuses = made.map((result) => Result.isSuccess(result) ? result.success.status : result.failure._tag)
         const count = (status: string) => statuses.filter((found) => found === status).length
         assert.deepStrictEqual([count("queued"), count("pending"), count("QueueFull")], [4, 20, 6])
         assert.strictEqual(yield* creditsOf(account.id), 1_000 - 24 * price)
@@ -232,6 +226,44 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         yield* assertSound
       }))
 
+    it.effect("answers a waiting call with the job as it is when the time is over (D37)", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const { get, wait } = yield* Generations
+        const { id } = yield* createNew(account, "slow")
+        const waiting = yield* Effect.forkChild(wait(account.id, id, "10 seconds"))
+        const start = yield* Clock.currentTimeMillis
+        while (waiting.pollUnsafe() === undefined) {
+          yield* TestClock.adjust("1 second")
+          yield* get(account.id, id)
+        }
+        assert.strictEqual((yield* Fiber.join(waiting)).status, "queued")
+        assert.isAtLeast((yield* Clock.currentTimeMillis) - start, 10_000)
+      }))
+
+    it.effect("fails and refunds a job that waited for 24 hours (D7)", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const { get } = yield* Generations
+        const { dropStale } = yield* GenerationSweep
+        const { id } = yield* createNew(account, "stale")
+        yield* TestClock.adjust("24 hours")
+        yield* dropStale(1_000)
+        assert.strictEqual((yield* get(account.id, id)).status, "queued")
+        yield* TestClock.adjust("1 milli")
+        assert.isAtLeast(yield* dropStale(1_000), 1)
+        const failed = yield* get(account.id, id)
+        assert.deepStrictEqual([failed.status, failed.failure?.code, failed.refunded], [
+          "failed",
+          "queue_timeout",
+          true
+        ])
+        yield* assertSound
+      }))
+  })
+
+  // Services of their own: a worker takes whatever jobs it finds.
+  layer(services)(`Running generations (${name})`, (it) => {
     it.effect("runs a job, stores its files and tells those who wait", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
@@ -258,68 +290,23 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         }
         assert.strictEqual(yield* creditsOf(account.id), 100 - price)
         yield* assertSound
-      }).pipe(Effect.scoped))
+      }).pipe(Effect.scoped, TestClock.withLive))
 
     it.effect("refunds a job that failed, and tells why without the details (D12)", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { file, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control
-        yield* startWorker()
         const { id } = yield* createNew(account, "fail")
-        yield* control.called("submit", id)
-        yield* control.fail(
-          id,
-          new GeneratorError.Permanent({
-            code: "content_rejected",
-            reason: "safety",
-            message: "The prompt is not allowed."
-          })
-        )
+        const failure = { code: "content_rejected", reason: "safety", message: "The prompt is not allowed." } as const
+        yield* control.fail(id, new GeneratorError.Permanent(failure))
+        yield* startWorker()
         const failed = yield* wait(account.id, id, "60 seconds")
-        assert.strictEqual(failed.status, "failed")
-        assert.isTrue(failed.refunded)
-        assert.deepStrictEqual(failed.failure, {
-          code: "content_rejected",
-          reason: "safety",
-          message: "The prompt is not allowed."
-        })
+        assert.deepStrictEqual([failed.status, failed.refunded, failed.failure], ["failed", true, failure])
         assert.strictEqual((yield* refusalOf(file(id, "content")))._tag, "ResultNotFound")
         assert.strictEqual(yield* creditsOf(account.id), 100)
         yield* assertSound
       }).pipe(Effect.scoped))
-
-    it.effect("answers a waiting call with the job as it is when the time is over (D37)", () =>
-      Effect.gen(function*() {
-        const account = yield* openAccount({ credits: 100 })
-        const { wait } = yield* Generations
-        const { id } = yield* createNew(account, "slow")
-        const waiting = yield* Effect.forkChild(wait(account.id, id, "10 seconds"), { startImmediately: true })
-        yield* TestClock.adjust("9 seconds")
-        assert.isUndefined(waiting.pollUnsafe())
-        yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* Fiber.join(waiting)).status, "queued")
-      }))
-
-    it.effect("fails and refunds a job that waited for 24 hours (D7)", () =>
-      Effect.gen(function*() {
-        const account = yield* openAccount({ credits: 100 })
-        const { get } = yield* Generations
-        const { dropStale } = yield* GenerationSweep
-        const { id } = yield* createNew(account, "stale")
-        yield* TestClock.adjust("24 hours")
-        yield* dropStale(1_000)
-        assert.strictEqual((yield* get(account.id, id)).status, "queued")
-        yield* TestClock.adjust("1 milli")
-        assert.isAtLeast(yield* dropStale(1_000), 1)
-        const failed = yield* get(account.id, id)
-        assert.deepStrictEqual([failed.status, failed.failure?.code, failed.refunded], [
-          "failed",
-          "queue_timeout",
-          true
-        ])
-        yield* assertSound
-      }))
 
     it.effect("deletes the files when the download window ends, and keeps the job (D35)", () =>
       Effect.gen(function*() {
@@ -328,18 +315,16 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         const { expireResults } = yield* GenerationSweep
         const control = yield* ScriptedGenerator.Control
         const blobs = yield* BlobStore.BlobStore
-        yield* Effect.scoped(Effect.gen(function*() {
-          yield* startWorker()
-          const { id } = yield* createNew(account, "expire")
-          yield* control.succeed(id)
-          const done = yield* wait(account.id, id, "60 seconds")
-          const { key } = (yield* file(id, "content")).file
-          yield* TestClock.adjust("24 hours")
-          assert.strictEqual((yield* refusalOf(file(id, "content")))._tag, "ResultExpired")
-          yield* blobs.head(key)
-          assert.isAtLeast(yield* expireResults(1_000), 1)
-          assert.strictEqual((yield* Effect.flip(blobs.head(key))).reason._tag, "NotFound")
-          assert.deepStrictEqual(yield* get(account.id, id), { ...done, output: null })
-        }))
+        const { id } = yield* createNew(account, "expire")
+        yield* control.succeed(id)
+        const done = yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, id, "60 seconds")))
+        const { key } = (yield* file(id, "content")).file
+        yield* TestClock.adjust("24 hours")
+        assert.strictEqual((yield* refusalOf(file(id, "content")))._tag, "ResultExpired")
+        yield* blobs.head(key)
+        assert.isAtLeast(yield* expireResults(1_000), 1)
+        assert.strictEqual((yield* Effect.flip(blobs.head(key))).reason._tag, "NotFound")
+        assert.deepStrictEqual(yield* get(account.id, id), { ...done, output: null })
       }))
   })
+}
