@@ -4,8 +4,7 @@
  * names the states that it may start from, so a late one changes nothing.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, type DateTime, type Effect } from "effect"
 import type { Failure, Generation, GenerationId, Output } from "./Generation.ts"
 
 /** A generation that starts to run. */
@@ -62,67 +61,3 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** Forgets the files of completed generations. The rows stay. */
   readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 }>()("@kinora/generations/GenerationStore") {}
-
-/** Keeps generations in the memory of this process. */
-export const layerMemory: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
-  GenerationStore,
-  Effect.gen(function*() {
-    const { access, makeMap } = yield* MemoryBackend
-    const generations = makeMap<GenerationId, Generation>()
-
-    const change = (id: GenerationId, from: ReadonlyArray<Generation["status"]>, to: Partial<Generation>): boolean => {
-      const generation = generations.get(id)
-      if (generation === undefined || !from.includes(generation.status)) return false
-      generations.set(id, { ...generation, ...to })
-      return true
-    }
-
-    return GenerationStore.of({
-      insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
-      find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
-      queue: (ids) => access(() => ids.forEach((id) => change(id, ["pending"], { status: "queued" }))),
-      start: (starts) =>
-        access(() =>
-          starts
-            .filter(({ at, id }) => change(id, ["queued"], { status: "processing", startedAt: at }))
-            .map(({ id }) => id)
-        ),
-      complete: (completions) =>
-        access(() =>
-          completions.forEach(({ at, id, output, resultExpiresAt }) =>
-            change(id, ["processing"], { status: "completed", output, finishedAt: at, resultExpiresAt })
-          )
-        ),
-      end: (endings) =>
-        access(() =>
-          endings.forEach(({ at, failure, id }) =>
-            change(id, ["pending", "queued", "processing"], {
-              status: failure === null ? "cancelled" : "failed",
-              failure,
-              finishedAt: at,
-              refunded: true
-            })
-          )
-        ),
-      waiting: (models, limit) =>
-        access(() =>
-          Array.from(generations.values())
-            .filter(({ model, status }) => models.includes(model) && (status === "pending" || status === "queued"))
-            .toSorted((a, b) => a.id < b.id ? -1 : 1)
-            .slice(0, limit)
-        ),
-      expired: (now, limit) =>
-        access(() =>
-          Array.from(generations.values())
-            .filter(({ output, resultExpiresAt }) =>
-              output !== null && resultExpiresAt !== null && DateTime.isLessThanOrEqualTo(resultExpiresAt, now)
-            )
-            .toSorted((a, b) =>
-              Number(a.resultExpiresAt?.epochMilliseconds) - Number(b.resultExpiresAt?.epochMilliseconds)
-            )
-            .slice(0, limit)
-        ),
-      clearOutput: (ids) => access(() => ids.forEach((id) => change(id, ["completed"], { output: null })))
-    })
-  })
-)

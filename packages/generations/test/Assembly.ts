@@ -4,7 +4,7 @@ import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
 import { Catalog, DefaultModels } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
-import { Fingerprint, Idempotency, IdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
+import { Fingerprint, Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
@@ -15,9 +15,9 @@ import { DateTime, Effect, Layer, Option, type Schema } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import * as Changes from "../src/Changes.ts"
 import * as Generations from "../src/Generations.ts"
-import * as GenerationStore from "../src/GenerationStore.ts"
 import * as GenerationSweep from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
+import * as MemoryGenerationStore from "../src/MemoryGenerationStore.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
 
 const scripted = { name: "scripted", options: {} }
@@ -51,8 +51,8 @@ export const layerMemory = services.pipe(
   Layer.provideMerge(Layer.mergeAll(
     MemoryLedgerStore.layer,
     MemorySchedulerStore.layer,
-    IdempotencyStore.layerMemory,
-    GenerationStore.layerMemory
+    MemoryIdempotencyStore.layer,
+    MemoryGenerationStore.layer
   )),
   Layer.provideMerge(UnitOfWork.layerMemory)
 )

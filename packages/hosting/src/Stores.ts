@@ -1,20 +1,20 @@
 /** Where the packages keep their state: all of them in memory, or all of them in one database. */
 import { MemoryAccountStore, SqlAccountStore } from "@kinora/accounts"
-import { GenerationStore, SqlGenerationStore } from "@kinora/generations"
-import { IdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
+import { MemoryGenerationStore, SqlGenerationStore } from "@kinora/generations"
+import { MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { type Migrations, UnitOfWork } from "@kinora/persistence"
-import { RateLimitStore, SqlRateLimitStore } from "@kinora/rate-limit"
+import { MemoryRateLimitStore, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, SqlSchedulerStore } from "@kinora/scheduler"
 import { Layer } from "effect"
 
 /** In this process's memory; gone with it. */
 export const layerMemory = Layer.mergeAll(
   MemoryAccountStore.layer,
-  GenerationStore.layerMemory,
-  IdempotencyStore.layerMemory,
+  MemoryGenerationStore.layer,
+  MemoryIdempotencyStore.layer,
   MemoryLedgerStore.layer,
-  RateLimitStore.layerMemory,
+  MemoryRateLimitStore.layer,
   MemorySchedulerStore.layer
 ).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 

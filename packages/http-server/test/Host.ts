@@ -6,10 +6,11 @@ import * as Changes from "@kinora/generations/Changes"
 import * as Generation from "@kinora/generations/Generation"
 import * as Generations from "@kinora/generations/Generations"
 import * as GenerationStore from "@kinora/generations/GenerationStore"
-import { Idempotency, IdempotencyStore } from "@kinora/idempotency"
+import * as MemoryGenerationStore from "@kinora/generations/MemoryGenerationStore"
+import { Idempotency, MemoryIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
-import { Budget, Places, RateLimit, RateLimitStore } from "@kinora/rate-limit"
+import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
 import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
@@ -39,9 +40,9 @@ export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLi
       MemoryAccountStore.layer,
       MemoryLedgerStore.layer,
       MemorySchedulerStore.layer,
-      IdempotencyStore.layerMemory,
-      GenerationStore.layerMemory,
-      RateLimitStore.layerMemory
+      MemoryIdempotencyStore.layer,
+      MemoryGenerationStore.layer,
+      MemoryRateLimitStore.layer
     )),
     Layer.provideMerge(Layer.mergeAll(
       UnitOfWork.layerMemory,

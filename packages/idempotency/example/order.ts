@@ -1,4 +1,4 @@
-import { Fingerprint, Idempotency, IdempotencyKey, IdempotencyStore } from "@kinora/idempotency"
+import { Fingerprint, Idempotency, IdempotencyKey, MemoryIdempotencyStore } from "@kinora/idempotency"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, type Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -30,7 +30,7 @@ export const example = Effect.gen(function*() {
 }).pipe(Effect.provide(
   Idempotency.layer.pipe(
     // With a database: SqlIdempotencyStore.layer and UnitOfWork.layerSql.
-    Layer.provide(IdempotencyStore.layerMemory),
+    Layer.provide(MemoryIdempotencyStore.layer),
     Layer.provide(UnitOfWork.layerMemory),
     Layer.provideMerge(Digest.layerWebCrypto)
   )

@@ -2,9 +2,9 @@
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"
-import { IdempotencyStore, SqlIdempotencyStore } from "../src/index.ts"
+import { MemoryIdempotencyStore, SqlIdempotencyStore } from "../src/index.ts"
 
-export const memory = IdempotencyStore.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+export const memory = MemoryIdempotencyStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
 export const overWith = (database: TestDatabase.TestDatabase, units: typeof UnitOfWork.layerSql) =>
   Layer.mergeAll(SqlIdempotencyStore.layer, units).pipe(

@@ -1,5 +1,5 @@
 import { UnitOfWork } from "@kinora/persistence"
-import { Budget, Places, RateLimit, RateLimitStore } from "@kinora/rate-limit"
+import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
@@ -26,7 +26,7 @@ const download = Effect.fn("download")(function*(account: string, bytes: number)
 export const example = Effect.forEach([800, 800, 400, 100], (bytes) => download("ada", bytes)).pipe(Effect.provide(
   Layer.mergeAll(RateLimit.layer, Places.layer, Budget.layer).pipe(
     // With a database: SqlRateLimitStore.layer and UnitOfWork.layerSql.
-    Layer.provide(RateLimitStore.layerMemory),
+    Layer.provide(MemoryRateLimitStore.layer),
     Layer.provide(UnitOfWork.layerMemory),
     Layer.provide(SecureRandom.layerWebCrypto)
   )

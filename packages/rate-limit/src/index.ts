@@ -1,6 +1,7 @@
 export * as Budget from "./Budget.ts"
 export * as Counter from "./Counter.ts"
 export * as Lease from "./Lease.ts"
+export * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 export * as Places from "./Places.ts"
 export * as RateLimit from "./RateLimit.ts"
 export * as RateLimitStore from "./RateLimitStore.ts"

@@ -2,9 +2,9 @@
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"
-import { RateLimitStore, SqlRateLimitStore } from "../src/index.ts"
+import { MemoryRateLimitStore, SqlRateLimitStore } from "../src/index.ts"
 
-export const memory = RateLimitStore.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+export const memory = MemoryRateLimitStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
 export const over = (database: TestDatabase.TestDatabase) =>
   SqlRateLimitStore.layer.pipe(

@@ -1,5 +1,5 @@
 import { UnitOfWork } from "@kinora/persistence"
-import { JobHandler, JobKind, Scheduler, Wakeup, Worker } from "@kinora/scheduler"
+import { JobHandler, JobKind, MemorySchedulerStore, Scheduler, Wakeup, Worker } from "@kinora/scheduler"
 import { Cause, Deferred, Effect, Layer, Result, Schema } from "effect"
 
 const Render = JobKind.make({ name: "render", payload: Schema.Struct({ scene: Schema.String }) })
@@ -45,6 +45,10 @@ export const example = Effect.gen(function*() {
   yield* Deferred.await(finished).pipe(Effect.provide(Worker.layer({ name: "worker-1", handlers: [handler] })))
   return { states, refused: refused.message, results }
 }).pipe(Effect.provide(
-  // With a database: Scheduler.layerSql and UnitOfWork.layerSql.
-  Scheduler.layerMemory.pipe(Layer.provideMerge(Wakeup.layer), Layer.provideMerge(UnitOfWork.layerMemory))
+  // With a database: SqlSchedulerStore.layer and UnitOfWork.layerSql.
+  Scheduler.layer.pipe(
+    Layer.provide(MemorySchedulerStore.layer),
+    Layer.provideMerge(Wakeup.layer),
+    Layer.provideMerge(UnitOfWork.layerMemory)
+  )
 ))

@@ -8,9 +8,8 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { isOpen, type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { isOpen, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
 import {
   type Ended,
@@ -21,10 +20,8 @@ import {
   type LanesChanges,
   type SetCap
 } from "./Lanes.ts"
-import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
 import { type AlreadyRunning, LeaseLost, type NotFound, type QueueFull, SchedulerError } from "./SchedulerError.ts"
 import { type Drift, LaneMoved, type Rescued, SchedulerStore } from "./SchedulerStore.ts"
-import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import { Wakeup } from "./Wakeup.ts"
 
 /** Schedules jobs. */
@@ -300,16 +297,6 @@ export const layerWith = (
 
 /** A scheduler over a store. */
 export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | Wakeup> = layerWith({})
-
-/** A scheduler in this process's memory. */
-export const layerMemory: Layer.Layer<Scheduler, never, MemoryBackend | UnitOfWork | Wakeup> = layer.pipe(
-  Layer.provide(MemorySchedulerStore.layer)
-)
-
-/** A scheduler in a SQL database that has the migrations of `SqlSchedulerStore`. */
-export const layerSql: Layer.Layer<Scheduler, never, SqlClient.SqlClient | UnitOfWork | Wakeup> = layer.pipe(
-  Layer.provide(SqlSchedulerStore.layer)
-)
 
 // -----------------------------------------------------------------------------
 // internal
