@@ -1,5 +1,5 @@
 /** The use-cases over real packages, and what a test needs to drive them. */
-import { Plan } from "@kinora/accounts"
+import type { Plan } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
 import { Catalog, DefaultModels } from "@kinora/catalog"

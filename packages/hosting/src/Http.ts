@@ -1,12 +1,12 @@
 /** Serves the interface over HTTP, and stops in good order. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Changes } from "@kinora/generations"
-import { HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
+import { type HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
 import { BlobStore } from "@kinora/storage"
-import { Effect, Layer } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import * as Database from "./Database.ts"
 
 /** Where to listen, and what the interface is told. */
@@ -15,23 +15,22 @@ export interface HttpOptions {
   /** 0: any free port. */
   readonly port: number
   readonly interface: Partial<HttpServerOptions.HttpServerOptions>
+  /** How long requests may go on when the server stops. Default 25 seconds. */
+  readonly grace?: Duration.Input | undefined
 }
 
-/** How long requests may go on when the server stops. */
-const gracefulShutdownTimeout = "25 seconds"
-
 /** The server. `HttpServer.address` says where it listens. */
-export const layer = ({ host, interface: options, port }: HttpOptions) =>
-  // Built after the server, so that it is the first to go.
-  layerStopWaiting.pipe(
-    Layer.provideMerge(
-      HttpRouter.serve(HttpServerRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })
-    ),
-    Layer.provideMerge(NodeHttpServer.layer(
-      () => createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000, headersTimeout: 20_000 }),
-      { host, port, gracefulShutdownTimeout }
-    ))
-  )
+export const layer = ({ grace = "25 seconds", host, interface: options, port }: HttpOptions) =>
+  Layer.unwrap(Effect.sync(() => {
+    const { endConnections, server } = makeServer()
+    // Built after the server, so that it is the first to go.
+    return layerStopWaiting(endConnections).pipe(
+      Layer.provideMerge(
+        HttpRouter.serve(HttpServerRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })
+      ),
+      Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))
+    )
+  }))
 
 /** Ready while database and file storage answer. */
 export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> = Layer
@@ -58,8 +57,41 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
 // internal
 // -----------------------------------------------------------------------------
 
+/**
+ * A server, and how to have every connection end with the response that is under
+ * way: `close` ends idle connections only, and would wait for the others until
+ * their clients have been silent for `keepAliveTimeout`.
+ */
+const makeServer = () => {
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000, headersTimeout: 20_000 })
+  const responses = new Set<ServerResponse>()
+  let isEnding = false
+
+  const sayLast = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader("connection", "close")
+  }
+  const watch = (_: IncomingMessage, response: ServerResponse) => {
+    responses.add(response)
+    if (isEnding) sayLast(response)
+    response.once("close", () => {
+      responses.delete(response)
+      // Its head had been sent when the end began.
+      if (isEnding) server.closeIdleConnections()
+    })
+  }
+  server.on("request", watch)
+  server.on("checkContinue", watch)
+
+  const endConnections = Effect.sync(() => {
+    isEnding = true
+    responses.forEach(sayLast)
+  })
+  return { server, endConnections }
+}
+
 /** When the process stops, those who wait for a job are answered with its state (D51). */
-const layerStopWaiting = Layer.effectDiscard(Effect.gen(function*() {
-  const changes = yield* Changes.Changes
-  yield* Effect.addFinalizer(() => changes.end)
-}))
+const layerStopWaiting = (endConnections: Effect.Effect<void>) =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const changes = yield* Changes.Changes
+    yield* Effect.addFinalizer(() => Effect.andThen(endConnections, changes.end))
+  }))

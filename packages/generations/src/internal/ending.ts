@@ -10,7 +10,7 @@ import type { Lease } from "@kinora/scheduler/Job"
 import type { Ended } from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
-import { DateTime, Duration, Effect, Result } from "effect"
+import { DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "../Changes.ts"
 import { type Failure, GenerationId, type Output } from "../Generation.ts"
 import { type Completion, type Ending, GenerationStore } from "../GenerationStore.ts"
@@ -88,9 +88,6 @@ export const makeEndAll = Effect.fnUntraced(function*({ resultTtl }: EndingOptio
     return outcomes
   }, atomically)
 })
-
-/** What `makeEndAll` makes. */
-export type EndAll = Effect.Success<ReturnType<typeof makeEndAll>>
 
 // -----------------------------------------------------------------------------
 // internal

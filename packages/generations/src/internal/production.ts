@@ -32,9 +32,6 @@ export interface ProductionOptions {
 /** Why nothing was made. `SchedulerError`: the lease is another's. */
 export type ProductionError = GeneratorError | BlobError | MediaError | StorageError | SchedulerError
 
-/** What `makeProduce` makes. */
-export type Produce = (job: ClaimedJob, generation: Generation) => Effect.Effect<Output, ProductionError>
-
 /** Builds the function that makes one generation's files. */
 export const makeProduce = Effect.fnUntraced(function*(options: ProductionOptions) {
   const { resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
