@@ -93,7 +93,7 @@ export class Generations extends Context.Service<Generations, {
   readonly file: (
     id: string,
     file: File,
-    account?: string | undefined
+    account?: string
   ) => Effect.Effect<{ readonly generation: Generation; readonly file: StoredFile }, Failure>
 }>()("@kinora/generations/Generations") {}
 
@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     return yield* refuse(new GenerationError.NotCancellable({ plan: generation.plan, status }))
   })
 
-  const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string | undefined) {
+  const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string) {
     const id = GenerationId.parse(text)
     const found = id === undefined ? Option.none() : yield* find(id)
     if (Option.isNone(found) || (account !== undefined && found.value.account !== account)) {

@@ -258,8 +258,12 @@ const sourceOf = (
   if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
   const fromFile = file.content[key]
   if (fromFile !== undefined && fromFile !== null) {
-    return { where: `${file.path}: ${key}`, value: Array.isArray(fromFile) ? fromFile.join(",") : String(fromFile) }
+    const value = Array.isArray(fromFile) ? fromFile.join(",") : textOf(fromFile)
+    return { where: `${file.path}: ${key}`, value }
   }
   const fallback = definitions[key].default
   return fallback === undefined ? undefined : { where: variable, value: fallback }
 }
+
+/** A scalar of YAML as a variable would spell it; anything else as JSON, which no setting accepts. */
+const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
