@@ -17,7 +17,7 @@ import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
+import { DateTime, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
 import type { Generation, Output, StoredFile } from "../Generation.ts"
 import * as Files from "./files.ts"
 
@@ -101,8 +101,11 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
   return Effect.fn("Generations.produce")(function*(job: ClaimedJob, generation: Generation) {
     const { generator, model } = yield* sourceOf(catalog, generators, generation)
     const operation = yield* submit(job, generator, requestOf(generation, model))
-    // Who gives up, because the lease is lost or the time is over, stops the work.
-    yield* Effect.onInterrupt(awaitEnd(generator, operation), () => Effect.ignore(generator.cancel(operation)))
+    // Who lost the lease or has to stop leaves the work alone: another worker awaits it already, or will.
+    yield* Effect.onInterrupt(
+      awaitEnd(generator, operation),
+      () => Effect.when(Effect.ignore(generator.cancel(operation)), isOver(job))
+    )
     const content = yield* collect(Files.keyOf(job, "content"), generator, operation)
     const images = generation.kind === "image" ? yield* derive(job, content) : { preview: null, thumb: null }
     const output: Output = { content, ...images, poster: null }
@@ -137,6 +140,18 @@ const isPassing = (error: ProductionError): boolean => {
       return false
   }
 }
+
+/**
+ * Whether the job has run as long as it may, so that nobody takes it over. A timer
+ * may be a little early, and in less than a second nobody could go on with it.
+ */
+const isOver = ({ startedAt, timeLimit }: ClaimedJob) =>
+  Effect.map(
+    DateTime.now,
+    (now) =>
+      Option.exists(timeLimit, (limit) =>
+        DateTime.isLessThan(DateTime.addDuration(startedAt, limit), DateTime.add(now, { seconds: 1 })))
+  )
 
 const sourceOf = Effect.fnUntraced(function*(
   catalog: Catalog["Service"],
