@@ -1,0 +1,60 @@
+import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { openAccount, openAccountIn } from "../example/account.ts"
+import { host } from "../example/host.ts"
+import * as Host from "../src/Host.ts"
+import * as Settings from "../src/Settings.ts"
+
+/** Milliseconds. Initialising a database takes a second of an idle core, and tests run side by side. */
+const startsMax = 120_000
+
+const Created = Schema.Struct({ id: Schema.String })
+const Completed = Schema.Struct({
+  status: Schema.Literal("completed"),
+  output: Schema.Struct({ url: Schema.String, bytes: Schema.Int })
+})
+
+it.live("the README's example host makes a picture", () =>
+  Effect.gen(function*() {
+    const { key } = yield* openAccount("ada@example.com", 10)
+    const baseUrl = yield* HttpServer.addressFormattedWith(Effect.succeed)
+    const headers = { "authorization": `Bearer ${Redacted.value(key)}`, "content-type": "application/json" }
+    const ask = (path: string, init?: RequestInit) =>
+      Effect.promise(async () => (await fetch(`${baseUrl}${path}`, { ...init, headers })).json())
+
+    const request = { plan: "studio", model: "ink-1", params: { prompt: "a lake" } }
+    const created = yield* ask("/v1/generations", { method: "POST", body: JSON.stringify(request) })
+    const { id } = yield* Schema.decodeUnknownEffect(Created)(created)
+    const { output } = yield* Schema.decodeUnknownEffect(Completed)(yield* ask(`/v1/generations/${id}?wait=20`))
+    const picture = yield* Effect.promise(() => fetch(output.url))
+    assert.strictEqual(picture.headers.get("content-type"), "image/png")
+    assert.strictEqual((yield* Effect.promise(() => picture.arrayBuffer())).byteLength, output.bytes)
+  }).pipe(Effect.provide(host)))
+
+it.live("the README's example account is there when the host starts again", () =>
+  Effect.acquireUseRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-account-"))),
+    (directory) =>
+      Effect.gen(function*() {
+        const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
+        const { id, key } = yield* openAccountIn(settings, "ada@example.com", 10)
+        const found = yield* Accounts.Accounts.use(({ authenticate }) => authenticate(key)).pipe(
+          Effect.provide(Host.layer(settings))
+        )
+        assert.strictEqual(Option.getOrThrow(found).account.id, id)
+      }),
+    (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+  ), startsMax)
+
+it.effect("the README shows the examples as they run", () =>
+  Effect.gen(function*() {
+    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
+    const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/host.ts"))
+    assert.include(readme, yield* read("../example/account.ts"))
+  }))
