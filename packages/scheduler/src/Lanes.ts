@@ -158,12 +158,13 @@ export class Lanes {
 
   /**
    * Ends a job that no worker has started: cancelled by its owner, waiting for too
-   * long, not wanted any more. The difference is the application's.
+   * long, not wanted any more. The difference is the application's. One that was
+   * started stays so while it waits for its next worker.
    */
   cancel(job: JobId): Result.Result<Proposal<Ended>, NotFound | AlreadyRunning> {
     const found = this.jobs.get(job)
     if (found === undefined) return Result.fail(new NotFound({ job }))
-    if (found.state === "running") return Result.fail(new AlreadyRunning({ job }))
+    if (found.epoch > 0) return Result.fail(new AlreadyRunning({ job }))
     return this.end(found)
   }
 

@@ -153,7 +153,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       waitingSince: (before, limit) =>
         memory.access(() =>
           Array.from(jobs.values())
-            .filter((job) => job.state !== "running" && millis(job.enqueuedAt) < millis(before))
+            .filter((job) => job.epoch === 0 && millis(job.enqueuedAt) < millis(before))
             .toSorted((a, b) => millis(a.enqueuedAt) - millis(b.enqueuedAt) || a.position - b.position)
             .slice(0, limit).map(toStatus)
         ),

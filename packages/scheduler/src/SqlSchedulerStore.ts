@@ -225,7 +225,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
         statusRows(sql`
           SELECT ${statusColumns}
           FROM scheduler_job AS job
-          WHERE job.state <> 'running' AND job.enqueued_at < ${DateTime.toDate(before)}
+          WHERE job.state <> 'running' AND job.epoch = 0 AND job.enqueued_at < ${DateTime.toDate(before)}
           ORDER BY job.enqueued_at, job.position
           LIMIT ${limit}
         `).pipe(Effect.map((rows) => rows.map(Rows.toStatus)), mapSql("SchedulerStore.waitingSince")),

@@ -137,6 +137,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
+    it.effect("does not cancel a job that has started, also while it waits for its next worker (D7)", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [released, lost] = yield* Effect.forEach([1, 2], () => scheduler.enqueue(world.job({ cap: 2 })))
+        yield* scheduler.release(yield* world.claim({ limit: 1 }))
+        yield* world.claim({ limit: 2, lease: "1 second" })
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued).toSorted(), ids([released!, lost!]).toSorted())
+        for (const { job } of [released!, lost!]) {
+          assert.strictEqual(yield* stateOf(job), "queued")
+          assert.strictEqual((yield* refusal(scheduler.cancel(job)))._tag, "AlreadyRunning")
+        }
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
     it.effect("lets one of 16 cancels at once win (D8)", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
@@ -290,17 +306,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("finds jobs that have waited too long", () =>
+    it.effect("finds jobs that have waited too long, of those that have not started (D7)", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
         // Before whatever other tests of this database have enqueued.
         yield* TestClock.setTime(-1_000_000_000)
-        yield* Effect.forEach([1, 2], () => scheduler.enqueue(world.job({ cap: 2 })))
-        yield* world.claim({ limit: 1 })
-        const pending = yield* scheduler.enqueue(world.job({ cap: 2 }))
+        yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job({ cap: 3 })))
+        const [, released] = yield* world.claim({ limit: 2 })
+        yield* scheduler.release([released!])
+        const pending = yield* scheduler.enqueue(world.job({ cap: 3 }))
         yield* TestClock.adjust("24 hours")
-        yield* scheduler.enqueue(world.job({ cap: 2 }))
+        yield* scheduler.enqueue(world.job({ cap: 3 }))
         const old = yield* scheduler.waitingSince(yield* DateTime.now, 10)
         assert.deepStrictEqual(old.map(({ state }) => state), ["queued", "pending"])
         assert.strictEqual(old[1]!.job, pending.job)
