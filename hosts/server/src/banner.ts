@@ -1,15 +1,14 @@
 /** What a start says: a page for people, or a line for programs. */
 import type { Settings } from "@kinora/hosting"
-import { Option, Redacted } from "effect"
+import { Option, Redacted, type Schema } from "effect"
 import { resolve } from "node:path"
 import type { Ready } from "./ServerHost.ts"
 
-/** One line of JSON: `base_url`, and the demo account's `api_key` or null. */
-export const line = ({ apiKey, baseUrl }: Ready): string =>
-  JSON.stringify({
-    base_url: baseUrl,
-    api_key: Option.match(apiKey, { onNone: () => null, onSome: (key) => Redacted.value(key) })
-  })
+/** For programs: `base_url`, and the demo account's `api_key` or null. */
+export const json = ({ apiKey, baseUrl }: Ready): Schema.Json => ({
+  base_url: baseUrl,
+  api_key: Option.match(apiKey, { onNone: () => null, onSome: Redacted.value })
+})
 
 /** A page with the addresses, the key and a `curl` that creates a job. */
 export const page = (ready: Ready, settings: Settings.Settings): string => {

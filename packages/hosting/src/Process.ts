@@ -1,18 +1,67 @@
 /** What the commands of hosts have in common: logs, messages and exit codes. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Exit, Layer, Logger, References, type Runtime } from "effect"
-import { CliError, Command } from "effect/cli"
-import type { Settings } from "./Settings.ts"
+import { Cause, Console, Effect, Exit, Layer, Logger, Option, References, type Runtime, type Schema } from "effect"
+import { CliError, Command, Flag } from "effect/cli"
+import * as Settings from "./Settings.ts"
 
 /** Version of the product, as `--version` shows it. */
 export const version = "0.1.0"
+
+/** What tells one host's command line from another's. */
+export interface HostCommand<E> {
+  /** As it is called in help and messages. */
+  readonly name: string
+  readonly description: string
+  /** What `--json` prints. */
+  readonly json: string
+  /** What `--workers` sets. */
+  readonly workers: string
+  /** The host itself. `say` prints a page for people, or one line of JSON when that was asked for. */
+  readonly layer: (settings: Settings.Settings, say: Say) => Layer.Layer<never, E>
+}
+
+/** Prints what a host has to say when it is ready. */
+export type Say = (ready: { readonly page: string; readonly json: Schema.Json }) => Effect.Effect<void>
+
+/** Runs a host as this process, on the settings of its environment and its command line. */
+export const runHost = <E>(host: HostCommand<E>): void => {
+  const flags = {
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription(`Print one line of JSON when ready: ${host.json}`),
+      Flag.withDefault(false)
+    ),
+    workers: Flag.Int("workers").pipe(Flag.withDescription(`${host.workers} (KINORA_WORKERS)`), Flag.optional)
+  }
+  const run = Effect.fn("Process.runHost")(function*({ json, workers }: HostFlags) {
+    const settings = yield* Settings.load({
+      ...process.env,
+      ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
+    })
+    const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
+    return yield* Layer.launch(host.layer(settings, say)).pipe(Effect.provide(layerLogs(settings)))
+  }, explain)
+  runMain(
+    Command.make(host.name, flags, run).pipe(
+      Command.withDescription(`${host.description} Settings: KINORA_* variables and kinora.config.yaml.`)
+    )
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface HostFlags {
+  readonly json: boolean
+  readonly workers: Option.Option<number>
+}
 
 /**
  * Runs a host's command line as this process. Being told to stop (SIGTERM, SIGINT)
  * is a good end and exits with 0 (D51); a start that fails says why in one sentence
  * for each reason and exits with 1.
  */
-export const runMain = <const Name extends string, Input, E>(
+const runMain = <const Name extends string, Input, E>(
   command: Command.Command<Name, Input, {}, E, Command.Environment>
 ): void =>
   Command.run(command, { version }).pipe(
@@ -21,7 +70,7 @@ export const runMain = <const Name extends string, Input, E>(
   )
 
 /** Turns what can be wrong at a start into the sentence that its message is. */
-export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>
+const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>
   Effect.catchCause(effect, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const error = Cause.squash(cause)
@@ -35,7 +84,7 @@ export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
   })
 
 /** Logs on standard error: for people on a terminal, as JSON lines otherwise. */
-export const layerLogs = ({ logLevel }: Pick<Settings, "logLevel">): Layer.Layer<never> =>
+const layerLogs = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([
       process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
@@ -43,10 +92,6 @@ export const layerLogs = ({ logLevel }: Pick<Settings, "logLevel">): Layer.Layer
     Layer.succeed(References.LogToStderr, true),
     Layer.succeed(References.MinimumLogLevel, levels[logLevel])
   )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const levels = {
   trace: "Trace",
