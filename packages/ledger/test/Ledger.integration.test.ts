@@ -6,7 +6,8 @@ import { Ledger } from "../src/Ledger.ts"
 import { LotId } from "../src/Lot.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
-import { suite } from "./LedgerContract.ts"
+import * as LedgerContract from "./LedgerContract.ts"
+import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 
 const at = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 
@@ -39,7 +40,8 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
 })
 
 for (const [name, database] of TestDatabase.all) {
-  suite(name, Backends.over(database))
+  LedgerContract.suite(name, Backends.over(database))
+  LedgerUnitsContract.suite(name, Backends.over(database))
 
   layer(Backends.over(database))(`Ledger's tables (${name})`, (it) => {
     it.effect("tell by verify which kept figure was tampered with (D24)", () =>

@@ -1,4 +1,6 @@
 import * as Backends from "./Backends.ts"
-import { suite } from "./LedgerContract.ts"
+import * as LedgerContract from "./LedgerContract.ts"
+import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 
-suite("memory", Backends.memory)
+LedgerContract.suite("memory", Backends.memory)
+LedgerUnitsContract.suite("memory", Backends.memory)
