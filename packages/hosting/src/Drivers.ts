@@ -12,7 +12,7 @@ import { Layer, Option, Schema } from "effect"
 export const layer = Generators.layer({
   procedural: ProceduralGenerator.layer(),
   scripted: ScriptedGenerator.layer.pipe(
-    Layer.provide(Layer.suspend(() => ScriptedGenerator.layerControl({ script, pollInterval: "100 millis" })))
+    Layer.provide(Layer.suspend(() => ScriptedGenerator.layerControl({ script: scriptOf, pollInterval: "100 millis" })))
   )
 })
 
@@ -26,13 +26,8 @@ export const ScriptedOptions = Schema.Struct({
   bytes: Schema.optionalKey(Schema.Int)
 })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const decodeOptions = Schema.decodeUnknownOption(ScriptedOptions)
-
-const script = ({ model }: GenerationRequest): ScriptedGenerator.Script =>
+/** What the options of a request's model say. With wrong ones every job fails. */
+export const scriptOf = ({ model }: GenerationRequest): ScriptedGenerator.Script =>
   Option.match(decodeOptions(model.options), {
     onNone: () => ({ outcome: failureOf("invalid_input") }),
     onSome: ({ bytes, delay, failure }) => ({
@@ -41,6 +36,12 @@ const script = ({ model }: GenerationRequest): ScriptedGenerator.Script =>
       outcome: failure === undefined ? "succeed" : failureOf(failure)
     })
   })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const decodeOptions = Schema.decodeUnknownOption(ScriptedOptions)
 
 const failureOf = (code: typeof FailureCode.Type) =>
   new Permanent({ code, reason: null, message: "The script of this model says that its jobs fail." })

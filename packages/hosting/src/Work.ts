@@ -17,14 +17,18 @@ export interface WorkOptions {
   readonly resultTtl?: Duration.Input | undefined
   /** How long running jobs may go on when the process stops (D51). Default 30 seconds. */
   readonly grace?: Duration.Input | undefined
+  /** How often it looks for work that nobody told it about. Default 5 seconds. */
+  readonly pollInterval?: Duration.Input | undefined
+  /** How long its jobs are safe from other workers without a heartbeat. Default 30 seconds. */
+  readonly lease?: Duration.Input | undefined
 }
 
 /** A worker that claims and runs generations until its scope closes, and then drains. */
-export const layerWorker = ({ concurrency, grace, name, resultTtl }: WorkOptions) =>
+export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
   Layer.unwrap(
     Effect.map(
       GenerationWorker.makeHandler({ resultTtl }),
-      (handler) => Worker.layer({ name, handlers: [handler], concurrency, grace })
+      (handler) => Worker.layer({ ...options, handlers: [handler] })
     )
   )
 
