@@ -1,1 +1,5 @@
-export {}
+export * as Controls from "./Controls.ts"
+export * as RunningHost from "./RunningHost.ts"
+export * as TestHost from "./TestHost.ts"
+export * as TestHostOptions from "./TestHostOptions.ts"
+export * as VirtualTime from "./VirtualTime.ts"

@@ -1,0 +1,108 @@
+/**
+ * The whole service for tests: in memory, in this process, with a generator that
+ * does what it is told and time that stands still until it is advanced.
+ *
+ *     const kinora = await TestHost.start()
+ *     const response = await kinora.fetch("/v1/models")
+ *     await kinora.stop()
+ *
+ * Those who use Effect provide `layer` and have every service of the product at hand.
+ */
+import { Changes, Generation, GenerationStore } from "@kinora/generations"
+import { Http } from "@kinora/hosting"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { HttpServer } from "effect/http"
+import type { Controls, FinalStatus, TestAccount } from "./Controls.ts"
+import * as Accounts from "./internal/accounts.ts"
+import * as Fetching from "./internal/fetching.ts"
+import * as GeneratorControls from "./internal/generatorControls.ts"
+import * as Services from "./internal/services.ts"
+import * as RunningHost from "./RunningHost.ts"
+import type { AccountOptions, TestHostOptions } from "./TestHostOptions.ts"
+import { VirtualTime } from "./VirtualTime.ts"
+
+/** A running service and what a test can do with it. */
+export class TestHost extends Context.Service<TestHost, Controls>()("@kinora/host-test/TestHost") {}
+
+/**
+ * A service of its own with each build, the clock that it runs on, and all services
+ * of the product. A catalog that cannot be served fails it.
+ */
+export const layer = (options: TestHostOptions = {}) =>
+  Layer.fresh(Layer.effect(TestHost, make(options)).pipe(Layer.provideMerge(Services.layer(options))))
+
+/** Starts a service. Rejects with `InvalidCatalog` when the models cannot be served. */
+export const start = (options: TestHostOptions = {}): Promise<RunningHost.RunningHost> =>
+  Effect.runPromise(Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(layer(options), scope).pipe(
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    return RunningHost.make(Context.get(context, TestHost), context, Scope.close(scope, Exit.void))
+  }))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Reserved for tests, so that it is nobody's. */
+const defaultBaseUrl = "http://kinora.test"
+
+const make = Effect.fnUntraced(function*(options: TestHostOptions) {
+  const { end } = yield* Changes.Changes
+  const time = yield* VirtualTime
+  const open = yield* Accounts.make
+  const http = { ...options.http, ...(options.planTable && { plans: options.planTable }) }
+  const baseUrl = http.baseUrl ?? defaultBaseUrl
+  const fetchAs = yield* Fetching.make(baseUrl, http)
+
+  const createAccount = Effect.fn("TestHost.createAccount")(function*(options: AccountOptions = {}) {
+    const account = yield* open(options)
+    return { ...account, fetch: fetchAs(account.apiKey) } satisfies TestAccount
+  })
+  const account = yield* createAccount(options.account)
+
+  /** Whoever waits for a job is answered before connections are closed. */
+  const layerAnswered = Layer.effectDiscard(Effect.addFinalizer(() => Effect.andThen(end, time.rest)))
+  const server = layerAnswered.pipe(
+    Layer.provideMerge(Http.layer({ host: "127.0.0.1", port: 0, interface: http, grace: 0 }))
+  )
+  const listen = yield* Layer.buildWithScope(server, yield* Effect.scope).pipe(
+    Effect.flatMap((context) => Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), context)),
+    Effect.provideContext(yield* Effect.context<Layer.Services<typeof server>>()),
+    Effect.cached
+  )
+  yield* Effect.addFinalizer(() => end)
+
+  return TestHost.of({
+    baseUrl,
+    account,
+    createAccount,
+    fetch: account.fetch,
+    generator: yield* GeneratorControls.make,
+    time,
+    settled: yield* makeSettled,
+    listen
+  })
+})
+
+const makeSettled = Effect.gen(function*() {
+  const changes = yield* Changes.Changes
+  const store = yield* GenerationStore.GenerationStore
+
+  return Effect.fn("TestHost.settled")(function*(text: string) {
+    const id = Generation.GenerationId.parse(text)
+    if (id === undefined) return yield* unknown(text)
+    const changed = yield* changes.watch(id)
+    while (true) {
+      const [generation] = yield* store.find([id])
+      if (generation === undefined) return yield* unknown(text)
+      if (isFinal(generation.status)) return generation.status
+      if (!(yield* changed)) return yield* Effect.die(new Error(`The test host stopped before the job ${text} ended`))
+    }
+  }, Effect.scoped)
+})
+
+const unknown = (id: string) => Effect.die(new Error(`There is no job ${id}`))
+
+const isFinal = (status: Generation.Status): status is FinalStatus => Generation.isFinal(status)

@@ -1,0 +1,62 @@
+/** `fetch` that reaches the service without a network. */
+import { type HttpServerOptions, HttpServerRoutes } from "@kinora/http-server"
+import { Clock, Effect, type Scope } from "effect"
+import { HttpEffect, HttpRouter, type HttpServerRequest } from "effect/http"
+import type { Fetch } from "../Controls.ts"
+
+/** Sends requests as the owner of a key, until the scope closes. */
+export const make = Effect.fnUntraced(
+  function*(baseUrl: string, options: Partial<HttpServerOptions.HttpServerOptions>) {
+    const app = yield* HttpRouter.toHttpEffect(HttpServerRoutes.layerWith(options))
+    const handle = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(
+      yield* Effect.context()
+    )(app)
+    const stopped = new AbortController()
+    const underWay = new Set<Promise<Response>>()
+
+    const send = async (request: Request): Promise<Response> => {
+      const answer = whileGoing(request.signal, handle(request))
+      underWay.add(answer)
+      try {
+        return await answer
+      } finally {
+        underWay.delete(answer)
+      }
+    }
+
+    yield* Effect.addFinalizer(() =>
+      Effect.promise(() => Promise.allSettled(underWay)).pipe(
+        Effect.timeoutOption(answeredWithin),
+        // What waits for virtual time would wait for ever.
+        Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
+        Effect.andThen(Effect.sync(() => stopped.abort(new Error("The test host has stopped"))))
+      )
+    )
+
+    return (apiKey: string): Fetch => async (input, init = {}) => {
+      const { apiKey: key = apiKey, ...rest } = init
+      const given = new Request(input instanceof Request ? input : new URL(input, baseUrl), rest)
+      const sent = new Request(given, { signal: AbortSignal.any([stopped.signal, given.signal]) })
+      sent.signal.throwIfAborted()
+      if (key !== null && !sent.headers.has("authorization")) sent.headers.set("authorization", `Bearer ${key}`)
+      // What a network would add; links are on the origin that a request came to (D26a).
+      sent.headers.set("host", new URL(sent.url).host)
+      return send(sent)
+    }
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** How long a host that stops lets requests end. Those that wait for a job are answered at once. */
+const answeredWithin = "1 second"
+
+/** The answer, unless its caller gives up before. */
+const whileGoing = (signal: AbortSignal, answer: Promise<Response>): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason)
+    signal.addEventListener("abort", leave, { once: true })
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave))
+  })

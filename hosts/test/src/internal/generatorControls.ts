@@ -1,0 +1,24 @@
+/** Tells the scripted generator what to do. */
+import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import { Effect } from "effect"
+import type { GeneratorControls } from "../Controls.ts"
+import { CurrentScript } from "./Script.ts"
+
+/** The controls of the surrounding generator. */
+export const make: Effect.Effect<GeneratorControls, never, CurrentScript | ScriptedGenerator.Control> = Effect.gen(
+  function*() {
+    const control = yield* ScriptedGenerator.Control
+    const current = yield* CurrentScript
+    return {
+      script: current.set,
+      hold: current.set({ delay: "hold" }),
+      succeed: control.succeed,
+      fail: (
+        id,
+        { code = "generation_failed", message = "The test says that this job fails.", reason = "provider" } = {}
+      ) => control.fail(id, new GeneratorError.Permanent({ code, message, reason })),
+      started: (id) => Effect.asVoid(control.called("submit", id)),
+      calls: control.calls
+    }
+  }
+)

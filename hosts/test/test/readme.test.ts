@@ -1,0 +1,13 @@
+import { readFile } from "node:fs/promises"
+import { expect, it } from "vitest"
+
+// Each example is a test, which importing it registers.
+await import("../example/effect.ts")
+await import("../example/job.ts")
+await import("../example/models.ts")
+
+const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+
+it.each(["effect", "job", "models"])("the README shows the example %s as it runs", async (name) => {
+  expect(await read("../README.md")).toContain(await read(`../example/${name}.ts`))
+})
