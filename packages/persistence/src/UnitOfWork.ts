@@ -85,7 +85,8 @@ export const layerSqlWith = (
 
       return UnitOfWork.of({
         atomically: (effect) => joinOr(effect, (effect) => outermost(effect, 0)),
-        afterCommit: (effect) => sql.afterCommit(effect)
+        // The client keeps the services of the caller, whose unit is over by then.
+        afterCommit: (effect) => sql.afterCommit(Effect.provideService(effect, OpenUnit, undefined))
       })
     })
   )

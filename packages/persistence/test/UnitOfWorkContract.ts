@@ -108,6 +108,26 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         const { get, put } = yield* Cells
         yield* atomically(afterCommit(Effect.orDie(atomically(put("callback", 1)))))
         assert.strictEqual(yield* get("callback"), 1)
+        // One of its own: what fails in it is undone.
+        const failing = atomically(Effect.andThen(put("callback", 2), Effect.fail(new Refused())))
+        yield* atomically(afterCommit(Effect.ignore(failing)))
+        assert.strictEqual(yield* get("callback"), 1)
+      }))
+
+    it.effect("runs the other callbacks when one dies, and the unit has committed all the same", () =>
+      Effect.gen(function*() {
+        const { afterCommit, atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        let ran = false
+        yield* atomically(Effect.gen(function*() {
+          yield* put("dying", 1)
+          yield* afterCommit(Effect.die("bug"))
+          yield* afterCommit(Effect.sync(() => {
+            ran = true
+          }))
+        }))
+        assert.isTrue(ran)
+        assert.strictEqual(yield* get("dying"), 1)
       }))
 
     it.effect("loses no update of many units at once", () =>
