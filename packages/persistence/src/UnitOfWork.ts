@@ -128,27 +128,28 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
   let committed: Array<Effect.Effect<void>> = []
 
   const transaction = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.uninterruptibleMask((restore) =>
-      restore(lock.take(1)).pipe(
-        Effect.andThen(Effect.suspend(() => {
-          undo = []
-          committed = []
-          return Effect.exit(restore(body))
-        })),
-        Effect.flatMap((exit) => {
-          if (Exit.isFailure(exit)) { for (const revert of undo!.toReversed()) revert() }
-          const callbacks = Exit.isSuccess(exit) ? committed : []
-          undo = undefined
-          return lock.release(1).pipe(
-            Effect.andThen(Effect.forEach(callbacks, runCallback, { discard: true })),
-            Effect.andThen(exit)
-          )
-        })
+    Effect.uninterruptibleMask((restore) => {
+      let callbacks: ReadonlyArray<Effect.Effect<void>> = []
+      const unit = Effect.suspend(() => {
+        undo = []
+        committed = []
+        return Effect.exit(restore(body))
+      }).pipe(Effect.flatMap((exit) => {
+        if (Exit.isFailure(exit)) { for (const revert of undo!.toReversed()) revert() }
+        else callbacks = committed
+        undo = undefined
+        return exit
+      }))
+      // Whoever waits can be interrupted; `withPermits` knows at every moment whether the lock is his.
+      return restore(lock.withPermits(1)(Effect.uninterruptible(unit))).pipe(
+        // Also when an interruption takes the value of a unit that has committed.
+        Effect.onExit(() => Effect.forEach(callbacks, runCallback, { discard: true }))
       )
-    )
+    })
 
+  // Looks and acts in one step: between two, a fiber may yield, and a unit begin.
   const access = <A>(body: () => A): Effect.Effect<A> =>
-    Effect.suspend(() => undo === undefined ? Effect.sync(body) : joinOr(Effect.sync(body), lock.withPermits(1)))
+    Effect.suspend(() => undo === undefined ? Effect.succeed(body()) : joinOr(Effect.sync(body), lock.withPermits(1)))
 
   return Context.make(
     UnitOfWork,
