@@ -6,6 +6,7 @@
  * as for sixty-four is paid once for all who wait, and throughput grows with load.
  */
 import { type Cause, Effect, Exit, Request, RequestResolver, Semaphore } from "effect"
+import { SqlError } from "effect/sql"
 import * as StorageError from "./StorageError.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
@@ -28,8 +29,8 @@ export interface FoldingOptions<Command, A, E> {
  * A function that answers one command by folding it with others.
  *
  * Inside an open unit of work the command is not folded, since it belongs to that
- * unit. When a set fails as a whole, its commands are run one by one, each with an
- * outcome of its own. A caller that is interrupted leaves the set; once the set is
+ * unit. When a set fails as a whole, its commands are run by themselves, each with
+ * an outcome of its own. A caller that is interrupted leaves the set; once the set is
  * in work its command may still take effect, as with any request that was sent.
  */
 export const make = <Command, A, E>(
@@ -38,35 +39,39 @@ export const make = <Command, A, E>(
   const { membersMax = 64, name, setsMax = 1 } = options
   const permits = Semaphore.makeUnsafe(setsMax)
 
-  const runOne = (command: Command) =>
-    Effect.map(options.run([command]), (results) => {
-      checkLength(name, results, 1)
-      return results[0] as A
+  /** An answer for each command. That they are too few or too many is a bug of `run`, found after its commit. */
+  const run = (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Exit.Exit<A>>, E> =>
+    Effect.map(Effect.suspend(() => options.run(commands)), (answers) => {
+      if (answers.length === commands.length) return answers.map((answer) => Exit.succeed(answer))
+      const mistake = new Error(`${name} answered ${answers.length} of ${commands.length} commands`)
+      return commands.map(() => Exit.die(mistake))
     })
 
-  const settleSet = (entries: ReadonlyArray<Request.Entry<Fold<Command, A, E>>>) =>
-    options.run(entries.map((entry) => entry.request.command)).pipe(
-      Effect.tap((results) => Effect.sync(() => checkLength(name, results, entries.length))),
-      Effect.exit,
+  const runOne = (command: Command) => Effect.flatMap(run([command]), ([answer]) => answer!)
+
+  const settle = (entries: ReadonlyArray<Request.Entry<Fold<Command, A, E>>>) =>
+    Effect.exit(run(entries.map((entry) => entry.request.command))).pipe(
       Effect.flatMap((exit) => {
         if (Exit.isSuccess(exit)) {
-          entries.forEach((entry, index) => entry.completeUnsafe(Exit.succeed(exit.value[index] as A)))
-          return Effect.void
+          return Effect.sync(() => entries.forEach((entry, index) => entry.completeUnsafe(exit.value[index]!)))
         }
-        if (entries.length === 1 || !wasUndone(exit.cause)) {
-          for (const entry of entries) entry.completeUnsafe(Exit.failCause(exit.cause))
-          return Effect.void
-        }
-        return Effect.forEach(
-          entries,
-          (entry) => Effect.map(Effect.exit(runOne(entry.request.command)), (exit) => entry.completeUnsafe(exit)),
-          { discard: true }
-        )
+        return entries.length > 1 && wasUndone(exit.cause)
+          ? settleEach(entries)
+          : Effect.sync(() => entries.forEach((entry) => entry.completeUnsafe(Exit.failCause(exit.cause))))
       }),
-      Effect.withSpan(name, { attributes: { members: entries.length } })
+      // Without the stack of whoever came first: it says nothing of the others.
+      Effect.withSpan(name, { attributes: { members: entries.length } }, { captureStackTrace: false })
     )
 
-  const resolver = RequestResolver.make<Fold<Command, A, E>>((entries) => permits.withPermits(1)(settleSet(entries)))
+  /** Several at once, so that those who wait for a lock do not stop those who need not. */
+  const settleEach = (entries: ReadonlyArray<Request.Entry<Fold<Command, A, E>>>) =>
+    Effect.forEach(
+      entries,
+      (entry) => Effect.map(Effect.exit(runOne(entry.request.command)), (exit) => entry.completeUnsafe(exit)),
+      { concurrency: aloneMax, discard: true }
+    )
+
+  const resolver = RequestResolver.make<Fold<Command, A, E>>((entries) => permits.withPermits(1)(settle(entries)))
     .pipe(
       // Waits for a free permit without keeping it: the set stays open until then.
       RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
@@ -86,15 +91,18 @@ export const make = <Command, A, E>(
 
 class Fold<Command, A, E> extends Request.Class<{ readonly command: Command }, A, E> {}
 
+/** Commands of a failed set that are run at the same time, each by itself. */
+const aloneMax = 8
+
 /**
  * Whether nothing of the failed set was applied. A lost connection leaves that
- * open, so its commands get the failure instead of a second run.
+ * open, so its commands get the failure instead of a second run. A lock that was
+ * not had in time may be one command's alone.
  */
-const wasUndone = (cause: Cause.Cause<unknown>): boolean =>
-  StorageError.findInCause("Folding", cause)?.reason !== "unavailable"
-
-const checkLength = (name: string, results: ReadonlyArray<unknown>, expected: number) => {
-  if (results.length !== expected) {
-    throw new Error(`${name} answered ${results.length} of ${expected} commands`)
-  }
+const wasUndone = (cause: Cause.Cause<unknown>): boolean => {
+  const failure = StorageError.findInCause("Folding", cause)
+  return failure?.reason !== "unavailable" || isLockTimeout(failure.cause)
 }
+
+const isLockTimeout = (cause: unknown): boolean =>
+  SqlError.isSqlError(cause) && cause.reason._tag === "LockTimeoutError"

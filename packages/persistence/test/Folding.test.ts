@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Scheduler, Schema } from "effect"
+import { SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import { StorageError } from "../src/StorageError.ts"
 import { layerMemory, UnitOfWork } from "../src/UnitOfWork.ts"
@@ -24,6 +25,28 @@ const makeGated = Effect.fnUntraced(function*(membersMax: number) {
 })
 
 const failed = (reason: StorageError["reason"]) => new StorageError({ operation: "test", reason, cause: "test" })
+
+const lockTimeout = new StorageError({
+  operation: "test",
+  reason: "unavailable",
+  cause: new SqlError.SqlError({ reason: new SqlError.LockTimeoutError({ cause: "55P03" }) })
+})
+
+const Does = Schema.Literals(["works", "works", "fails", "dies"])
+type Does = typeof Does.Type
+
+/** One who calls, and perhaps does not wait for the answer. */
+const Caller = Schema.Struct({
+  does: Does,
+  leavesAfter: Schema.UndefinedOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))),
+  /** After how many operations its fiber yields. */
+  ops: Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 9 }))
+})
+
+const problems = { fails: failed("failed"), dies: new Error("bug") }
+
+/** The answer, or the problem that came instead. */
+const outcomeOf = <A, E>(exit: Exit.Exit<A, E>) => Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause)
 
 it.effect("runs a call at once when idle, and folds those that come meanwhile", () =>
   Effect.gen(function*() {
@@ -99,6 +122,108 @@ it.effect("does not run a set again whose outcome is unknown", () =>
     assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, false])
     assert.strictEqual(runs, 2)
   }))
+
+it.effect("runs a set's commands by themselves when one of them had to wait for a lock in vain", () =>
+  Effect.gen(function*() {
+    const started = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    const blocked = yield* Deferred.make<void>()
+    const call = Folding.make<number, number, StorageError>({
+      name: "test",
+      run: (commands) => {
+        if (commands[0] === 1) {
+          return Deferred.succeed(started, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.as(commands))
+        }
+        if (!commands.includes(13)) return Effect.succeed(commands)
+        return Effect.andThen(commands.length === 1 ? Deferred.await(blocked) : Effect.void, Effect.fail(lockTimeout))
+      }
+    })
+    const first = yield* Effect.forkChild(call(1))
+    yield* Deferred.await(started)
+    const others = yield* Effect.forEach(
+      [13, 2, 4],
+      (n) => Effect.forkChild(Effect.exit(call(n)), { startImmediately: true })
+    )
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(first)
+    // The others do not wait for it.
+    assert.deepStrictEqual((yield* Effect.forEach(others.slice(1), Fiber.join)).map(outcomeOf), [2, 4])
+    yield* Deferred.succeed(blocked, undefined)
+    assert.strictEqual(outcomeOf(yield* Fiber.join(others[0]!)), lockTimeout)
+  }))
+
+it.effect("does not run a set again that was answered with the wrong number of results", () =>
+  Effect.gen(function*() {
+    const sets: Array<ReadonlyArray<number>> = []
+    const started = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    const call = Folding.make<number, number, never>({
+      name: "test",
+      run: (commands) => {
+        sets.push(commands)
+        return Deferred.succeed(started, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.as([1]))
+      }
+    })
+    const first = yield* Effect.forkChild(call(1))
+    yield* Deferred.await(started)
+    const others = yield* Effect.forEach([2, 3], (n) =>
+      Effect.forkChild(Effect.exit(call(n)), { startImmediately: true }))
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(yield* Fiber.join(first), 1)
+    for (const exit of yield* Effect.forEach(others, Fiber.join)) {
+      assert.include(String(exit), "test answered 1 of 2 commands")
+    }
+    assert.deepStrictEqual(sets, [[1], [2, 3]])
+  }))
+
+it.effect.prop(
+  "answers everybody who stays, with his own answer, whoever leaves and whichever set fails",
+  [
+    Schema.Array(Caller).check(Schema.isMaxLength(30)),
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 })),
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
+  ],
+  ([callers, membersMax, setsMax]) =>
+    Effect.gen(function*() {
+      const applied: Array<number> = []
+      let working = 0
+      const call = Folding.make<{ readonly n: number; readonly does: Does }, number, StorageError>({
+        name: "test",
+        membersMax,
+        setsMax,
+        run: Effect.fnUntraced(function*(commands) {
+          assert.isAtMost(commands.length, membersMax)
+          if (commands.length > 1) assert.isAtMost(++working, setsMax)
+          yield* Effect.yieldNow
+          if (commands.length > 1) working--
+          for (const { does } of commands) {
+            if (does === "dies") return yield* Effect.die(problems.dies)
+            if (does === "fails") return yield* problems.fails
+          }
+          applied.push(...commands.map(({ n }) => n))
+          return commands.map(({ n }) => n * 10)
+        })
+      })
+      const fibers = yield* Effect.forEach(callers, ({ does, ops }, n) =>
+        call({ n, does }).pipe(
+          Effect.provideService(Scheduler.MaxOpsBeforeYield, ops),
+          Effect.forkChild({ startImmediately: true })
+        ))
+      yield* Effect.forEach(callers, ({ leavesAfter }, n) =>
+        leavesAfter === undefined
+          ? Effect.void
+          : Effect.andThen(Effect.replicateEffect(Effect.yieldNow, leavesAfter), Fiber.interrupt(fibers[n]!)), {
+        concurrency: "unbounded"
+      })
+      for (const [n, { does, leavesAfter }] of callers.entries()) {
+        const exit = yield* Fiber.await(fibers[n]!)
+        if (leavesAfter !== undefined && Exit.hasInterrupts(exit)) continue
+        assert.strictEqual(outcomeOf(exit), does === "works" ? n * 10 : problems[does])
+        if (does === "works") assert.include(applied, n)
+      }
+      assert.strictEqual(new Set(applied).size, applied.length)
+    })
+)
 
 it.effect("lets the others of a set go on when one caller is interrupted", () =>
   Effect.gen(function*() {
