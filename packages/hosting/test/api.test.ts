@@ -1,0 +1,96 @@
+import { assert, layer } from "@effect/vitest"
+import { DefaultModels } from "@kinora/catalog"
+import { Readiness } from "@kinora/http-server"
+import { BlobStore, UrlSigner } from "@kinora/storage"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import * as DemoAccount from "../src/DemoAccount.ts"
+import * as Drivers from "../src/Drivers.ts"
+import * as Http from "../src/Http.ts"
+import * as Notifications from "../src/Notifications.ts"
+import * as Services from "../src/Services.ts"
+import * as Stores from "../src/Stores.ts"
+import * as Work from "../src/Work.ts"
+import * as Guide from "./Guide.ts"
+
+const guide = Effect.promise(() => readFile(new URL("../../../docs/api.md", import.meta.url), "utf8"))
+
+/** The models of a first start; jobs of the one that the guide cancels do not end, so that the next one waits. */
+const models = [
+  DefaultModels.sketch,
+  { ...DefaultModels.canvas, driver: { name: "scripted", options: { delay: "1 hour" } }, time_limit: "2 hours" }
+]
+
+/** What the reader of the guide has: a server with its demo account. */
+class Reader extends Context.Service<Reader, { readonly baseUrl: string; readonly key: string }>()("test/Reader") {
+  static readonly layer = Layer.effect(
+    Reader,
+    Effect.gen(function*() {
+      const directory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-guide-"))),
+        (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+      )
+      const key = Option.getOrThrow(yield* DemoAccount.ensure(directory))
+      return Reader.of({
+        baseUrl: yield* HttpServer.addressFormattedWith(Effect.succeed),
+        key: Redacted.value(key)
+      })
+    })
+  ).pipe(
+    Layer.provide(Http.layer({ host: "127.0.0.1", port: 0, interface: {}, grace: 0 })),
+    Layer.provide(Readiness.layerAlways),
+    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
+    Layer.provide(Work.layerWorker({ name: "test", concurrency: 4, grace: 0 })),
+    Layer.provide(Services.layer({ models })),
+    Layer.provide([Stores.layerMemory, BlobStore.layerMemory, Notifications.layerLocal, Drivers.layer])
+  )
+}
+
+const Job = Schema.Struct({
+  id: Schema.String,
+  output: Schema.optionalKey(Schema.NullOr(Schema.Struct({ url: Schema.String })))
+})
+
+layer(Reader.layer, { excludeTestServices: true })("docs/api.md", (it) => {
+  it.effect("shows the answers that its commands get", () =>
+    Effect.gen(function*() {
+      const { baseUrl, key } = yield* Reader
+      const variables: Record<string, string> = { BASE: baseUrl, KEY: key }
+      const steps = Guide.parse(yield* guide)
+      assert.isAbove(steps.length, 10)
+      for (const { answer, command } of steps) {
+        const { body, headers, method, url } = Guide.toRequest(command, variables)
+        const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))
+        const text = yield* Effect.promise(() => response.text())
+        assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, answer.statusLine, command)
+        for (const [name, value] of Object.entries(answer.headers)) {
+          const actual = response.headers.get(name) ?? "(absent)"
+          assert.strictEqual(Guide.withoutChance(actual), Guide.withoutChance(value), `${name} of ${command}`)
+        }
+        if (answer.body === undefined) continue
+        const json: unknown = JSON.parse(text)
+        assert.deepStrictEqual(Guide.asShown(json, answer.body), Guide.asShown(answer.body, answer.body), command)
+        // Who follows the guide takes the id and the link of an answer into the next command.
+        if (!Schema.is(Job)(json)) continue
+        variables["ID"] = json.id
+        if (json.output) variables["URL"] = json.output.url
+      }
+    }))
+
+  it.effect("shows a program that makes a picture", () =>
+    Effect.gen(function*() {
+      const { baseUrl, key } = yield* Reader
+      const program = spawn(process.execPath, ["--input-type=module", "--eval", Guide.program(yield* guide)], {
+        env: { BASE: baseUrl, KEY: key },
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      const [line] = yield* Effect.promise(() => once(createInterface(program.stdout), "line"))
+      assert.match(String(line), /^image\/png \d{5,}$/)
+    }))
+})
