@@ -1,0 +1,134 @@
+/** The server and the worker as processes of their own, that can be stopped and killed. */
+import { Data, Effect, Result, Schema, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+
+/** A host that can be started. */
+export type Name = "server" | "worker"
+
+/** How a process ended, and what it said until then. */
+export interface Ended {
+  /** `null` when a signal ended it. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The process ended before it said that it is ready. */
+export class NotReady extends Data.TaggedError("NotReady")<{ readonly program: Name; readonly ended: Ended }> {
+  override get message(): string {
+    const { code, signal, stderr } = this.ended
+    return `The ${this.program} ended with ${code ?? signal} before it was ready:\n${stderr}`
+  }
+}
+
+/** A process that was started and may have ended since. */
+export interface Program {
+  readonly pid: number
+  /** Waits for the end, whoever brings it about. */
+  readonly ended: Effect.Effect<Ended>
+  /** Asks it to stop (SIGTERM) and waits for the end. */
+  readonly stop: Effect.Effect<Ended>
+  /** Ends it without a word (SIGKILL), and waits until it is gone. */
+  readonly kill: Effect.Effect<Ended>
+}
+
+/** A server that takes requests. */
+export interface Server extends Program {
+  readonly baseUrl: string
+  /** Of the demo account, where this server knows it. */
+  readonly apiKey: string | null
+}
+
+/** Runs a program from source with nothing but these settings; killed when the scope closes. */
+export const start = (
+  name: Name,
+  environment: Readonly<Record<string, string>>
+): Effect.Effect<Program, never, Scope.Scope> => Effect.map(launch(name, environment), ({ program }) => program)
+
+/** Starts a server and waits until it takes requests. */
+export const startServer = Effect.fn("Program.startServer")(function*(environment: Readonly<Record<string, string>>) {
+  const launched = yield* launch("server", environment)
+  const line = yield* launched.firstLine
+  const { api_key, base_url } = yield* Schema.decodeEffect(ServerLine)(line).pipe(Effect.orDie)
+  const server: Server = { ...launched.program, baseUrl: base_url, apiKey: api_key }
+  return server
+})
+
+/** Starts a worker and waits until it works. */
+export const startWorker = Effect.fn("Program.startWorker")(function*(environment: Readonly<Record<string, string>>) {
+  const launched = yield* launch("worker", environment)
+  yield* launched.firstLine
+  return launched.program
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const repository = join(import.meta.dirname, "../../..")
+
+const ServerLine = Schema.fromJsonString(
+  Schema.Struct({ base_url: Schema.String, api_key: Schema.NullOr(Schema.String) })
+)
+
+interface Launched {
+  readonly program: Program
+  /** The first line on standard output, which both programs print when they are ready. */
+  readonly firstLine: Effect.Effect<string, NotReady>
+}
+
+const launch = Effect.fnUntraced(function*(name: Name, environment: Readonly<Record<string, string>>) {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => run(name, environment)),
+    ({ ended, process }) => endBy(process, ended, "SIGKILL")
+  )
+  const { ended, line, process } = child
+  const program: Program = {
+    pid: process.pid ?? 0,
+    ended: Effect.promise(() => ended),
+    stop: endBy(process, ended, "SIGTERM"),
+    kill: endBy(process, ended, "SIGKILL")
+  }
+  const launched: Launched = {
+    program,
+    firstLine: Effect.flatMap(
+      Effect.promise(() => line),
+      (line) => Effect.fromResult(Result.mapError(line, (ended) => new NotReady({ program: name, ended })))
+    )
+  }
+  return launched
+})
+
+const endBy = (process: ChildProcess, ended: Promise<Ended>, signal: "SIGTERM" | "SIGKILL") =>
+  Effect.promise(() => {
+    process.kill(signal)
+    return ended
+  })
+
+const run = (name: Name, environment: Readonly<Record<string, string>>) => {
+  const main = join(repository, "hosts", name, "src/main.ts")
+  const child = spawn(process.execPath, ["--conditions=@kinora/source", main, "--json"], {
+    env: { ...environment },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const output = { stdout: "", stderr: "" }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.stderr += text
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject)
+    // Emitted once all output has been read as well.
+    child.once("close", (code, signal) => resolve({ code, signal, ...output }))
+  })
+  const line = new Promise<Result.Result<string, Ended>>((resolve, reject) => {
+    createInterface(child.stdout).once("line", (text) => resolve(Result.succeed(text)))
+    ended.then((ended) => resolve(Result.fail(ended)), reject)
+  })
+  return { process: child, ended, line }
+}

@@ -1,0 +1,7 @@
+export * as Books from "./Books.ts"
+export * as Client from "./Client.ts"
+export * as Drill from "./Drill.ts"
+export * as MixedLoad from "./MixedLoad.ts"
+export * as Peer from "./Peer.ts"
+export * as Program from "./Program.ts"
+export * as Site from "./Site.ts"

@@ -1,0 +1,83 @@
+/** What somebody sees who starts a server, uses it, stops it and starts it again. */
+import { assert, describe, it } from "@effect/vitest"
+import { Media } from "@kinora/media"
+import { Effect } from "effect"
+import * as Client from "../src/Client.ts"
+import * as Program from "../src/Program.ts"
+import { databases, makeSite } from "./sites.ts"
+
+const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+const order: Client.Order = { model: "kinora-sketch-1", plan: "studio", idempotencyKey: "one" }
+
+describe.concurrent("a first start", { timeout: 120_000 }, () => {
+  for (const database of databases) {
+    it.live(`makes the picture that the printed key asks for, and has it after a restart (${database})`, () =>
+      Effect.gen(function*() {
+        const site = yield* makeSite(database)
+        const first = yield* Program.startServer(site.environment)
+        const key = first.apiKey ?? assert.fail("no key was printed")
+        const client = Client.make(first.baseUrl, key)
+
+        const created = yield* client.create(order)
+        assert.strictEqual(created.status, 201)
+        const { id } = Client.jobOf(created)
+        assert.strictEqual(created.headers.get("location"), `${first.baseUrl}/v1/generations/${id}`)
+        const done = yield* client.get(id, 60)
+        assert.strictEqual(done.status, "completed")
+        const content = yield* assertDownload(done)
+        const late = yield* client.cancel(id)
+        assert.deepStrictEqual([late.status, Client.errorCodeOf(late)], [409, "not_cancellable"])
+        const stopped = yield* first.stop
+        assert.deepStrictEqual([stopped.code, stopped.stderr], [0, ""])
+
+        const second = yield* Program.startServer(site.environment)
+        assert.strictEqual(second.apiKey, key)
+        const again = Client.make(second.baseUrl, key)
+        const kept = yield* again.get(id)
+        assert.deepStrictEqual(withoutUrls(kept), withoutUrls(done))
+        assert.deepStrictEqual(yield* assertDownload(kept), content)
+        const replayed = yield* again.create(order)
+        assert.deepStrictEqual([replayed.status, Client.jobOf(replayed).id], [200, id])
+        assert.strictEqual((yield* second.stop).code, 0)
+      }))
+  }
+
+  it.live("is one start when two servers meet on an empty Postgres: one makes the demo account", () =>
+    Effect.gen(function*() {
+      const sites = [yield* makeSite("Postgres"), yield* makeSite("PGlite")] as const
+      const environments = sites.map(({ environment }) => ({
+        ...environment,
+        KINORA_DATABASE_URL: sites[0].databaseUrl
+      }))
+      const servers = yield* Effect.forEach(environments, Program.startServer, { concurrency: 2 })
+      const keys = servers.flatMap(({ apiKey }) => apiKey ?? [])
+      assert.strictEqual(keys.length, 1)
+      for (const { baseUrl } of servers) {
+        const models = yield* Client.make(baseUrl, keys[0] ?? "").request("/v1/models")
+        assert.strictEqual(models.status, 200)
+      }
+    }))
+})
+
+const withoutUrls = (job: Client.Job) => ({ ...job, output: null })
+
+/** Downloads a result by its signed URL in each way there is, and answers with its bytes. */
+const assertDownload = Effect.fnUntraced(function*({ output }: Client.Job) {
+  assert.isNotNull(output)
+  const whole = yield* Client.send(output.url)
+  assert.deepStrictEqual([whole.status, whole.headers.get("content-type")], [200, "image/png"])
+  assert.strictEqual(whole.bytes.length, output.bytes)
+  assert.deepStrictEqual([...whole.bytes.subarray(0, 8)], pngSignature)
+  const media = yield* Media.Media
+  assert.deepStrictEqual(yield* media.probeImage(whole.bytes), { mime: "image/png", width: 1024, height: 1024 })
+
+  const head = yield* Client.send(output.url, { method: "HEAD" })
+  assert.deepStrictEqual(
+    [head.status, head.headers.get("content-length"), head.bytes.length],
+    [200, String(output.bytes), 0]
+  )
+  const part = yield* Client.send(output.url, { headers: { range: "bytes=1-3" } })
+  assert.deepStrictEqual([part.status, new TextDecoder().decode(part.bytes)], [206, "PNG"])
+  assert.strictEqual(part.headers.get("content-range"), `bytes 1-3/${output.bytes}`)
+  return whole.bytes
+}, Effect.provide(Media.layer()))

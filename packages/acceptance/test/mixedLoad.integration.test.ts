@@ -1,0 +1,36 @@
+/** Everything at once on one Postgres: nothing deadlocks, every job ends, and the books agree. */
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Books from "../src/Books.ts"
+import * as MixedLoad from "../src/MixedLoad.ts"
+import { makeSite } from "./sites.ts"
+
+const duration = "20 seconds"
+const clients = 32
+
+it.live("32 clients that create, repeat, await and cancel never deadlock", () =>
+  Effect.gen(function*() {
+    const site = yield* makeSite("Postgres", MixedLoad.models)
+    const { tally } = yield* MixedLoad.run(site, { duration, clients })
+    // Each way of ending was met, over and over.
+    for (const what of ["created", "replayed", "cancelled", "ended completed", "ended failed", "ended cancelled"]) {
+      assert.isAbove(tally[what] ?? 0, 20, `${what} in ${JSON.stringify(tally)}`)
+    }
+    const ended = ["completed", "failed", "cancelled"].reduce((sum, how) => sum + (tally[`ended ${how}`] ?? 0), 0)
+    assert.strictEqual(ended, tally["created"])
+    const { problems } = yield* Effect.provide(Books.verify, Books.layer(site))
+    assert.deepStrictEqual(problems, [])
+    assert.strictEqual(yield* deadlocksOf(site.databaseUrl), 0)
+  }), { timeout: 120_000 })
+
+/** What Postgres has counted for this database. Its sessions report when they end, and they have. */
+const deadlocksOf = (url: string) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ readonly deadlocks: number }>`
+      SELECT deadlocks::int4 AS deadlocks FROM pg_stat_database WHERE datname = current_database()
+    `
+    return rows[0]?.deadlocks
+  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
