@@ -30,36 +30,41 @@ const models = [
   { ...DefaultModels.canvas, id: "withdrawn-1", status: "withdrawn" as const }
 ]
 
-const services = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
-  Layer.provideMerge(Layer.mergeAll(
-    Catalog.layer(models),
-    Changes.layer,
-    Wakeup.layer,
-    BlobStore.layerMemory,
-    Media.layer(),
-    SecureRandom.layerWebCrypto,
-    Digest.layerWebCrypto,
-    Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
-      Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
-    )
-  ))
-)
+const servicesWith = (options: Scheduler.SchedulerOptions) =>
+  Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer)),
+    Layer.provideMerge(Layer.mergeAll(
+      Catalog.layer(models),
+      Changes.layer,
+      Wakeup.layer,
+      BlobStore.layerMemory,
+      Media.layer(),
+      SecureRandom.layerWebCrypto,
+      Digest.layerWebCrypto,
+      Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
+        Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
+      )
+    ))
+  )
 
 /** All in this process's memory. */
-export const layerMemory = services.pipe(
-  Layer.provideMerge(Layer.mergeAll(
-    MemoryLedgerStore.layer,
-    MemorySchedulerStore.layer,
-    MemoryIdempotencyStore.layer,
-    MemoryGenerationStore.layer
-  )),
-  Layer.provideMerge(UnitOfWork.layerMemory)
-)
+export const layerMemoryWith = (options: Scheduler.SchedulerOptions) =>
+  servicesWith(options).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      MemoryLedgerStore.layer,
+      MemorySchedulerStore.layer,
+      MemoryIdempotencyStore.layer,
+      MemoryGenerationStore.layer
+    )),
+    Layer.provideMerge(UnitOfWork.layerMemory)
+  )
+
+/** `layerMemoryWith` with the scheduler's defaults. */
+export const layerMemory = layerMemoryWith({})
 
 /** All in a database. */
-export const layerSql = (database: TestDatabase.TestDatabase) =>
-  services.pipe(
+export const layerSql = (database: TestDatabase.TestDatabase, options: Scheduler.SchedulerOptions = {}) =>
+  servicesWith(options).pipe(
     Layer.provideMerge(Layer.mergeAll(
       SqlLedgerStore.layer,
       SqlSchedulerStore.layer,

@@ -1,0 +1,299 @@
+/**
+ * Whatever clients, workers, sweeps and crashes do at the same time: what is true of
+ * every account, job and file in between, and that everything ends.
+ */
+import { assert, layer } from "@effect/vitest"
+import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import { Ledger } from "@kinora/ledger"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Scheduler } from "@kinora/scheduler"
+import type { ClaimedJob, JobStatus } from "@kinora/scheduler/Job"
+import { AttemptsExhausted } from "@kinora/scheduler/JobHandler"
+import { BlobStore } from "@kinora/storage"
+import {
+  Cause,
+  DateTime,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  type Layer,
+  Option,
+  Scheduler as FiberScheduler,
+  Schema
+} from "effect"
+import { TestClock } from "effect/testing"
+import { type Generation, GenerationId, isFinal, type Status } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
+import { GenerationStore } from "../src/GenerationStore.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import * as GenerationWorker from "../src/GenerationWorker.ts"
+import { type layerMemory, openAccount, request } from "./Assembly.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+/** How many may wait: few, so that queues get full. */
+export const waitingMax = 1
+const credits = 40
+const caps = { credits: 4, studio: 2 }
+const lease = "30 seconds"
+
+const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+/** Which of those that there are; taken modulo their number. */
+const Pick = upTo(50)
+
+/** Requests of one client, sent at once; some of them several times. */
+const Create = Schema.TaggedStruct("create", {
+  account: upTo(1),
+  plan: Schema.Literals(["credits", "studio"]),
+  keys: Schema.Array(upTo(9)).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
+  /** After how many yields the client leaves, and after how many operations its fiber yields. */
+  leavesAfter: Schema.UndefinedOr(upTo(40)),
+  ops: Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 9 }))
+})
+
+const Step = Schema.Union([
+  Create,
+  Create,
+  Schema.TaggedStruct("cancel", { pick: Pick }),
+  Schema.TaggedStruct("claim", { limit: upTo(3) }),
+  Schema.TaggedStruct("claim", { limit: upTo(3) }),
+  /** Under any lease that there was, so often too late. `crashes`: before the commit. */
+  Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
+  Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
+  Schema.TaggedStruct("release", { pick: Pick }),
+  Schema.TaggedStruct("loseWorkers", {}),
+  Schema.TaggedStruct("dropStale", {})
+])
+
+/** Everything that happens at once, on the same day as what was before, or on the next. */
+const Round = Schema.Struct({
+  nextDay: Schema.Literals([false, false, false, true]),
+  steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(6))
+})
+
+const Story = Schema.Array(Round).check(Schema.isMinLength(4), Schema.isMaxLength(15))
+
+/** Where a generation can have got to since it was seen last (D7). */
+const ways: Record<Status, ReadonlyArray<Status>> = {
+  pending: ["pending", "queued", "processing", "completed", "failed", "cancelled"],
+  queued: ["queued", "processing", "completed", "failed", "cancelled"],
+  processing: ["processing", "completed", "failed"],
+  completed: ["completed"],
+  failed: ["failed"],
+  cancelled: ["cancelled"]
+}
+
+/** The states of a generation's job, while there is one. */
+const jobOf = (status: Status, job: JobStatus | undefined): boolean => {
+  if (job === undefined) return isFinal(status)
+  return status === "processing" ? job.epoch > 0 && job.state !== "pending" : job.epoch === 0 && job.state === status
+}
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>, runs: number) => {
+  layer(services)(`Stories of generations (${name})`, (it) => {
+    it.effect.prop(
+      "charge, place and end every job once, in the order of D7, whatever happens at once",
+      [Story],
+      ([story]) =>
+        Effect.gen(function*() {
+          const world = yield* makeWorld
+          for (const round of story) {
+            if (round.nextDay) yield* world.passDay
+            yield* Effect.forEach(round.steps, world.take, { concurrency: "unbounded", discard: true })
+            yield* eventually(world.check)
+          }
+          yield* world.end
+        }),
+      { arbitrary: { runs }, timeout: 120_000 }
+    )
+  })
+}
+
+/** A client that left is not waited for, so what it asked for may still be under way. */
+const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    for (let attempt = 0; attempt < 50; attempt++) {
+      if (Exit.isSuccess(yield* Effect.exit(check))) return
+      yield* Effect.yieldNow
+    }
+    yield* check
+  })
+
+const makeWorld = Effect.gen(function*() {
+  const { cancel, create } = yield* Generations
+  const { dropStale } = yield* GenerationSweep
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const blobs = yield* BlobStore.BlobStore
+  const control = yield* ScriptedGenerator.Control
+  const ledger = yield* Ledger.Ledger
+  const scheduler = yield* Scheduler.Scheduler
+  const store = yield* GenerationStore
+  const handler = yield* GenerationWorker.makeHandler({})
+  const run = handler.prepare((_, settle) => (settlement) => settle === undefined ? Effect.void : settle([settlement]))
+
+  const accounts = yield* Effect.forEach([0, 1], () => openAccount({ credits }))
+  const leases: Array<ClaimedJob> = []
+  const seen = new Map<string, Status>()
+  const made = new Map<string, GenerationId>()
+  const terms = { worker: "test", kinds: [handler.kind], lease } as const
+
+  /** The generations of the charges: each charge belongs to one. */
+  const generationsOf = Effect.fnUntraced(function*(account: string) {
+    const entries = yield* ledger.entries({ account, limit: 1_000 })
+    const ids = entries.filter(({ kind }) => kind === "charge").flatMap((charge) =>
+      GenerationId.parse(charge.reference) ?? []
+    )
+    const found = yield* store.find(ids)
+    assert.strictEqual(found.length, ids.length)
+    return found
+  })
+
+  const claim = Effect.fnUntraced(function*(limit: number) {
+    const jobs = yield* atomically(
+      Effect.tap(scheduler.claim({ ...terms, limit }), (jobs) => handler.claimed!(jobs))
+    )
+    leases.push(...jobs)
+    return jobs.length
+  })
+
+  const finish = Effect.fnUntraced(function*(job: ClaimedJob, succeeds: boolean, crashes: boolean) {
+    const id = GenerationId.fromUuid(job.job)
+    const failure = new GeneratorError.Permanent({ code: "generation_failed", reason: null, message: "No." })
+    yield* succeeds ? control.succeed(id) : control.fail(id, failure)
+    const settle = yield* run(job, undefined)
+    const crash = crashes ? Effect.die("crash") : Effect.void
+    yield* Effect.exit(atomically(Effect.andThen(settle, crash)))
+  })
+
+  const rescue = Effect.gen(function*() {
+    const { exhausted } = yield* scheduler.rescue({ ...terms, limit: 100 })
+    for (const job of exhausted) {
+      yield* atomically(
+        Effect.flatten(run(job, new AttemptsExhausted({ job: job.job, attempts: job.attempt })))
+      )
+    }
+  })
+
+  const ask = Effect.fnUntraced(function*({ account, leavesAfter, ops, plan }: typeof Create.Type, key: number) {
+    const of = accounts[account]!
+    const name = `${account} ${plan} ${key}`
+    const model = plan === "studio" ? "kinora-sketch-1" : "kinora-canvas-1"
+    const command = yield* request(of, { key: name, plan, model })
+    const fiber = yield* create(command).pipe(
+      Effect.provideService(FiberScheduler.MaxOpsBeforeYield, ops),
+      Effect.forkChild({ startImmediately: true })
+    )
+    if (leavesAfter !== undefined) {
+      yield* Effect.replicateEffect(Effect.yieldNow, leavesAfter)
+      yield* Fiber.interrupt(fiber)
+    }
+    const exit = yield* Fiber.await(fiber)
+    if (Exit.isFailure(exit)) return assertRefused(exit.cause)
+    const { id } = exit.value.generation
+    assert.strictEqual(made.get(name) ?? id, id)
+    made.set(name, id)
+  })
+
+  /** The keys of yesterday are free again, and what has not begun has waited too long. */
+  const passDay = Effect.andThen(
+    TestClock.adjust(Duration.millis(24 * 3_600_000 + 1)),
+    Effect.sync(() => made.clear())
+  )
+
+  const take = Effect.fnUntraced(function*(step: typeof Step.Type) {
+    const held = "pick" in step ? leases[step.pick % Math.max(1, leases.length)] : undefined
+    switch (step._tag) {
+      case "create":
+        return yield* Effect.forEach(step.keys, (key) => ask(step, key), { concurrency: "unbounded", discard: true })
+      case "cancel": {
+        const [id, account] = picked(step.pick)
+        if (id === undefined) return
+        const exit = yield* Effect.exit(cancel(account, id))
+        return Exit.isSuccess(exit) ? assert.strictEqual(exit.value.status, "cancelled") : assertRefused(exit.cause)
+      }
+      case "claim":
+        return yield* claim(step.limit)
+      case "finish":
+        if (held === undefined) return
+        // A worker runs a job once under a lease.
+        leases.splice(leases.indexOf(held), 1)
+        return yield* finish(held, step.succeeds, step.crashes)
+      case "release":
+        return held === undefined ? undefined : yield* scheduler.release([held])
+      case "loseWorkers":
+        yield* TestClock.adjust(lease)
+        return yield* rescue
+      case "dropStale":
+        return yield* dropStale(1_000)
+    }
+  })
+
+  const picked = (pick: number): readonly [GenerationId | undefined, string] => {
+    const ids = Array.from(made)
+    const [name, id] = ids[pick % Math.max(1, ids.length)] ?? ["0", undefined]
+    return [id, accounts[Number(name.charAt(0))]!.id]
+  }
+
+  const checkAccount = Effect.fnUntraced(function*(account: string) {
+    const generations = yield* generationsOf(account)
+    const jobs = yield* scheduler.find(generations.map(({ id }) => GenerationId.toUuid(id)))
+    const byId = new Map(jobs.map((job) => [GenerationId.fromUuid(job.job), job]))
+    for (const { id, output, refunded, status } of generations) {
+      assert.include(ways[seen.get(id) ?? "pending"], status)
+      assert.isTrue(jobOf(status, byId.get(id)), `${status} beside ${JSON.stringify(byId.get(id))}`)
+      assert.strictEqual(refunded, status === "failed" || status === "cancelled")
+      assert.strictEqual(output !== null, status === "completed")
+      if (output !== null) yield* blobs.head(output.content.key)
+      seen.set(id, status)
+    }
+    const kept = generations.filter(({ refunded }) => !refunded)
+    const spent = kept.reduce((sum, { costCredits }) => sum + (costCredits ?? 0), 0)
+    const { credits: left } = yield* ledger.balances(account, yield* DateTime.now)
+    assert.strictEqual(left, credits - spent)
+    checkPlaces(generations)
+  })
+
+  const check = Effect.gen(function*() {
+    assert.deepStrictEqual((yield* ledger.verify()).discrepancies, [])
+    assert.deepStrictEqual(yield* scheduler.verify, [])
+    for (const { id } of accounts) yield* checkAccount(id)
+  })
+
+  /** Workers come back, and finish what is left. */
+  const end = Effect.gen(function*() {
+    yield* TestClock.adjust(lease)
+    yield* rescue
+    while ((yield* claim(100)) > 0) {
+      yield* Effect.forEach(leases.splice(0), (job) => finish(job, true, false), { discard: true })
+    }
+    yield* check
+    for (const { id } of accounts) {
+      for (const { status } of yield* generationsOf(id)) assert.isTrue(isFinal(status), status)
+    }
+  })
+
+  return { take, passDay, check, end }
+})
+
+/** Slots are given out as far as they go, and nobody waits beside a free one (D6, D7). */
+const checkPlaces = (generations: ReadonlyArray<Generation>) => {
+  const count = (plan: string, ...states: ReadonlyArray<Status>) =>
+    generations.filter((generation) => generation.plan === plan && states.includes(generation.status)).length
+  for (const plan of ["credits", "studio"] as const) {
+    const held = count(plan, "queued", "processing")
+    assert.isAtMost(held, caps[plan])
+    if (count(plan, "pending") > 0) assert.strictEqual(held, caps[plan])
+  }
+  assert.isAtMost(count("credits", "pending") + count("studio", "pending"), waitingMax)
+}
+
+/** A refusal, or the interruption of a client that left; never a defect. */
+const assertRefused = (cause: Cause.Cause<unknown>) => {
+  const refused = Option.getOrUndefined(Cause.findErrorOption(cause))
+  assert.isTrue(
+    Cause.hasInterruptsOnly(cause) || (Schema.is(Schema.Struct({ _tag: Schema.Literal("GenerationError") }))(refused)),
+    Cause.pretty(cause)
+  )
+}
