@@ -7,7 +7,7 @@ export interface Step {
 }
 
 /** A response, as much of it as is shown. */
-export interface Answer {
+interface Answer {
   /** `HTTP/1.1 201 Created`. */
   readonly statusLine: string
   readonly headers: Readonly<Record<string, string>>
