@@ -1,6 +1,8 @@
 /** What happens to clients and to jobs when a host is told to stop (D51). */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
+import { once } from "node:events"
+import { connect } from "node:net"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as Drill from "../src/Drill.ts"
@@ -64,6 +66,19 @@ describe.concurrent("a host that is told to stop", { timeout: 180_000 }, () => {
       }))
   }
 
+  it.live("ends in spite of connections that say nothing, or do not say all", () =>
+    Effect.gen(function*() {
+      const { environment } = yield* makeSite("Postgres", models)
+      const { client, server } = yield* start({ ...environment, KINORA_WORKERS: "0" })
+      yield* openConnection(server, "")
+      yield* openConnection(server, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+      // An answer to who came last: the others have been let in.
+      assert.strictEqual((yield* client.request("/healthz")).status, 200)
+      const asked = yield* Clock.currentTimeMillis
+      assert.strictEqual((yield* server.stop).code, 0)
+      assert.isBelow((yield* Clock.currentTimeMillis) - asked, promptlyMillis)
+    }))
+
   it.live("gives a job back that runs longer, and the next start goes on with it where it was", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("PGlite", models)
@@ -97,6 +112,21 @@ const start = Effect.fnUntraced(function*(environment: Readonly<Record<string, s
   const key = server.apiKey ?? ""
   return { server, key, client: Client.make(server.baseUrl, key) }
 })
+
+/** A connection on which nothing follows this text. */
+const openConnection = ({ baseUrl }: Program.Server, text: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { hostname, port } = new URL(baseUrl)
+      const socket = connect(Number(port), hostname)
+      await once(socket, "connect")
+      // However the server ends it.
+      socket.on("error", () => {})
+      socket.write(text)
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
 
 /** The job once a worker has it. */
 const awaitStart = (client: Client.Client, id: string) =>

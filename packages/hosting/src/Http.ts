@@ -7,6 +7,7 @@ import { type Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import * as Database from "./Database.ts"
 
 /** Where to listen, and what the interface is told. */
@@ -58,14 +59,25 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
 // -----------------------------------------------------------------------------
 
 /**
- * A server, and how to have every connection end with the response that is under
- * way: `close` ends idle connections only, and would wait for the others until
- * their clients have been silent for `keepAliveTimeout`.
+ * A server, and how to have every connection end: at once, or with the response
+ * that is under way. `close` alone would wait for a connection that has not asked
+ * for anything yet until it times out, and for one that becomes idle later until
+ * its client has been silent for `keepAliveTimeout`.
  */
 const makeServer = () => {
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000, headersTimeout: 20_000 })
+  const sockets = new Set<Socket>()
   const responses = new Set<ServerResponse>()
   let isEnding = false
+
+  server.on("connection", (socket) => {
+    if (isEnding) {
+      socket.destroy()
+      return
+    }
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
 
   const sayLast = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader("connection", "close")
@@ -85,6 +97,8 @@ const makeServer = () => {
   const endConnections = Effect.sync(() => {
     isEnding = true
     responses.forEach(sayLast)
+    const busy = new Set(Array.from(responses, ({ socket }) => socket))
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
   })
   return { server, endConnections }
 }
