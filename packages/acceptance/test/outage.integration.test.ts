@@ -1,0 +1,65 @@
+/** A database that drops every connection, again and again, as one does that fails over. */
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Queue, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Books from "../src/Books.ts"
+import * as Client from "../src/Client.ts"
+import * as Drill from "../src/Drill.ts"
+import * as Program from "../src/Program.ts"
+import { makeSite } from "./sites.ts"
+
+const models = [Drill.model({ id: "drill-short", delay: "300 millis" })]
+const accountCount = 6
+const ordersPerAccount = 24
+/** The connections are dropped each time that so many requests were answered. */
+const answersPerDrop = 15
+
+it.live("clients see 503 at worst, and every job that was accepted completes once", () =>
+  Effect.gen(function*() {
+    const site = yield* makeSite("Postgres", models)
+    const server = yield* Program.startServer(site.environment)
+    const accounts = yield* Effect.provide(Books.openAccounts(accountCount, { credits: 100 }), Books.layer(site))
+    const answers = yield* Queue.unbounded<void>()
+
+    /** Orders and orders again until it is accepted, with one key for one order. */
+    const order = (client: Client.Client, n: number) =>
+      client.create({ model: "drill-short", idempotencyKey: `order ${n}` }).pipe(
+        Effect.tap(() => Queue.offer(answers, undefined)),
+        Effect.tap(({ status }) => Effect.sync(() => assert.include([200, 201, 429, 503], status))),
+        Effect.repeat({ until: ({ status }) => status < 400 }),
+        Effect.map(Client.jobOf)
+      )
+    const ordering = yield* Effect.forkChild(Effect.forEach(accounts, ({ key }) => {
+      const client = Client.make(server.baseUrl, key)
+      return Effect.map(
+        Effect.forEach(Array.from({ length: ordersPerAccount }), (_, n) => order(client, n)),
+        (jobs) => jobs.map(({ id }) => ({ id, client }))
+      )
+    }, { concurrency: "unbounded" }))
+    for (let drop = 0; drop < 6; drop++) {
+      yield* Queue.takeN(answers, answersPerDrop)
+      assert.isAbove(yield* dropConnections(site.databaseUrl), 0)
+    }
+
+    const jobs = (yield* Fiber.join(ordering)).flat()
+    assert.strictEqual(new Set(jobs.map(({ id }) => id)).size, accountCount * ordersPerAccount)
+    const ended = yield* Effect.forEach(jobs, ({ client, id }) => client.awaitEnd(id), {
+      concurrency: Client.longPollsMax
+    })
+    for (const { status } of ended) assert.strictEqual(status, "completed")
+    assert.strictEqual((yield* server.stop).code, 0)
+    const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+    assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length])
+  }), { timeout: 180_000 })
+
+/** Ends every session of the database but the one that does it, and answers how many those were. */
+const dropConnections = (url: string) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const ended = yield* sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()
+    `
+    return ended.length
+  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
