@@ -261,10 +261,7 @@ const makeWorld = Effect.gen(function*() {
     for (const { id } of accounts) yield* checkAccount(id)
   })
 
-  /** Workers come back, and finish what is left. */
-  const end = Effect.gen(function*() {
-    yield* TestClock.adjust(lease)
-    yield* rescue
+  const finishAll = Effect.gen(function*() {
     while ((yield* claim(100)) > 0) {
       yield* Effect.forEach(leases.splice(0), (job) => finish(job, true, false), { discard: true })
     }
@@ -272,6 +269,13 @@ const makeWorld = Effect.gen(function*() {
     for (const { id } of accounts) {
       for (const { status } of yield* generationsOf(id)) assert.isTrue(isFinal(status), status)
     }
+  })
+
+  /** Workers come back, and finish what is left. */
+  const end = Effect.gen(function*() {
+    yield* TestClock.adjust(lease)
+    yield* rescue
+    yield* eventually(finishAll)
   })
 
   return { take, passDay, check, end }
