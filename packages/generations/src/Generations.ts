@@ -171,7 +171,9 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
 
   const cancel = Effect.fn("Generations.cancel")(function*(account: string, text: string) {
     const subject = yield* get(account, text)
-    if (!isFinal(subject.status)) yield* endOne({ _tag: "Cancel", subject })
+    // One that has started never goes back (D7), so nothing needs to be locked for it.
+    const isWaiting = subject.status === "pending" || subject.status === "queued"
+    if (isWaiting) yield* endOne({ _tag: "Cancel", subject })
     const generation = yield* get(account, text)
     if (generation.status === "cancelled") return generation
     // One that is not final was claimed by a worker that has not told so yet.

@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { Clock, DateTime, Effect, Fiber, type Layer, Option, Result } from "effect"
+import { Clock, DateTime, Effect, Exit, Fiber, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Failure, Generations } from "../src/Generations.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
@@ -147,6 +148,29 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           assert.strictEqual(refused._tag === "GenerationError" && refused.reason._tag, "KeyReused")
         }
         assert.strictEqual(yield* creditsOf(account.id), 100 - price)
+      }))
+
+    it.effect("fails the request alone whose earlier job is gone, since only damage can do that", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const { create } = yield* Generations
+        const idempotency = yield* Idempotency.Idempotency
+        const damaged = yield* request(account, { key: "damaged" })
+        const { fingerprint, scope } = damaged.identity
+        yield* idempotency.claimAll([{
+          scope,
+          key: { _tag: "Explicit", text: "damaged" },
+          fingerprint,
+          reference: "gen_00000000000000000000000000",
+          at: yield* DateTime.now
+        }])
+        const sound = yield* Effect.forEach(["a", "b"], (key) => request(account, { key }))
+        const exits = yield* Effect.forEach([...sound, damaged], (command) => Effect.exit(create(command)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, true, false])
+        assert.include(String(exits[2]), "of an earlier request is gone")
+        assert.strictEqual(yield* creditsOf(account.id), 100 - 2 * price)
       }))
 
     it.effect("finds the job of an earlier request before anything is checked or counted (D13)", () =>

@@ -101,7 +101,8 @@ export const makeCreateAll = Effect.gen(function*() {
     }
     if (inserted.size > 0) yield* store.insert(Array.from(inserted.values()))
     const others = promoted.filter((id) => !inserted.has(id))
-    if (others.length > 0) yield* store.queue(others)
+    if (others.length === 0) return
+    yield* store.queue(others)
     yield* afterCommit(changes.publish(others))
   })
 
@@ -125,7 +126,7 @@ export const makeCreateAll = Effect.gen(function*() {
         case "Reused":
           return Result.fail(new GenerationError.KeyReused())
         case "Replay":
-          return Result.succeed({ generation: earlierById.get(outcome.reference)!, replayed: true })
+          return Result.succeed({ generation: earlierOf(earlierById, outcome.reference), replayed: true })
       }
     })
   }, atomically)
@@ -148,6 +149,13 @@ const spanOf = (members: ReadonlyArray<Member>): { readonly at: DateTime.Utc; re
 const referenceOf = (reference: string): ReadonlyArray<GenerationId> => {
   const id = GenerationId.parse(reference)
   return id === undefined ? [] : [id]
+}
+
+/** A generation is recorded in the unit that claims its request, and stays. */
+const earlierOf = (earlier: ReadonlyMap<string, Generation>, reference: string): Generation => {
+  const generation = earlier.get(reference)
+  if (generation === undefined) throw new Error(`The generation ${reference} of an earlier request is gone`)
+  return generation
 }
 
 const refusalOf = (refusal: ChargeRefusal, { plan }: Generation): GenerationError.Refusal => {
