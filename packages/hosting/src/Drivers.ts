@@ -1,9 +1,10 @@
 /** The generators that a model's configuration can name. */
+import { Catalog, type Model } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { ProceduralGenerator } from "@kinora/generator-procedural"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import { FailureCode, Permanent } from "@kinora/generator/GeneratorError"
-import { Layer, Option, Schema } from "effect"
+import { Data, Effect, Layer, Option, Schema } from "effect"
 
 /**
  * `procedural` paints without a model. `scripted` makes nothing but files of a
@@ -37,6 +38,25 @@ export const scriptOf = ({ model }: GenerationRequest): ScriptedGenerator.Script
     })
   })
 
+/** What no driver of this process can make. A start stops here, with a line for each. */
+export class UnservableModels extends Data.TaggedError("UnservableModels")<{
+  readonly problems: ReadonlyArray<{ readonly model: string; readonly problem: string }>
+}> {
+  override get message(): string {
+    return this.problems.map(({ model, problem }) => `The model ${model} ${problem}`).join("\n")
+  }
+}
+
+/** Fails unless every model that is not withdrawn can be made by the driver that it names. */
+export const check = Effect.gen(function*() {
+  const catalog = yield* Catalog.Catalog
+  const { names } = yield* Generators.Generators
+  const problems = catalog.list.flatMap((model) =>
+    problemsOf(model, names).map((problem) => ({ model: model.id, problem }))
+  )
+  if (problems.length > 0) return yield* new UnservableModels({ problems })
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -45,3 +65,20 @@ const decodeOptions = Schema.decodeUnknownOption(ScriptedOptions)
 
 const failureOf = (code: typeof FailureCode.Type) =>
   new Permanent({ code, reason: null, message: "The script of this model says that its jobs fail." })
+
+const problemsOf = (
+  { driver, max_reference_images }: Model.Model,
+  names: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  if (!names.includes(driver.name)) {
+    return [`names the driver ${JSON.stringify(driver.name)}; there are ${names.join(", ")}`]
+  }
+  return [
+    ...driver.name === "scripted" && Option.isNone(decodeOptions(driver.options))
+      ? ["has options that the driver scripted does not understand"]
+      : [],
+    ...max_reference_images > 0
+      ? ["takes reference images, which no driver does yet: max_reference_images must be 0"]
+      : []
+  ]
+}

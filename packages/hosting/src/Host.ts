@@ -35,4 +35,8 @@ export const layer = (settings: Settings) =>
   }))
 
 /** As `layer`, with the generators that a process needs to work. */
-export const layerWorking = (settings: Settings) => layer(settings).pipe(Layer.provideMerge(Drivers.layer))
+export const layerWorking = (settings: Settings) =>
+  Layer.effectDiscard(Drivers.check).pipe(
+    Layer.provideMerge(layer(settings)),
+    Layer.provideMerge(Drivers.layer)
+  )

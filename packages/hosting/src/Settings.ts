@@ -82,7 +82,7 @@ export const definitions = {
     schema: Schema.NonEmptyString,
     default: "./data",
     expected: "a directory",
-    about: "Directory of stored files, and of the embedded database. One process at a time."
+    about: "Directory of stored files, and of the embedded database, which one process at a time can have."
   },
   database_url: {
     schema: DatabaseUrl,
