@@ -11,7 +11,7 @@ import { type EndCommand, makeEndAll } from "./internal/ending.ts"
 import * as Failures from "./internal/failures.ts"
 import * as Files from "./internal/files.ts"
 import { generationKind, subjectOf } from "./internal/lane.ts"
-import { makeProduce, type ProductionOptions } from "./internal/production.ts"
+import { makeProduce, type ProductionOptions, untilStored } from "./internal/production.ts"
 
 /** What running generations is told. */
 export interface GenerationWorkerOptions extends ProductionOptions {
@@ -42,7 +42,7 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
       yield* afterCommit(changes.publish(started))
     }),
     run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
-      const [generation] = yield* store.find([job.payload.id])
+      const [generation] = yield* untilStored(store.find([job.payload.id]))
       if (generation === undefined) return yield* Effect.die(new Error(`No generation ${job.payload.id} for its job`))
       const output = yield* produce(job, generation)
       yield* discard(job, job.epoch - 1)

@@ -1,10 +1,12 @@
 /** What a worker that lets go of a job leaves to the next. */
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
-import { type JobHandler, Worker } from "@kinora/scheduler"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { StorageError } from "@kinora/persistence"
+import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
+import { type Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
+import { GenerationStore } from "../src/GenerationStore.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
 import { layerMemory, openAccount, request } from "./Assembly.ts"
 
@@ -45,6 +47,45 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
     }).pipe(Effect.scoped))
 })
+
+layer(layerMemory)("a job during an outage of the database", (it) => {
+  it.effect("is not given up, but goes on when the database is back (D7)", () =>
+    Effect.gen(function*() {
+      const { get } = yield* Generations
+      const control = yield* ScriptedGenerator.Control
+      const scheduler = yield* Scheduler.Scheduler
+      const store = yield* GenerationStore
+      let away: "find" | "checkpoint" | undefined = "find"
+      const unless = <A, E>(call: typeof away, effect: Effect.Effect<A, E>) =>
+        Effect.suspend((): Effect.Effect<A, E | StorageError.StorageError> =>
+          away === call ? Effect.fail(unavailable) : effect
+        )
+      const handler = yield* GenerationWorker.makeHandler({}).pipe(
+        Effect.provideService(GenerationStore, { ...store, find: (ids) => unless("find", store.find(ids)) }),
+        Effect.provideService(Scheduler.Scheduler, {
+          ...scheduler,
+          checkpoint: (command) => unless("checkpoint", scheduler.checkpoint(command))
+        })
+      )
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* control.succeed(id)
+      yield* Layer.build(Worker.layer({ name: "patient", handlers: [handler], concurrency: 1 }))
+      const statusAfter = Effect.fnUntraced(function*(duration: Duration.Input) {
+        yield* TestClock.adjust(duration)
+        return (yield* get(account.id, id)).status
+      })
+      // Longer than anything else is tried for.
+      assert.strictEqual(yield* statusAfter("2 minutes"), "processing")
+      away = "checkpoint"
+      assert.strictEqual(yield* statusAfter("2 minutes"), "processing")
+      away = undefined
+      while ((yield* statusAfter("1 second")) === "processing");
+      assert.strictEqual(yield* statusAfter(0), "completed")
+    }).pipe(Effect.scoped))
+})
+
+const unavailable = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" })
 
 const create = Effect.fnUntraced(function*(account: Parameters<typeof request>[0]) {
   const { create } = yield* Generations

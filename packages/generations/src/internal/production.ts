@@ -30,7 +30,7 @@ export interface ProductionOptions {
 }
 
 /** Why nothing was made. `SchedulerError`: the lease is another's. */
-export type ProductionError = GeneratorError | BlobError | MediaError | StorageError | SchedulerError
+export type ProductionError = CallError | StorageError | SchedulerError
 
 /** Builds the function that makes one generation's files. */
 export const makeProduce = Effect.fnUntraced(function*(options: ProductionOptions) {
@@ -42,11 +42,11 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
   const scheduler = yield* Scheduler
 
   /** Repeats what fails for a passing reason, with growing pauses that respect what the generator asks for. */
-  const persist = <A, E extends ProductionError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const persist = <A, E extends CallError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.retry(effect, { while: isPassing, times: retries, schedule: pauses })
 
   const checkpoint = ({ epoch, job }: ClaimedJob, progress: Progress) =>
-    persist(scheduler.checkpoint({ job, epoch, checkpoint: Schema.encodeSync(Progress)(progress) }))
+    untilStored(scheduler.checkpoint({ job, epoch, checkpoint: Schema.encodeSync(Progress)(progress) }))
 
   /** Hands the work over, unless an earlier attempt did. */
   const submit = Effect.fnUntraced(
@@ -113,9 +113,21 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
   })
 })
 
+/**
+ * Repeats while the database is away, which is no reason for a job to fail (D7). The
+ * job's time limit ends it, or a lease that was lost meanwhile.
+ */
+export const untilStored = <A, E extends StorageError | SchedulerError, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, { while: (error) => error._tag === "StorageError" && error.isRetryable, schedule: pauses })
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What calls fail with whose other end is not the database. */
+type CallError = GeneratorError | BlobError | MediaError
 
 /** The job's checkpoint. Without an operation: the work is about to be submitted. */
 const Progress = Schema.Struct({ operation: Schema.optionalKey(Schema.Json) })
@@ -127,16 +139,14 @@ const pauses = Schedule.exponential("500 millis").pipe(
   Schedule.jittered
 )
 
-/** Whether the same call may succeed later. A failure of a generator or of the database knows that by itself. */
-const isPassing = (error: ProductionError): boolean => {
+/** Whether the same call may succeed later. */
+const isPassing = (error: CallError): boolean => {
   switch (error._tag) {
     case "GeneratorError":
-    case "StorageError":
       return error.isRetryable
     case "BlobError":
       return error.reason._tag === "Unavailable"
     case "MediaError":
-    case "SchedulerError":
       return false
   }
 }
