@@ -1,9 +1,9 @@
 /** What a worker that lets go of a job leaves to the next. */
 import { assert, layer } from "@effect/vitest"
-import { ScriptedGenerator } from "@kinora/generator"
+import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import { StorageError } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
-import { type Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
@@ -45,6 +45,28 @@ layer(layerMemory)("the work of a job", (it) => {
       yield* control.called("cancel", id)
       while ((yield* get(account.id, id)).status === "processing") yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
+    }).pipe(Effect.scoped))
+})
+
+layer(layerMemory)("a generator that is busy", (it) => {
+  it.effect("is asked again when it wants to be, and not before", () =>
+    Effect.gen(function*() {
+      const control = yield* ScriptedGenerator.Control
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* control.script(id, {
+        submitErrors: [new GeneratorError.Transient({ retryAfter: Duration.seconds(45) })]
+      })
+      const submits = Effect.map(
+        control.calls,
+        (calls) => calls.filter((call) => call.id === id && call.method === "submit").length
+      )
+      yield* startImpatientWorker
+      yield* control.called("submit", id)
+      yield* TestClock.adjust("44 seconds")
+      assert.strictEqual(yield* submits, 1)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* submits, 2)
     }).pipe(Effect.scoped))
 })
 

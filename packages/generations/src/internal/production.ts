@@ -133,11 +133,19 @@ type CallError = GeneratorError | BlobError | MediaError
 const Progress = Schema.Struct({ operation: Schema.optionalKey(Schema.Json) })
 type Progress = typeof Progress.Type
 
-/** Doubles from half a second, to at most ten. */
+/** Doubles from half a second, to at most ten; longer only where the generator asks for it. */
 const pauses = Schedule.exponential("500 millis").pipe(
-  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.seconds(10)))),
-  Schedule.jittered
+  Schedule.setInputType<ProductionError>(),
+  Schedule.jittered,
+  Schedule.modifyDelay(({ duration, input }) =>
+    Effect.succeed(Duration.max(Duration.min(duration, Duration.seconds(10)), askedPause(input)))
+  )
 )
+
+const askedPause = (error: ProductionError): Duration.Duration =>
+  error._tag === "GeneratorError" && error.reason._tag === "Transient"
+    ? error.reason.retryAfter ?? Duration.zero
+    : Duration.zero
 
 /** Whether the same call may succeed later. */
 const isPassing = (error: CallError): boolean => {
