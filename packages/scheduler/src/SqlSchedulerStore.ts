@@ -7,7 +7,7 @@ import * as Schemas from "./internal/migrations.ts"
 import * as Rows from "./internal/rows.ts"
 import * as Statements from "./internal/statements.ts"
 import type { GroupId, JobId, Lease } from "./Job.ts"
-import type { LanesChanges, NewJob, Promotion } from "./Lanes.ts"
+import type { LanesChanges, Promotion } from "./Lanes.ts"
 import { LaneMoved, type LoadRequest, SchedulerStore } from "./SchedulerStore.ts"
 
 /** The tables of this package. */
@@ -25,13 +25,35 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
     const statusColumns = sql.literal(
       `${Statements.addressColumns}, job.kind, job.state, job.epoch, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
     )
-    const load = Effect.fnUntraced(function*({ groups, jobs, lanes }: LoadRequest) {
-      // Creates or locks, in the order of ids; the condition that never holds keeps
-      // a row that is there from being rewritten, but not from being locked.
+    /**
+     * Every lane is locked after its group, and groups in the order of their ids: then
+     * units that open lanes in common meet at a group. The rows are read as they are
+     * once they are locked, so what is decided on them needs no second look.
+     */
+    const lock = (lanes: LoadRequest["lanes"]) =>
+      laneRows(sql`
+        SELECT
+          lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting,
+          lane_group.waiting AS "groupWaiting"
+        FROM scheduler_group AS lane_group
+        JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
+        WHERE lane.id = ANY(${lanes.map(({ lane }) => lane)}::text[])
+        ORDER BY lane.group_id, lane.id
+        FOR UPDATE OF lane_group, lane
+      `)
+
+    /**
+     * Making one while others are locked can meet a unit that does the reverse. The
+     * database then undoes one of the two, and its unit runs again.
+     */
+    const create = Effect.fnUntraced(function*(
+      groups: LoadRequest["groups"],
+      lanes: LoadRequest["lanes"]
+    ) {
       yield* sql`
         INSERT INTO scheduler_group (id, waiting)
         SELECT id, 0 FROM unnest(${groups}::text[]) AS wanted (id) ORDER BY id COLLATE "C"
-        ON CONFLICT (id) DO UPDATE SET waiting = excluded.waiting WHERE false
+        ON CONFLICT (id) DO NOTHING
       `
       yield* sql`
         INSERT INTO scheduler_lane (id, group_id, cap, held, waiting)
@@ -39,17 +61,16 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
         FROM unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map(({ group }) => group)}::text[])
           AS wanted (id, group_id)
         ORDER BY id COLLATE "C"
-        ON CONFLICT (id) DO UPDATE SET waiting = excluded.waiting WHERE false
+        ON CONFLICT (id) DO NOTHING
       `
-      const rows = yield* laneRows(sql`
-        SELECT
-          lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting,
-          lane_group.waiting AS "groupWaiting"
-        FROM scheduler_lane AS lane
-        JOIN scheduler_group AS lane_group ON lane_group.id = lane.group_id
-        WHERE lane.id = ANY(${lanes.map(({ lane }) => lane)}::text[])
-        ORDER BY lane.id
-      `)
+    })
+
+    const load = Effect.fnUntraced(function*({ groups, jobs, lanes }: LoadRequest) {
+      let rows = yield* lock(lanes)
+      if (rows.length < lanes.length) {
+        yield* create(groups, lanes)
+        rows = yield* lock(lanes)
+      }
       const groupOf = new Map(lanes.map(({ group, lane }) => [lane, group]))
       for (const { group, lane } of rows) {
         const wanted = groupOf.get(lane)
@@ -72,27 +93,47 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       }
     })
 
-    // An array of nothing but nulls has no type for the driver, so '' stands for none.
-    const insertJobs = (jobs: ReadonlyArray<NewJob>, now: DateTime.Utc) =>
+    /**
+     * Adds jobs and sets counters. An array of nothing but nulls has no type for the
+     * driver, so '' stands for none.
+     */
+    const write = ({ enqueued, groups, lanes }: LanesChanges, now: DateTime.Utc) =>
       sql`
-        INSERT INTO scheduler_job (
-          id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
+        WITH added AS (
+          INSERT INTO scheduler_job (
+            id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
+          )
+          SELECT id, lane_id, group_id, kind, payload::json, state, attempts_max, nullif(time_limit_ms, '')::int8,
+            ${DateTime.toDate(now)}
+          FROM unnest(
+            ${enqueued.map(({ job }) => job)}::uuid[],
+            ${enqueued.map(({ lane }) => lane)}::text[],
+            ${enqueued.map(({ group }) => group)}::text[],
+            ${enqueued.map(({ kind }) => kind)}::text[],
+            ${enqueued.map(({ payload }) => JSON.stringify(payload))}::text[],
+            ${enqueued.map(({ state }) => state)}::text[],
+            ${enqueued.map(({ attemptsMax }) => attemptsMax)}::int4[],
+            ${enqueued.map(({ timeLimit }) => timeLimit === undefined ? "" : String(timeLimit))}::text[]
+          ) WITH ORDINALITY
+            AS new (id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, place)
+          -- Positions are drawn in this order.
+          ORDER BY place
+        ), counted_groups AS (
+          UPDATE scheduler_group AS lane_group SET waiting = counted.waiting
+          FROM unnest(
+            ${groups.map(({ group }) => group)}::text[],
+            ${groups.map(({ waiting }) => waiting)}::int4[]
+          ) AS counted (id, waiting)
+          WHERE lane_group.id = counted.id
         )
-        SELECT id, lane_id, group_id, kind, payload::json, state, attempts_max, nullif(time_limit_ms, '')::int8,
-          ${DateTime.toDate(now)}
+        UPDATE scheduler_lane AS lane SET cap = counted.cap, held = counted.held, waiting = counted.waiting
         FROM unnest(
-          ${jobs.map(({ job }) => job)}::uuid[],
-          ${jobs.map(({ lane }) => lane)}::text[],
-          ${jobs.map(({ group }) => group)}::text[],
-          ${jobs.map(({ kind }) => kind)}::text[],
-          ${jobs.map(({ payload }) => JSON.stringify(payload))}::text[],
-          ${jobs.map(({ state }) => state)}::text[],
-          ${jobs.map(({ attemptsMax }) => attemptsMax)}::int4[],
-          ${jobs.map(({ timeLimit }) => timeLimit === undefined ? "" : String(timeLimit))}::text[]
-        ) WITH ORDINALITY
-          AS new (id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, place)
-        -- Positions are drawn in this order.
-        ORDER BY place
+          ${lanes.map(({ lane }) => lane)}::text[],
+          ${lanes.map(({ cap }) => cap)}::int4[],
+          ${lanes.map(({ held }) => held)}::int4[],
+          ${lanes.map(({ waiting }) => waiting)}::int4[]
+        ) AS counted (id, cap, held, waiting)
+        WHERE lane.id = counted.id
       `
 
     /** No lock is needed: pending jobs change only under the lock of their lane. */
@@ -121,7 +162,9 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
         )
         UPDATE scheduler_job AS job SET state = 'queued', position = next.position
         FROM next
-        WHERE job.id = next.id
+        -- The array is what keeps the plan at the primary key: how many rows \`next\` has
+        -- nobody can estimate, and a join alone reads the whole table for too high a guess.
+        WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
         RETURNING job.id, next.promoted
       `)
       const promoted = rows.filter((row) => row.promoted)
@@ -135,29 +178,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
     const apply = Effect.fnUntraced(function*(changes: LanesChanges, now: DateTime.Utc) {
       const { ended, enqueued, groups, lanes, promotions } = changes
       if (ended.length > 0) yield* sql`DELETE FROM scheduler_job WHERE id = ANY(${ended}::uuid[])`
-      if (enqueued.length > 0) yield* insertJobs(enqueued, now)
-      if (groups.length > 0) {
-        yield* sql`
-          UPDATE scheduler_group AS lane_group SET waiting = counted.waiting
-          FROM unnest(
-            ${groups.map(({ group }) => group)}::text[],
-            ${groups.map(({ waiting }) => waiting)}::int4[]
-          ) AS counted (id, waiting)
-          WHERE lane_group.id = counted.id
-        `
-      }
-      if (lanes.length > 0) {
-        yield* sql`
-          UPDATE scheduler_lane AS lane SET cap = counted.cap, held = counted.held, waiting = counted.waiting
-          FROM unnest(
-            ${lanes.map(({ lane }) => lane)}::text[],
-            ${lanes.map(({ cap }) => cap)}::int4[],
-            ${lanes.map(({ held }) => held)}::int4[],
-            ${lanes.map(({ waiting }) => waiting)}::int4[]
-          ) AS counted (id, cap, held, waiting)
-          WHERE lane.id = counted.id
-        `
-      }
+      // The jobs that ended are gone before: one that was enqueued may have the id of such a one.
+      if (enqueued.length > 0 || groups.length > 0 || lanes.length > 0) yield* write(changes, now)
       return promotions.length === 0 ? [] : yield* promote(promotions)
     })
 

@@ -72,6 +72,7 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
     handler.prepare((name, settle = settleOnly(scheduler)) =>
       Folding.make({
         name,
+        membersMax: settledMax,
         run: (settlements) => Effect.as(atomically(settle(settlements)), settlements.map(() => undefined))
       })
     )
@@ -181,6 +182,9 @@ export const layer = (options: WorkerOptions): Layer.Layer<Worker, never, Schedu
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Jobs that one unit settles: as many as a host can run at the same time. */
+const settledMax = 256
 
 /** How long a drain waits for interrupted jobs to clean up. They are released all the same. */
 const interruptionMax = Duration.seconds(5)
