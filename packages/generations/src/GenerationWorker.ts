@@ -28,11 +28,22 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
   const produce = yield* makeProduce(options)
   const endAll = yield* makeEndAll({ resultTtl: options.resultTtl ?? "24 hours" })
 
-  /** Deletes what holders of the job up to this epoch stored and nobody recorded. A leftover costs space only. */
-  const discard = (job: ClaimedJob, epoch: number) =>
-    blobs.delete(Files.keysUpTo({ job: job.job, epoch })).pipe(
+  /** Deletes what nobody recorded. A leftover costs space only. */
+  const discard = (keys: ReadonlyArray<string>) =>
+    blobs.delete(keys).pipe(
       Effect.catch((error) => Effect.logWarning("Files of a lost attempt were not deleted", error))
     )
+
+  /** Deletes what jobs stored that somebody else ended first. They may have ended them themselves, and not have heard of it. */
+  const discardLate = Effect.fnUntraced(
+    function*(jobs: ReadonlyArray<ClaimedJob>) {
+      const generations = yield* store.find(jobs.map(({ job }) => GenerationId.fromUuid(job)))
+      const recorded = new Set(generations.map(({ output }) => output?.content.key))
+      const late = jobs.filter((job) => !recorded.has(Files.keyOf(job, "content")))
+      yield* discard(late.flatMap(Files.keysOf))
+    },
+    Effect.catch((error) => Effect.logWarning("Files of a lost attempt were not deleted", error))
+  )
 
   return JobHandler.make({
     kind: generationKind,
@@ -45,19 +56,21 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
       const [generation] = yield* untilStored(store.find([job.payload.id]))
       if (generation === undefined) return yield* Effect.die(new Error(`No generation ${job.payload.id} for its job`))
       const output = yield* produce(job, generation)
-      yield* discard(job, job.epoch - 1)
+      yield* discard(Files.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
       return completed(output)
     }),
     failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.Problem>) {
       const failure = Failures.fromCause(cause)
       if (failure.reason === "internal") yield* Effect.logError("A generation failed", job.job, cause)
-      yield* discard(job, job.epoch)
+      yield* discard(Files.keysUpTo(job))
       return failed(failure)
     }),
     settle: Effect.fn("GenerationWorker.settle")(function*(
       settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
     ) {
-      yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome)))
+      const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome)))
+      const late = settlements.filter(({ outcome }, index) => ended[index] === "Gone" && outcome._tag === "Completed")
+      if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
     })
   })
 })

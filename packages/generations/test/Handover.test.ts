@@ -1,9 +1,10 @@
 /** What a worker that lets go of a job leaves to the next. */
 import { assert, layer } from "@effect/vitest"
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
-import { StorageError } from "@kinora/persistence"
+import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
-import { Duration, Effect, Exit, Layer, Scope } from "effect"
+import { BlobStore } from "@kinora/storage"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
@@ -45,6 +46,51 @@ layer(layerMemory)("the work of a job", (it) => {
       yield* control.called("cancel", id)
       while ((yield* get(account.id, id)).status === "processing") yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
+    }).pipe(Effect.scoped))
+})
+
+layer(layerMemory)("the files of a job that two workers ran", (it) => {
+  it.effect("are deleted where they came too late, and kept where they were recorded", () =>
+    Effect.gen(function*() {
+      const { file } = yield* Generations
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const blobs = yield* BlobStore.BlobStore
+      const control = yield* ScriptedGenerator.Control
+      const scheduler = yield* Scheduler.Scheduler
+      const mayStore = yield* Deferred.make<void>()
+      const handler = yield* GenerationWorker.makeHandler({})
+      const slow = yield* GenerationWorker.makeHandler({}).pipe(
+        Effect.provideService(BlobStore.BlobStore, {
+          ...blobs,
+          put: (...args) => Effect.andThen(Deferred.await(mayStore), blobs.put(...args))
+        })
+      )
+      const terms = { worker: "test", kinds: [handler.kind], limit: 1, lease: "1 second" } as const
+      const claim = Effect.map(atomically(Effect.tap(scheduler.claim(terms), handler.claimed!)), ([job]) => job!)
+      const run = (handler: JobHandler.JobHandler) =>
+        handler.prepare((_, settle) => (settlement) => atomically(settle!([settlement])))
+
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* control.succeed(id)
+      const first = yield* Effect.forkChild(run(slow)(yield* claim, undefined), { startImmediately: true })
+      yield* control.called("collect", id)
+      yield* TestClock.adjust("1 second")
+      yield* scheduler.rescue(terms)
+      const settleSecond = yield* run(handler)(yield* claim, undefined)
+      yield* settleSecond
+      yield* Deferred.succeed(mayStore, undefined)
+      const settleFirst = yield* Fiber.join(first)
+
+      const { key } = (yield* file(id, "content")).file
+      const lateKey = key.replace("/2/", "/1/")
+      yield* blobs.head(lateKey)
+      yield* settleFirst
+      while (Exit.isSuccess(yield* Effect.exit(blobs.head(lateKey)))) yield* Effect.yieldNow
+      // As when its commit was not heard of: it is told that its lease is lost.
+      yield* settleSecond
+      yield* Effect.replicateEffect(Effect.yieldNow, 100)
+      yield* blobs.head(key)
     }).pipe(Effect.scoped))
 })
 

@@ -8,11 +8,12 @@ import type { File } from "../Generation.ts"
  */
 export const keyOf = ({ epoch, job }: Lease, file: File): string => `generations/${job}/${epoch}/${file}`
 
+/** All files that the holder of the lease may have left. */
+export const keysOf = (lease: Lease): ReadonlyArray<string> => files.map((file) => keyOf(lease, file))
+
 /** All files that the holders of the job up to this epoch may have left. */
 export const keysUpTo = ({ epoch, job }: Lease): ReadonlyArray<string> =>
-  Array.from({ length: epoch }, (_, before) => before + 1).flatMap((epoch) =>
-    files.map((file) => keyOf({ job, epoch }, file))
-  )
+  Array.from({ length: epoch }, (_, before) => keysOf({ job, epoch: before + 1 })).flat()
 
 // -----------------------------------------------------------------------------
 // internal
