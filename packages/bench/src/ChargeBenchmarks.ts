@@ -1,0 +1,71 @@
+/** Charging credits. No package on npm does it, so ours stands alone. */
+import { Ledger } from "@kinora/ledger"
+import { DateTime, Effect, Layer, Result } from "effect"
+import { type Benchmark, BenchmarkFailure, type Environment, failingWith } from "./Benchmark.ts"
+import * as Callers from "./Callers.ts"
+import * as KinoraServices from "./KinoraServices.ts"
+
+const callers = 64
+
+/** All of them. */
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  {
+    name: "charge",
+    title: `Charges of 50 accounts with 3 live lots each, ${callers} callers`,
+    compares: "perSecond",
+    contestants: ofAccounts(50)
+  },
+  {
+    name: "charge-hot",
+    title: `Charges of one account with 3 live lots, ${callers} callers`,
+    compares: "perSecond",
+    contestants: ofAccounts(1)
+  }
+]
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+function ofAccounts(count: number): Benchmark["contestants"] {
+  return Effect.fnUntraced(function*({ database, seconds, tidy }: Environment) {
+    const url = yield* database
+    const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
+    const ledger = yield* Effect.provideContext(Ledger.Ledger, services)
+    const accounts = Array.from({ length: count }, (_, n) => `account-${n}`)
+    yield* grantLots(ledger, accounts).pipe(failingWith("The lots could not be opened"))
+    let charges = 0
+
+    const charge = (n: number) =>
+      Effect.flatMap(DateTime.now, (at) =>
+        ledger.charge({
+          account: accounts[n % count]!,
+          reference: `job-${charges++}`,
+          amount: { _tag: "Credits", credits: creditsPerCharge, imagesOnlyAllowed: true },
+          at
+        })).pipe(
+          failingWith("A charge failed"),
+          Effect.filterOrFail(Result.isSuccess, () => new BenchmarkFailure({ what: "A charge was refused" }))
+        )
+
+    const round = Effect.andThen(tidy(url), Callers.ofEffects({ callers, seconds }, charge))
+    return [{ name: "kinora", round }]
+  })
+}
+
+const creditsPerCharge = 2
+
+/** So much that the first lot never runs out: each charge draws on one of three. */
+const grantLots = Effect.fnUntraced(function*(ledger: Ledger.Ledger["Service"], accounts: ReadonlyArray<string>) {
+  const at = yield* DateTime.now
+  yield* ledger.grantAll(accounts.flatMap((account) =>
+    [30, 60, 90].map((days) => ({
+      account,
+      reference: `lot-${days}`,
+      kind: "addon" as const,
+      credits: 1_000_000_000,
+      expiresAt: DateTime.add(at, { days }),
+      at
+    }))
+  ))
+})

@@ -1,0 +1,38 @@
+/** Makes accounts that may create jobs, by the services that a product would make them by. */
+import { Accounts } from "@kinora/accounts"
+import { Ledger } from "@kinora/ledger"
+import { UnitOfWork } from "@kinora/persistence"
+import { DateTime, Effect, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/** The keys of new accounts: business plan, 20,000 credits, one key each. */
+export const make = Effect.fnUntraced(function*(count: number) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const sizes = Array.from(
+    { length: Math.ceil(count / accountsPerUnit) },
+    (_, unit) => Math.min(accountsPerUnit, count - unit * accountsPerUnit)
+  )
+  const keys = yield* Effect.forEach(sizes, (size) => atomically(Effect.replicateEffect(makeOne, size)), {
+    concurrency: 4
+  })
+  return keys.flat()
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const accountsPerUnit = 50
+
+const makeOne = Effect.gen(function*() {
+  const accounts = yield* Accounts.Accounts
+  const ledger = yield* Ledger.Ledger
+  const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV7())
+  const now = yield* DateTime.now
+  const periodEnd = DateTime.add(now, { days: 30 })
+  const { id } = yield* accounts.create({ email: `${name}@example.com` })
+  yield* accounts.setPlan(id, "credits", Option.some({ tier: "business", periodEnd, autoRenew: false }))
+  yield* ledger.grant({ account: id, reference: "plan", kind: "plan", credits: 20_000, expiresAt: periodEnd, at: now })
+  const { key } = yield* accounts.createKey(id, "bench")
+  return Redacted.value(key)
+})

@@ -1,0 +1,95 @@
+/** Our scheduler, with a lane for each group, and its worker. */
+import { UnitOfWork } from "@kinora/persistence"
+import { JobHandler, JobKind, Scheduler, Worker } from "@kinora/scheduler"
+import { Effect, Layer, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import { cap, jobMillis, type JobQueue } from "./JobQueue.ts"
+import * as KinoraServices from "./KinoraServices.ts"
+import * as PostgresServer from "./PostgresServer.ts"
+
+/** The queue. */
+export const make = Effect.fnUntraced(function*({ database }: Environment) {
+  const url = yield* database
+  const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
+  const provided = <A, E, R extends KinoraServices.KinoraServices>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(Effect.provideContext(services), failingWith("The scheduler failed"))
+
+  const startWorker = (run: Effect.Effect<void>, concurrency: number) =>
+    Effect.provideContext(
+      Worker.make({ name: "bench", handlers: [handlerOf(run)], concurrency }),
+      services
+    )
+  const queue: JobQueue = {
+    name: "kinora",
+    database: url,
+    empty: attempt(
+      "The jobs could not be deleted",
+      () => PostgresServer.run(url, "TRUNCATE scheduler_job, scheduler_lane, scheduler_group")
+    ),
+    fill: (jobs, groups) => provided(enqueueAll(Array.from({ length: jobs }, (_, n) => `lane-${n % groups}`))),
+    block: Effect.fnUntraced(function*(jobs) {
+      const scheduler = yield* Scheduler.Scheduler
+      yield* enqueueAll(Array.from({ length: cap + jobs }, () => blockedLane))
+      yield* scheduler.claim({ worker: "busy", kinds: [kind.name], limit: cap, lease: "1 hour" })
+    }, provided),
+    add: provided(
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler.Scheduler
+        const job = yield* SecureRandom.SecureRandom.use((random) => random.uuidV7())
+        yield* scheduler.enqueue({ job, lane: "lane", group: "lane", kind, payload: {}, cap })
+      })
+    ),
+    workInBatches: (run) => Effect.asVoid(startWorker(Effect.sync(run), 200)),
+    workSingly: (run) =>
+      Effect.replicateEffect(
+        startWorker(Effect.andThen(Effect.sync(run), Effect.sleep(jobMillis)), 4),
+        4,
+        { discard: true }
+      ),
+    workPromptly: (run) => Effect.asVoid(startWorker(Effect.sync(run), 8)),
+    isDone: `SELECT NOT EXISTS (SELECT 1 FROM scheduler_job WHERE lane_id <> '${blockedLane}') AS done`,
+    isOverCap: `
+      SELECT EXISTS (
+        SELECT 1 FROM scheduler_job WHERE state = 'running' GROUP BY lane_id HAVING count(*) > ${cap}
+      ) AS over
+    `
+  }
+  return queue
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const blockedLane = "blocked"
+const jobsPerUnit = 1_000
+
+const kind = JobKind.make({ name: "bench", payload: Schema.Struct({}) })
+
+const handlerOf = (run: Effect.Effect<void>) =>
+  JobHandler.make({ kind, run: () => run, failed: (_, cause) => Effect.logError("A job failed", cause) })
+
+/** A job for each of the lanes, in order. A lane is a group of its own. */
+const enqueueAll = Effect.fnUntraced(function*(lanes: ReadonlyArray<string>) {
+  for (let first = 0; first < lanes.length; first += jobsPerUnit) {
+    yield* enqueueSet(lanes.slice(first, first + jobsPerUnit))
+  }
+})
+
+const enqueueSet = Effect.fnUntraced(function*(lanes: ReadonlyArray<string>) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const scheduler = yield* Scheduler.Scheduler
+  const ids = yield* Effect.replicateEffect(
+    SecureRandom.SecureRandom.use((random) => random.uuidV7()),
+    lanes.length
+  )
+  yield* atomically(Effect.gen(function*() {
+    const open = yield* scheduler.open({ lanes: lanes.map((lane) => ({ lane, group: lane })) })
+    lanes.forEach((lane, index) => {
+      const command = { job: ids[index]!, lane, group: lane, kind, payload: {}, cap, waitingMax: Infinity }
+      Result.getOrThrow(open.enqueue(command)).keep()
+    })
+    yield* open.save
+  }))
+})

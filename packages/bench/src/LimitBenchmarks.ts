@@ -1,0 +1,61 @@
+/** Counting requests against limits per minute. Limits are so high that every hit is counted. */
+import { RateLimit } from "@kinora/rate-limit"
+import { Effect, Layer } from "effect"
+import { Pool } from "pg"
+import { RateLimiterPostgres } from "rate-limiter-flexible"
+import { attempt, type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
+import * as Callers from "./Callers.ts"
+import * as KinoraServices from "./KinoraServices.ts"
+
+/** All of them. */
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  { keys: 1, callers: 32 },
+  { keys: 100, callers: 32 },
+  { keys: 100, callers: 256 }
+].map(({ callers, keys }) => ({
+  name: `limit-${keys}-${callers}`,
+  title: `Hits on ${keys === 1 ? "one limit" : `${keys} limits`} per minute, ${callers} callers`,
+  compares: "perSecond",
+  contestants: (environment) => Effect.all([ours(keys, callers, environment), peer(keys, callers, environment)])
+}))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const limit = 1_000_000_000
+
+const ours = Effect.fnUntraced(function*(keys: number, callers: number, { database, seconds, tidy }: Environment) {
+  const url = yield* database
+  const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
+  const rateLimit = yield* Effect.provideContext(RateLimit.RateLimit, services)
+  const hit = (n: number) => rateLimit.hit({ key: `key-${n % keys}`, limit })
+  const round = Effect.andThen(
+    tidy(url),
+    Callers.ofEffects({ callers, seconds }, hit).pipe(failingWith("A hit failed"))
+  )
+  return { name: "kinora", round }
+})
+
+const peer = Effect.fnUntraced(function*(keys: number, callers: number, { database, seconds, tidy }: Environment) {
+  const url = yield* database
+  const pool = yield* Effect.acquireRelease(
+    Effect.sync(() => new Pool({ connectionString: url, max: 16 })),
+    (pool) => Effect.promise(() => pool.end())
+  )
+  const limiter = yield* attempt(
+    "rate-limiter-flexible does not start",
+    () =>
+      new Promise<RateLimiterPostgres>((resolve, reject) => {
+        const limiter = new RateLimiterPostgres(
+          { storeClient: pool, storeType: "pool", points: limit, duration: 60, clearExpiredByTimeout: false },
+          (error) => error === undefined ? resolve(limiter) : reject(error)
+        )
+      })
+  )
+  const round = Effect.andThen(
+    tidy(url),
+    attempt("A hit failed", () => Callers.ofPromises({ callers, seconds }, (n) => limiter.consume(`key-${n % keys}`)))
+  )
+  return { name: "rate-limiter-flexible", round }
+})

@@ -1,0 +1,44 @@
+/** What the figures were measured on, and how fast that is by itself. */
+import { Effect, type Scope } from "effect"
+import { availableParallelism, cpus, totalmem } from "node:os"
+import { Pool } from "pg"
+import { attempt, type BenchmarkFailure, type Environment } from "./Benchmark.ts"
+import * as Callers from "./Callers.ts"
+
+/** The machine and its runtime, in a line. */
+export const description = (): string =>
+  `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? "unknown"}), ${
+    Math.round(totalmem() / 2 ** 30)
+  } GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}`
+
+/** Statements per second through `pg`, which nothing that is built on Postgres can leave far behind. */
+export interface Baseline {
+  readonly what: string
+  readonly perSecond: number
+}
+
+/** The plainest statements, prepared: what the machine gives before anybody's code is in the way. */
+export const baseline = Effect.fnUntraced(function*(
+  { database, seconds }: Environment
+): Effect.fn.Return<ReadonlyArray<Baseline>, BenchmarkFailure, Scope.Scope> {
+  const url = yield* database
+  return yield* attempt("The baseline failed", async () => {
+    const pool = new Pool({ connectionString: url, max: 16 })
+    try {
+      await pool.query("CREATE TABLE note (id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)")
+      const measure = async (what: string, callers: number, name: string, text: string): Promise<Baseline> => {
+        const { perSecond } = await Callers.ofPromises({ callers, seconds }, () => pool.query({ name, text }))
+        return { what, perSecond }
+      }
+      const insert = "INSERT INTO note (text) VALUES ('a few words')"
+      return [
+        await measure("SELECT 1, 1 connection", 1, "one", "SELECT 1"),
+        await measure("SELECT 1, 16 connections", 16, "one", "SELECT 1"),
+        await measure("INSERT and commit, 1 connection", 1, "note", insert),
+        await measure("INSERT and commit, 16 connections", 16, "note", insert)
+      ]
+    } finally {
+      await pool.end()
+    }
+  })
+}, Effect.scoped)

@@ -1,0 +1,99 @@
+/** The Postgres that everything is measured against, with the durability that Postgres has by default. */
+// The module alone: the whole package needs a test runner around it.
+import * as EmbeddedPostgres from "@kinora/testkit/EmbeddedPostgres"
+import { Effect, Option, type Scope } from "effect"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Client } from "pg"
+import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
+
+/** A server, and the databases on it. */
+export interface PostgresServer {
+  /** Of the maintenance database. */
+  readonly url: string
+  /** Version and the settings that decide what a commit costs. */
+  readonly description: string
+  /** The URL of a new, empty database, dropped with the scope. */
+  readonly database: Effect.Effect<string, BenchmarkFailure, Scope.Scope>
+  /** Vacuums a database and writes its pages out. */
+  readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
+}
+
+/** The server of this URL, or one that is started now and stopped with the scope. */
+export const make = Effect.fnUntraced(function*(
+  given: Option.Option<string>
+): Effect.fn.Return<PostgresServer, BenchmarkFailure, Scope.Scope> {
+  const url = Option.isSome(given) ? given.value : yield* started
+  const description = yield* attempt("Postgres does not answer", () => withClient(url, describe))
+  let count = 0
+  return {
+    url,
+    description,
+    database: Effect.suspend(() => {
+      const name = `kinora_bench_${process.pid}_${++count}`
+      return Effect.acquireRelease(
+        attempt("A database could not be made", () => run(url, `CREATE DATABASE ${name}`)),
+        () => Effect.ignore(attempt("", () => run(url, `DROP DATABASE ${name} WITH (FORCE)`)))
+      ).pipe(Effect.as(urlOf(url, name)))
+    }),
+    tidy: (database) => attempt("VACUUM failed", () => run(database, "VACUUM (ANALYZE)", "CHECKPOINT"))
+  }
+})
+
+/** Runs statements on a connection of their own. */
+export const run = (url: string, ...statements: ReadonlyArray<string>): Promise<void> =>
+  withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement)
+  })
+
+/** A connection of its own, closed at the end. */
+export const withClient = async <A>(url: string, use: (client: Client) => Promise<A>): Promise<A> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const directory = Effect.acquireRelease(
+  attempt("No directory for Postgres", async () => {
+    const path = await mkdtemp(join(tmpdir(), "kinora-bench-"))
+    // A server that was started by root runs as another user.
+    await chmod(path, 0o755)
+    return path
+  }),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+const started = Effect.gen(function*() {
+  const path = yield* directory
+  const { url } = yield* Effect.acquireRelease(
+    attempt("Postgres does not start", () => EmbeddedPostgres.start(path, {})),
+    (server) => Effect.promise(() => server.stop())
+  )
+  return url
+})
+
+const shown = ["fsync", "synchronous_commit", "wal_sync_method", "shared_buffers", "max_connections"]
+
+const describe = async (client: Client): Promise<string> => {
+  const { rows: [version] } = await client.query<{ server_version: string }>("SHOW server_version")
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    "SELECT name, current_setting(name) AS setting FROM pg_settings WHERE name = ANY($1) ORDER BY name",
+    [shown]
+  )
+  return `PostgreSQL ${version?.server_version}, ${rows.map(({ name, setting }) => `${name} ${setting}`).join(", ")}`
+}
+
+const urlOf = (server: string, database: string): string => {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}

@@ -1,0 +1,145 @@
+/** Claiming and completing jobs, keeping caps, and starting soon. */
+import { Effect, Latch, type Scope } from "effect"
+import type { Client } from "pg"
+import { attempt, type Benchmark, type BenchmarkFailure, type Environment, type Round } from "./Benchmark.ts"
+import * as Callers from "./Callers.ts"
+import * as GraphileQueue from "./GraphileQueue.ts"
+import { cap, type JobQueue } from "./JobQueue.ts"
+import * as KinoraQueue from "./KinoraQueue.ts"
+import * as PgBossQueue from "./PgBossQueue.ts"
+import * as PostgresServer from "./PostgresServer.ts"
+import { percentilesOf } from "./Statistics.ts"
+
+const groups = 100
+const blockedJobs = 20_000
+const groupsOfCaps = 4
+
+/** All of them. */
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  {
+    name: "claim",
+    title: `Jobs claimed and completed, ${groups} groups with a cap of ${cap}, in batches`,
+    compares: "perSecond",
+    contestants: ofQueues([KinoraQueue.make, GraphileQueue.make, PgBossQueue.make], throughput(0))
+  },
+  {
+    name: "blocked",
+    title: `The same beside a tenant with ${blockedJobs.toLocaleString("en")} jobs that wait for its cap`,
+    compares: "perSecond",
+    contestants: ofQueues([KinoraQueue.make, PgBossQueue.make], throughput(blockedJobs))
+  },
+  {
+    name: "caps",
+    title:
+      `Looks at the database that found a cap of ${cap} exceeded, ${groupsOfCaps} groups, 16 who take one job at a time`,
+    compares: "overCap",
+    contestants: ofQueues([KinoraQueue.make, PgBossQueue.make], exactness())
+  },
+  {
+    name: "start",
+    title: "From enqueuing a job to its start, one after the other",
+    compares: "p50",
+    contestants: ofQueues([KinoraQueue.make, GraphileQueue.make, PgBossQueue.make], latency())
+  }
+]
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type RoundOfQueue = (
+  queue: JobQueue,
+  environment: Environment
+) => Effect.Effect<Round, BenchmarkFailure, Scope.Scope>
+
+function ofQueues(
+  queues: ReadonlyArray<(environment: Environment) => Effect.Effect<JobQueue, BenchmarkFailure, Scope.Scope>>,
+  round: RoundOfQueue
+): Benchmark["contestants"] {
+  return (environment) =>
+    Effect.map(
+      Effect.forEach(queues, (make) => make(environment)),
+      (queues) => queues.map((queue) => ({ name: queue.name, round: round(queue, environment) }))
+    )
+}
+
+/** Jobs per second of a round, as the peers reach them: a round of so many takes about as long as it should. */
+const jobsPerSecond = { free: 4_000, blocked: 1_000 } as const
+
+/** From the start of the first job to the commit that ends the last. */
+function throughput(blocked: number): RoundOfQueue {
+  return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
+    const jobs = Math.ceil(seconds * (blocked > 0 ? jobsPerSecond.blocked : jobsPerSecond.free))
+    yield* queue.empty
+    if (blocked > 0) yield* queue.block(blocked)
+    yield* queue.fill(jobs, groups)
+    yield* tidy(queue.database)
+    const allRun = Latch.makeUnsafe(false)
+    let began = 0
+    let count = 0
+    yield* queue.workInBatches(() => {
+      if (count === 0) began = Callers.now()
+      if (++count === jobs) allRun.openUnsafe()
+    })
+    yield* allRun.await
+    yield* withClient(queue, async (client) => {
+      while (!await ask(client, queue.isDone, "done"));
+    })
+    return { perSecond: jobs * 1000 / (Callers.now() - began) }
+  })
+}
+
+/** Looks at the database without a pause while jobs are run. */
+function exactness(): RoundOfQueue {
+  return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
+    yield* queue.empty
+    yield* queue.fill(Math.ceil(seconds * 2_000), groupsOfCaps)
+    yield* tidy(queue.database)
+    let count = 0
+    yield* queue.workSingly(() => {
+      count++
+    })
+    return yield* withClient(queue, async (client): Promise<Round> => {
+      const began = Callers.now()
+      let looks = 0
+      let over = 0
+      while (Callers.now() < began + seconds * 1000) {
+        if (await ask(client, queue.isOverCap, "over")) over++
+        looks++
+      }
+      return { perSecond: count * 1000 / (Callers.now() - began), overCap: over / looks }
+    })
+  })
+}
+
+/** The caller enqueues the next job when the one before has started. */
+function latency(): RoundOfQueue {
+  return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
+    yield* queue.empty
+    yield* tidy(queue.database)
+    const started = Latch.makeUnsafe(false)
+    let startedAt = 0
+    yield* queue.workPromptly(() => {
+      startedAt = Callers.now()
+      started.openUnsafe()
+    })
+    const latencies: Array<number> = []
+    const deadline = Callers.now() + seconds * 1000
+    while (Callers.now() < deadline) {
+      started.closeUnsafe()
+      const began = Callers.now()
+      yield* queue.add
+      yield* started.await
+      latencies.push(startedAt - began)
+    }
+    return { perSecond: latencies.length / seconds, ...percentilesOf(latencies) }
+  })
+}
+
+const withClient = <A>(queue: JobQueue, use: (client: Client) => Promise<A>) =>
+  attempt("The queue could not be looked at", () => PostgresServer.withClient(queue.database, use))
+
+const ask = async (client: Client, statement: string, column: string): Promise<boolean> => {
+  const { rows: [row] } = await client.query<Record<string, boolean>>(statement)
+  return row?.[column] === true
+}

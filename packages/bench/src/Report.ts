@@ -1,0 +1,78 @@
+/** What is shown at the end: a table for people, which is Markdown too, or JSON. */
+import type { Round } from "./Benchmark.ts"
+import type { Baseline } from "./Machine.ts"
+import type { Outcome, Result } from "./Rounds.ts"
+import { type Spread, spreadOf } from "./Statistics.ts"
+
+/** Everything that was found out. */
+export interface Report {
+  readonly machine: string
+  readonly postgres: string
+  /** `name version` of Kinora's runtime and of each peer. */
+  readonly versions: ReadonlyArray<string>
+  readonly rounds: { readonly seconds: number; readonly pairs: number }
+  readonly baseline: ReadonlyArray<Baseline>
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+/** For programs: all rounds, unrounded. */
+export const toJson = (report: Report): string => JSON.stringify(report, undefined, 2)
+
+/** For people. */
+export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions }: Report): string =>
+  [
+    `Machine: ${machine}`,
+    `Database: ${postgres}`,
+    `Versions: ${versions.join(", ")}`,
+    `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each, in turns, after one that does not count`,
+    "",
+    table(
+      ["baseline (`pg`, prepared)", "per second"],
+      baseline.map(({ perSecond, what }) => [what, count(perSecond)])
+    ),
+    "",
+    table(
+      ["benchmark", "who", "per second (range)", "p50 ms", "p99 ms", "over cap", "ours is better by (range)"],
+      outcomes.flatMap(({ benchmark, results }) =>
+        results.map((result, index) => [index === 0 ? `**${benchmark.name}**` : "", ...cellsOf(result)])
+      )
+    ),
+    "",
+    ...outcomes.map(({ benchmark }) => `- **${benchmark.name}**: ${benchmark.title}`)
+  ].join("\n")
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
+  const figure = (key: keyof Round): Spread | undefined => {
+    const values = rounds.map((round) => round[key]).filter((value) => value !== undefined)
+    return values.length === 0 ? undefined : spreadOf(values)
+  }
+  const cell = (spread: Spread | undefined, format: (value: number) => string): string =>
+    spread === undefined ? "" : format(spread.median)
+  return [
+    name,
+    ranged(figure("perSecond"), count),
+    cell(figure("p50"), millis),
+    cell(figure("p99"), millis),
+    cell(figure("overCap"), (part) => `${(part * 100).toFixed(1)} %`),
+    ranged(ratio, (times) => `${times >= 10 ? times.toFixed(0) : times.toFixed(2)}x`)
+  ]
+}
+
+const ranged = (spread: Spread | undefined, format: (value: number) => string): string =>
+  spread === undefined ? "" : `${format(spread.median)} (${format(spread.min)} to ${format(spread.max)})`
+
+const count = (value: number): string => Math.round(value).toLocaleString("en")
+
+const millis = (value: number): string => value < 10 ? value.toFixed(2) : value.toFixed(1)
+
+/** Padded, so that it reads as well unrendered. The first columns are words, the others figures. */
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: ReadonlyArray<string>) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n")
+}

