@@ -3,13 +3,21 @@ import { Accounts, type Plan } from "@kinora/accounts"
 import { Host, Settings } from "@kinora/hosting"
 import { Ledger } from "@kinora/ledger"
 import { Scheduler } from "@kinora/scheduler"
-import { DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Site } from "./Site.ts"
 
 /** Every service of a host that does not work. On PGlite only while no other process has the site. */
 export const layer = ({ environment }: Site) =>
   Layer.fresh(Layer.unwrap(Effect.map(Settings.load(environment), Host.layer)))
+
+/**
+ * Runs an effect on the services of `layer`, one at a time in this process: a
+ * PGlite that starts keeps it busy for seconds, and meanwhile nobody could connect
+ * to a Postgres in time.
+ */
+export const use = <A, E>(site: Site, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layer>>>) =>
+  turn.withPermit(Effect.provide(effect, layer(site)))
 
 /** What an account of a test has. */
 export interface AccountOptions {
@@ -66,3 +74,9 @@ export const movementsOf = Effect.fn("Books.movementsOf")(function*(account: str
   const count = (wanted: "charge" | "refund") => transactions.filter(({ kind }) => kind === wanted).length
   return { charges: count("charge"), refunds: count("refund") }
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const turn = Semaphore.makeUnsafe(1)

@@ -39,7 +39,7 @@ export const run = Effect.fn("MixedLoad.run")(function*(site: Site, options: Mix
   // One after the other: the first brings the schema up to date.
   const peers = yield* Effect.forEach(
     Array.from({ length: peersCount }),
-    () => Layer.build(Peer.layer(site, { workers: 16 }))
+    () => Layer.build(Peer.layer(site, { workers: 4 }))
   )
   const [first] = peers
   if (first === undefined) return yield* Effect.die(new Error("A load needs a peer"))

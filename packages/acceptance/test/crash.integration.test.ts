@@ -26,7 +26,7 @@ describe.concurrent("after a kill", { timeout: 300_000 }, () => {
     it.live(`of the server with 50 jobs in flight, each completes once (${database})`, () =>
       Effect.gen(function*() {
         const site = yield* makeSite(database, models)
-        const accounts = yield* Effect.provide(Books.openAccounts(10, { credits: 100 }), Books.layer(site))
+        const accounts = yield* Books.use(site, Books.openAccounts(10, { credits: 100 }))
         const environment = { ...site.environment, KINORA_WORKERS: "30" }
         const first = yield* Program.startServer(environment)
         // Four of each account's jobs hold a slot, the fifth waits for one.
@@ -52,14 +52,14 @@ describe.concurrent("after a kill", { timeout: 300_000 }, () => {
         for (const file of ["content", "preview", "thumb"]) {
           assert.strictEqual(files.filter((name) => name.endsWith(file)).length, jobs.length, file)
         }
-        const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+        const { problems, totals } = yield* Books.use(site, Books.verify)
         assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length * price])
       }))
 
     it.live(`at ten random moments of creating and cancelling, every job ends once (${database})`, () =>
       Effect.gen(function*() {
         const site = yield* makeSite(database, models)
-        const accounts = yield* Effect.provide(Books.openAccounts(6, { credits: 10_000 }), Books.layer(site))
+        const accounts = yield* Books.use(site, Books.openAccounts(6, { credits: 10_000 }))
         const known: Array<KnownJob> = []
         for (let round = 0; round < 10; round++) {
           const server = yield* Program.startServer(site.environment)
@@ -72,7 +72,7 @@ describe.concurrent("after a kill", { timeout: 300_000 }, () => {
         for (const { output, refunded, status } of ended) {
           assert.deepStrictEqual([output !== null, refunded], [status === "completed", status !== "completed"])
         }
-        const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+        const { problems, totals } = yield* Books.use(site, Books.verify)
         assert.deepStrictEqual(problems, [])
         assert.strictEqual(totals.consumed + totals.remaining, totals.granted)
         // A job whose 201 was lost with the server is not known here, and may have completed as well.
@@ -84,10 +84,7 @@ describe.concurrent("after a kill", { timeout: 300_000 }, () => {
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
       const server = yield* Program.startServer({ ...site.environment, KINORA_WORKERS: "0" })
-      const { key } = yield* Effect.provide(
-        Books.openAccount({ credits: 100, tier: "business" }),
-        Books.layer(site)
-      )
+      const { key } = yield* Books.use(site, Books.openAccount({ credits: 100, tier: "business" }))
       const four = { ...site.environment, KINORA_WORKERS: "4" }
       const [victim, heir] = yield* Effect.all([Program.startWorker(four), Program.startWorker(four)], {
         concurrency: 2
@@ -111,7 +108,7 @@ describe.concurrent("after a kill", { timeout: 300_000 }, () => {
       const { stderr } = yield* stopSound(heir)
       assert.strictEqual(stderr.match(/worker was lost/g)?.length, 4)
       yield* stopSound(server)
-      const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+      const { problems, totals } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length * price])
     }))
 })

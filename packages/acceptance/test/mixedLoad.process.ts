@@ -13,7 +13,7 @@ const [databaseUrl = "", seconds = "60", clients = "32"] = process.argv.slice(2)
 const program = Effect.gen(function*() {
   const site = yield* Site.make({ databaseUrl, models: MixedLoad.models })
   const result = yield* MixedLoad.run(site, { duration: Number(seconds) * 1_000, clients: Number(clients) })
-  const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+  const { problems, totals } = yield* Books.use(site, Books.verify)
   yield* Console.log(JSON.stringify({ ...result, problems, totals }, null, 2))
 })
 

@@ -19,7 +19,7 @@ it.live("clients see 503 at worst, and every job that was accepted completes onc
   Effect.gen(function*() {
     const site = yield* makeSite("Postgres", models)
     const server = yield* Program.startServer(site.environment)
-    const accounts = yield* Effect.provide(Books.openAccounts(accountCount, { credits: 100 }), Books.layer(site))
+    const accounts = yield* Books.use(site, Books.openAccounts(accountCount, { credits: 100 }))
     const answers = yield* Queue.unbounded<void>()
 
     /** Orders and orders again until it is accepted, with one key for one order. */
@@ -49,7 +49,7 @@ it.live("clients see 503 at worst, and every job that was accepted completes onc
     })
     for (const { status } of ended) assert.strictEqual(status, "completed")
     assert.strictEqual((yield* server.stop).code, 0)
-    const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+    const { problems, totals } = yield* Books.use(site, Books.verify)
     assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length])
   }), { timeout: 180_000 })
 

@@ -131,12 +131,12 @@ const startTwo = Effect.fnUntraced(function*(options: Books.AccountOptions) {
   const servers = yield* Effect.all([Program.startServer(environment), Program.startServer(environment)], {
     concurrency: 2
   })
-  const account = yield* Effect.provide(Books.openAccount({ ...options, tier: "business" }), Books.layer(site))
+  const account = yield* Books.use(site, Books.openAccount({ ...options, tier: "business" }))
   return {
     account,
     /** The client of every second server in turn. */
     clientOf: (n: number, key = account.key) => Client.make(servers[n % 2 === 0 ? 0 : 1].baseUrl, key),
-    verify: (expected: Expected) => Effect.provide(assertBooks(account, expected), Books.layer(site))
+    verify: (expected: Expected) => Books.use(site, assertBooks(account, expected))
   }
 })
 

@@ -92,7 +92,7 @@ describe.concurrent("a host that is told to stop", { timeout: 180_000 }, () => {
       // What was begun anew after the grace time would take 75 seconds and more.
       assert.isBelow(Date.parse(done.finished_at ?? "") - Date.parse(done.started_at ?? ""), 70_000)
       assert.strictEqual((yield* second.server.stop).code, 0)
-      const { problems, totals } = yield* Effect.provide(Books.verify, Books.layer(site))
+      const { problems, totals } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual([problems, totals.consumed], [[], 1])
     }))
 
