@@ -76,8 +76,9 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
     Effect.andThen(Effect.sleep(collectFor)),
     Effect.andThen(Effect.suspend(() => Schema.encodeEffect(Hint)(take()))),
     Effect.flatMap((payload) => pg.notify(channel, payload)),
-    // Hints may be lost; a database that is gone is noticed by those who need it.
-    Effect.ignore,
+    // Hints may be lost; a database that is gone is noticed by those who need it. A driver
+    // may die of that instead of failing, which must not be the last that is heard from here.
+    Effect.ignoreCause({ log: "Debug" }),
     Effect.forever,
     Effect.forkScoped
   )
@@ -110,7 +111,7 @@ const listen = Effect.fnUntraced(function*(on: {
         Option.match({ onNone: () => Effect.void, onSome: on.hint })
       )
     ),
-    Effect.ignore,
+    Effect.ignoreCause({ log: "Debug" }),
     Effect.repeat(Schedule.spaced(reconnectAfter))
   )
 })
