@@ -5,8 +5,8 @@
 import { Migrations } from "@kinora/persistence"
 import { FileBlobStore } from "@kinora/storage"
 import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { join } from "node:path"
+import * as Crypto from "./Crypto.ts"
 import * as Database from "./Database.ts"
 import * as DataDirectory from "./DataDirectory.ts"
 import * as Drivers from "./Drivers.ts"
@@ -28,7 +28,7 @@ export const layer = (settings: Settings) =>
       Layer.provideMerge(Layer.mergeAll(
         Stores.layerSql,
         FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
-        isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+        isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom))
       )),
       Layer.provideMerge(migrated)
     )

@@ -8,7 +8,7 @@ import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Scheduler } from "@kinora/scheduler"
 import { type Duration, Layer } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import * as Crypto from "./Crypto.ts"
 
 /** What the services are told. */
 export interface ServicesOptions {
@@ -37,9 +37,9 @@ export const layer = (options: ServicesOptions) =>
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.effect(Catalog.Catalog, Catalog.make(options.models ?? DefaultModels.models)),
-        Digest.layerWebCrypto,
+        Crypto.layerDigest,
         Media.layer(),
-        SecureRandom.layerWebCrypto
+        Crypto.layerSecureRandom
       )
     )
   )

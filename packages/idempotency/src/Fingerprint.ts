@@ -21,8 +21,8 @@ export const Fingerprint = Schema.String.pipe(
 
 /**
  * The fingerprint of a value as `JSON.parse` returns it. Costs one native pass
- * over long strings, so bodies with images in base64 are fine; the hash itself
- * runs outside this thread.
+ * over long strings, so bodies with images in base64 are fine. Where the hash
+ * itself runs is up to the `Digest`.
  */
 export const make = (json: Schema.Json): Effect.Effect<Fingerprint, never, Digest.Digest> =>
   Digest.Digest.use((digest) =>

@@ -1,0 +1,38 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import * as Crypto from "../src/Crypto.ts"
+
+it.effect("hashes small and large data as every implementation does", () =>
+  Effect.gen(function*() {
+    const ours = yield* Effect.provide(Digest.Digest, Crypto.layerDigest)
+    const reference = yield* Effect.provide(Digest.Digest, Digest.layerWebCrypto)
+    for (const size of [0, 1, 65_536, 65_537, 1_000_000]) {
+      const data = new Uint8Array(size).fill(7)
+      assert.deepStrictEqual(
+        yield* ours.digest(Digest.sha256, data),
+        yield* reference.digest(Digest.sha256, data)
+      )
+      assert.strictEqual(
+        yield* ours.digestHex(Digest.sha256, data),
+        yield* reference.digestHex(Digest.sha256, data)
+      )
+    }
+  }))
+
+it.effect("never hands out the same random bytes twice, whatever sizes are asked for", () =>
+  Effect.gen(function*() {
+    const { randomBytes, uuidV4 } = yield* SecureRandom.SecureRandom
+    const seen = new Set<string>()
+    const sizes = [0, 1, 16, 4_095, 4_096, 4_097, 65_537, 200_000]
+    for (const size of sizes) assert.strictEqual((yield* randomBytes(size)).length, size)
+    // More than is drawn at once, in pieces that do not divide it.
+    for (let n = 0; n < 2_000; n++) seen.add((yield* randomBytes(24)).join())
+    for (let n = 0; n < 2_000; n++) seen.add(yield* uuidV4())
+    assert.strictEqual(seen.size, 4_000)
+    // Every part of a large draw is random: 32 zeros in a row do not happen.
+    const large = yield* randomBytes(200_000)
+    for (let start = 0; start < large.length; start += 32) {
+      assert.isTrue(large.subarray(start, start + 32).some((byte) => byte !== 0))
+    }
+  }).pipe(Effect.provide(Crypto.layerSecureRandom)))
