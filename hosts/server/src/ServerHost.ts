@@ -24,13 +24,13 @@ export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Ef
       (keys) => UrlSigner.layer({ keys })
     )
   )
-  const http = Http.layer({
-    host: settings.host,
-    port: settings.port,
-    interface: { baseUrl: settings.baseUrl }
-  })
+  const http = Layer.unwrap(Effect.map(
+    Work.startDrain,
+    (onStop) =>
+      Http.layer({ host: settings.host, port: settings.port, interface: { baseUrl: settings.baseUrl }, onStop })
+  ))
   return Layer.effectDiscard(announce(settings, onReady)).pipe(
-    // The server is built last and stops first: then nobody asks for more while the worker drains.
+    // The server is built last and stops first; the worker drains while requests end, so the two graces are one (D51).
     Layer.provide(http),
     Layer.provide(Layer.mergeAll(Http.layerReadiness, signer)),
     Layer.provideMerge(work),

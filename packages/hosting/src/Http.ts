@@ -18,14 +18,18 @@ export interface HttpOptions {
   readonly interface: Partial<HttpServerOptions.HttpServerOptions>
   /** How long requests may go on when the server stops. Default 25 seconds. */
   readonly grace?: Duration.Input | undefined
+  /** What else begins when the server stops, so that it need not wait for the last request. Must not take long. */
+  readonly onStop?: Effect.Effect<void> | undefined
 }
 
 /** The server. `HttpServer.address` says where it listens. */
-export const layer = ({ grace = "25 seconds", host, interface: options, port }: HttpOptions) =>
+export const layer = (
+  { grace = "25 seconds", host, interface: options, onStop = Effect.void, port }: HttpOptions
+) =>
   Layer.unwrap(Effect.sync(() => {
     const { endConnections, server } = makeServer()
     // Built after the server, so that it is the first to go.
-    return layerStopWaiting(endConnections).pipe(
+    return layerStopWaiting(Effect.andThen(endConnections, onStop)).pipe(
       Layer.provideMerge(
         HttpRouter.serve(HttpServerRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })
       ),
@@ -104,8 +108,8 @@ const makeServer = () => {
 }
 
 /** When the process stops, those who wait for a job are answered with its state (D51). */
-const layerStopWaiting = (endConnections: Effect.Effect<void>) =>
+const layerStopWaiting = (andAlso: Effect.Effect<void>) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const changes = yield* Changes.Changes
-    yield* Effect.addFinalizer(() => Effect.andThen(endConnections, changes.end))
+    yield* Effect.addFinalizer(() => Effect.andThen(andAlso, changes.end))
   }))

@@ -32,6 +32,9 @@ export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
     )
   )
 
+/** Begins the drain of the worker, and does not wait for its end: closing its layer does. */
+export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
+
 /** Ends what nobody else ends, and deletes what nobody needs any more. */
 export const layerSweeps = Layer.unwrap(Effect.gen(function*() {
   const generations = yield* GenerationSweep.GenerationSweep
