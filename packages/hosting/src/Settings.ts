@@ -103,7 +103,8 @@ export const definitions = {
     expected: "secrets of at least 32 characters, separated by commas",
     about:
       "Secrets that sign content URLs, separated by commas: the first signs, all verify. Absent: one is made and kept in the data directory.",
-    isSecret: true
+    isSecret: true,
+    isList: true
   },
   log_level: {
     schema: LogLevel,
@@ -126,7 +127,7 @@ export const docs: ReadonlyArray<SettingDoc> = Object.entries(definitions).map((
  * names, or `kinora.config.yaml` in the working directory if there is one.
  */
 export const load = Effect.fn("Settings.load")(function*(environment: Readonly<Record<string, string | undefined>>) {
-  const file = yield* readConfigFile(environment["KINORA_CONFIG"])
+  const file = yield* readConfigFile(environment["KINORA_CONFIG"] || undefined)
   const problems: Array<SettingsProblem> = [...unknownNames(environment, file)]
 
   const read = <A>(key: keyof typeof definitions, schema: Schema.ConstraintDecoder<A>): A | undefined => {
@@ -252,18 +253,19 @@ const sourceOf = (
   key: keyof typeof definitions,
   environment: Readonly<Record<string, string | undefined>>,
   file: ConfigFile
-): { readonly where: string; readonly value: string } | undefined => {
+): { readonly where: string; readonly value: unknown } | undefined => {
   const variable = variableOf(key)
   const fromEnvironment = environment[variable]
   if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
   const fromFile = file.content[key]
   if (fromFile !== undefined && fromFile !== null) {
-    const value = Array.isArray(fromFile) ? fromFile.join(",") : textOf(fromFile)
-    return { where: `${file.path}: ${key}`, value }
+    const isList = "isList" in definitions[key] && Array.isArray(fromFile)
+    return { where: `${file.path}: ${key}`, value: isList ? fromFile.join(",") : spelled(fromFile) }
   }
   const fallback = definitions[key].default
   return fallback === undefined ? undefined : { where: variable, value: fallback }
 }
 
-/** A scalar of YAML as a variable would spell it; anything else as JSON, which no setting accepts. */
-const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
+/** A scalar of YAML as a variable would spell it. Anything else stays what it is, which no setting accepts. */
+const spelled = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "boolean" ? String(value) : value

@@ -46,6 +46,22 @@ describe("Settings", () => {
       assert.deepStrictEqual(settings.models, [{ id: "a" }])
     }))
 
+  it.effect("takes an empty variable for none, also that of the configuration file", () =>
+    Effect.gen(function*() {
+      const settings = yield* Settings.load({ KINORA_CONFIG: "", KINORA_PORT: "" })
+      assert.strictEqual(settings.port, 4747)
+    }))
+
+  it.effect("refuses a list or a mapping where one value is wanted", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(loadWith("host:\n  a: 1\ndata_dir: [data, more]\nport: [1]\n"))
+      assert.deepStrictEqual(error.problems.map(({ problem }) => problem), [
+        "is {\"a\":1}; expected an address to listen on",
+        "is [1]; expected a port from 0 to 65535",
+        "is [\"data\",\"more\"]; expected a directory"
+      ])
+    }))
+
   it.effect("reads several signing keys", () =>
     Effect.gen(function*() {
       const settings = yield* Settings.load({ KINORA_URL_SIGNING_KEYS: `${secret}1, ${secret}2` })
