@@ -40,6 +40,8 @@ export const layer = (
       multiplex: true,
       multiplexConcurrency: 8,
       connectTimeout: "5 seconds",
+      // A connection that waits for a hint would not notice for hours that the other end is gone.
+      keepAlive: "30 seconds",
       startupParameters: {
         lock_timeout: "10s",
         statement_timeout: "30s",
