@@ -9,7 +9,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type { Generation } from "./Generation.ts"
 import type { Requirements as GenerationsRequirements } from "./Generations.ts"
 import { GenerationStore } from "./GenerationStore.ts"
@@ -46,8 +46,7 @@ export const layerWith = (
       const catalog = yield* Catalog
       const scheduler = yield* Scheduler
       const store = yield* GenerationStore
-      // Nothing completes in a sweep.
-      const endAll = yield* makeEndAll({ resultTtl: Duration.zero })
+      const endAll = yield* makeEndAll
 
       const dropStale = Effect.fn("GenerationSweep.dropStale")(function*(limit: number) {
         const before = DateTime.subtractDuration(yield* DateTime.now, queueLimit)

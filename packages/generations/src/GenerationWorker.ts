@@ -21,12 +21,13 @@ export interface GenerationWorkerOptions extends ProductionOptions {
 
 /** The handler of generation jobs, for `Worker.layer`. */
 export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorkerOptions) {
+  const { resultTtl = "24 hours" } = options
   const { afterCommit } = yield* UnitOfWork
   const blobs = yield* BlobStore
   const changes = yield* Changes
   const store = yield* GenerationStore
   const produce = yield* makeProduce(options)
-  const endAll = yield* makeEndAll({ resultTtl: options.resultTtl ?? "24 hours" })
+  const endAll = yield* makeEndAll
 
   /** Deletes what nobody recorded. A leftover costs space only. */
   const discard = (keys: ReadonlyArray<string>) =>
@@ -68,7 +69,7 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
     settle: Effect.fn("GenerationWorker.settle")(function*(
       settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
     ) {
-      const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome)))
+      const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome, resultTtl)))
       const late = settlements.filter(({ outcome }, index) => ended[index] === "Gone" && outcome._tag === "Completed")
       if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
     })
@@ -88,9 +89,9 @@ const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
 
-const commandOf = (job: ClaimedJob, outcome: Outcome): EndCommand => {
+const commandOf = (job: ClaimedJob, outcome: Outcome, resultTtl: Duration.Input): EndCommand => {
   const subject = subjectOf(job)
   return outcome._tag === "Completed"
-    ? { _tag: "Complete", subject, lease: job, output: outcome.output }
+    ? { _tag: "Complete", subject, lease: job, output: outcome.output, resultTtl }
     : { _tag: "Fail", subject, lease: job, failure: outcome.failure }
 }

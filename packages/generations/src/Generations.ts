@@ -101,15 +101,13 @@ export class Generations extends Context.Service<Generations, {
 export interface GenerationsOptions {
   /** What each tier allows. Default: the table of `interface.md` and D25. */
   readonly planTable?: PlanTable.PlanTable | undefined
-  /** How long a result can be downloaded (D29, `api_ttl_hours`). Default 24 hours. */
-  readonly resultTtl?: Duration.Input | undefined
   /** How often a waiting call looks without having been woken. Default 1 second. */
   readonly lookEvery?: Duration.Input | undefined
 }
 
 /** The use-cases over the surrounding services. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
-  const { lookEvery = "1 second", planTable = PlanTable.defaults, resultTtl = "24 hours" } = options
+  const { lookEvery = "1 second", planTable = PlanTable.defaults } = options
   const catalog = yield* Catalog
   const changes = yield* Changes
   const idempotency = yield* Idempotency
@@ -117,7 +115,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const store = yield* GenerationStore
   const patience = Duration.fromInputUnsafe(lookEvery)
   const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
-  const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll({ resultTtl }) })
+  const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll })
 
   const findAll = (ids: ReadonlyArray<GenerationId>) =>
     Effect.map(store.find(ids), (found) => {

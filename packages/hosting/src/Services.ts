@@ -7,7 +7,7 @@ import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Scheduler } from "@kinora/scheduler"
-import { type Duration, Layer } from "effect"
+import { Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** What the services are told. */
@@ -16,8 +16,6 @@ export interface ServicesOptions {
   readonly models?: unknown
   /** What tiers allow. Default: the table of `interface.md`. */
   readonly planTable?: PlanTable.PlanTable | undefined
-  /** How long results can be downloaded. Default 24 hours. */
-  readonly resultTtl?: Duration.Input | undefined
 }
 
 /** Requires the stores, `BlobStore`, and what `Notifications` provides. */

@@ -20,8 +20,7 @@ export const layer = (options: TestHostOptions) => {
   const configured = models ?? DefaultModels.models
   const services = Services.layer({
     models: procedural ? configured : configured.map(madeByScript),
-    planTable,
-    resultTtl
+    planTable
   })
   const generators = (procedural ? Generators.layer({ procedural: painted, scripted }) : Generators.layer({ scripted }))
     .pipe(

@@ -23,7 +23,14 @@ export type EndCommand =
   /** It waited too long, or cannot be served. Only before it starts. */
   | { readonly _tag: "Drop"; readonly subject: Subject; readonly failure: Failure }
   /** Its worker stored the result. */
-  | { readonly _tag: "Complete"; readonly subject: Subject; readonly lease: Lease; readonly output: Output }
+  | {
+    readonly _tag: "Complete"
+    readonly subject: Subject
+    readonly lease: Lease
+    readonly output: Output
+    /** How long the result can be downloaded (D29). */
+    readonly resultTtl: Duration.Input
+  }
   /** Its worker gave it up. */
   | { readonly _tag: "Fail"; readonly subject: Subject; readonly lease: Lease; readonly failure: Failure }
 
@@ -36,13 +43,8 @@ export type EndCommand =
  */
 export type EndOutcome = "Ended" | "Started" | "Gone"
 
-export interface EndingOptions {
-  /** How long the result of a completed generation can be downloaded (D29). */
-  readonly resultTtl: Duration.Input
-}
-
 /** Ends a set of generations, one outcome each, in order. Belongs to the open unit, or is one of its own. */
-export const makeEndAll = Effect.fnUntraced(function*({ resultTtl }: EndingOptions) {
+export const makeEndAll = Effect.gen(function*() {
   const { afterCommit, atomically } = yield* UnitOfWork
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
@@ -68,7 +70,12 @@ export const makeEndAll = Effect.fnUntraced(function*({ resultTtl }: EndingOptio
       if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
       ended.success.keep()
       if (command._tag === "Complete") {
-        completions.push({ id, output: command.output, at, resultExpiresAt: DateTime.addDuration(at, resultTtl) })
+        completions.push({
+          id,
+          output: command.output,
+          at,
+          resultExpiresAt: DateTime.addDuration(at, command.resultTtl)
+        })
       } else {
         const refund = books.refund({ account: command.subject.account, reference: id, at })
         // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
