@@ -38,7 +38,7 @@ export const runHost = <E>(host: HostCommand<E>): void => {
       ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
     })
     const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
-    return yield* Layer.launch(host.layer(settings, say)).pipe(Effect.provide(layerLogs(settings)))
+    return yield* Layer.launch(host.layer(settings, say)).pipe(Effect.provide(layerTelemetry(settings)))
   }, explain)
   runMain(
     Command.make(host.name, flags, run).pipe(
@@ -83,13 +83,15 @@ const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliE
     )
   })
 
-/** Logs on standard error: for people on a terminal, as JSON lines otherwise. */
-const layerLogs = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>
+/** Logs on standard error: for people on a terminal, as JSON lines otherwise. No traces. */
+const layerTelemetry = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([
       process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
     ]),
     Layer.succeed(References.LogToStderr, true),
+    // Nothing collects spans yet, and making them costs a request a seventh.
+    Layer.succeed(References.TracerEnabled, false),
     Layer.succeed(References.MinimumLogLevel, levels[logLevel])
   )
 
