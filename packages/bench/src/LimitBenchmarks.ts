@@ -1,11 +1,11 @@
 /** Counting requests against limits per minute. Limits are so high that every hit is counted. */
 import { RateLimit } from "@kinora/rate-limit"
 import { Effect, Layer } from "effect"
-import { Pool } from "pg"
 import { RateLimiterPostgres } from "rate-limiter-flexible"
 import { attempt, type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import * as KinoraServices from "./KinoraServices.ts"
+import * as PgPool from "./PgPool.ts"
 
 /** All of them. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
@@ -53,7 +53,7 @@ const peer = Effect.fnUntraced(function*(
 ) {
   const url = yield* database
   const pool = yield* Effect.acquireRelease(
-    Effect.sync(() => new Pool({ connectionString: url, max: 16 })),
+    Effect.sync(() => PgPool.make(url)),
     (pool) => Effect.promise(() => pool.end())
   )
   const limiter = yield* attempt(

@@ -1,9 +1,9 @@
 /** What the figures were measured on, and how fast that is by itself. */
 import { Effect, type Scope } from "effect"
 import { availableParallelism, cpus, totalmem } from "node:os"
-import { Pool } from "pg"
 import { attempt, type BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
+import * as PgPool from "./PgPool.ts"
 
 /** The machine and its runtime, in a line. */
 export const description = (): string =>
@@ -23,7 +23,7 @@ export const baseline = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<Baseline>, BenchmarkFailure, Scope.Scope> {
   const url = yield* database
   return yield* attempt("The baseline failed", async () => {
-    const pool = new Pool({ connectionString: url, max: 16 })
+    const pool = PgPool.make(url)
     try {
       await pool.query("CREATE TABLE note (id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)")
       const measure = async (what: string, callers: number, name: string, text: string): Promise<Baseline> => {

@@ -8,7 +8,8 @@
  */
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
-import { Pool, type PoolClient } from "pg"
+import type { Pool, PoolClient } from "pg"
+import * as PgPool from "./PgPool.ts"
 
 interface Create {
   readonly model: string
@@ -25,7 +26,7 @@ interface JobRow {
   readonly created_at: Date
 }
 
-const pool = new Pool({ connectionString: process.argv[2], max: 16 })
+const pool = PgPool.make(process.argv[2])
 const server = fastify()
 
 /** Keys that were seen; ours remembers them too. */
