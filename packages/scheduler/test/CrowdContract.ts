@@ -12,8 +12,9 @@ const workers = 32
 const cap = 2
 const groups = ["x", "y"]
 const lanesPerGroup = 4
+const samples = 10_000
 
-export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, samples = 10_000) =>
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
   layer(backend)(`A crowd of workers (${name})`, (it) => {
     it.effect("never holds more slots than there are, and ends every job once", () =>
       Effect.gen(function*() {

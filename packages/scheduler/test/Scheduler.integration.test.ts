@@ -41,8 +41,7 @@ for (const [name, database] of TestDatabase.all) {
   })
 }
 
-// PGlite has one session, so its crowd takes turns.
-crowd("PGlite", over(TestDatabase.pglite), 1_000)
+crowd("PGlite", over(TestDatabase.pglite))
 crowd("Postgres", over(TestDatabase.postgres))
 
 const backlog = 20_000
