@@ -13,6 +13,7 @@ export const paint = Effect.fn("paint")(
       mode: "text_to_image",
       prompt,
       params: { aspect_ratio: "16:9", resolution: "1k" },
+      images: [],
       format: "webp"
     })
     const picture = yield* generator.collect(operation)

@@ -19,6 +19,7 @@ const request = (
   mode: "text_to_image",
   prompt: "a lake in the mountains",
   params: {},
+  images: [],
   format: "webp",
   ...rest
 })

@@ -1,5 +1,6 @@
-/** What a generator is asked to make. JSON, so that it can travel and be kept. */
-import { Schema } from "effect"
+/** What a generator is asked to make. */
+import { Schema, type Stream } from "effect"
+import type { GeneratorError } from "./GeneratorError.ts"
 
 /** What is made (D9). */
 export const Kind = Schema.Literals(["image", "video"])
@@ -25,22 +26,50 @@ export const DriverModel = Schema.Struct({
 /** See the schema of the same name. */
 export type DriverModel = typeof DriverModel.Type
 
-/** One picture or video to make. */
-export const GenerationRequest = Schema.Struct({
+/** Media types of images that a generator may be given (D18). */
+export const InputMime = Schema.Literals(["image/png", "image/jpeg", "image/webp"])
+/** See the schema of the same name. */
+export type InputMime = typeof InputMime.Type
+
+/**
+ * An image that the result is made from. It was decoded and written anew before:
+ * whole, upright, in sRGB and without metadata.
+ */
+export interface InputImage {
+  readonly mime: InputMime
+  /** Pixels. */
+  readonly width: number
+  /** Pixels. */
+  readonly height: number
+  /** Length of `body`. */
+  readonly bytes: number
   /**
-   * Opaque, at most 128 characters, the same for every attempt at one job: the
+   * The file. Each run reads it anew, so a driver may read it again for another
+   * attempt. `Permanent` when the image is gone for good.
+   */
+  readonly body: Stream.Stream<Uint8Array, GeneratorError>
+}
+
+/** One picture or video to make. */
+export interface GenerationRequest {
+  /**
+   * Opaque, 1 to 128 characters, the same for every attempt at one job: the
    * idempotency key. Two requests with the same id are the same request.
    */
-  id: Schema.NonEmptyString.check(Schema.isMaxLength(128)),
-  model: DriverModel,
-  kind: Kind,
-  mode: Mode,
-  prompt: Schema.String,
+  readonly id: string
+  readonly model: DriverModel
+  readonly kind: Kind
+  readonly mode: Mode
+  readonly prompt: string
   /** The model's parameters with its defaults filled in (D17): `aspect_ratio`, `resolution`, `duration`, ... */
-  params: Schema.Record(Schema.String, Schema.Json),
+  readonly params: { readonly [name: string]: Schema.Json }
+  /**
+   * What `image_to_image` and `image_to_video` start from, in the client's order;
+   * empty in other modes. Bodies are read during `submit` only: what a driver needs
+   * of them later is part of its operation, or of what it sent to the provider.
+   */
+  readonly images: ReadonlyArray<InputImage>
   /** Where chance starts. Without it, the driver derives it from `id` or lets the provider choose. */
-  seed: Schema.optionalKey(Schema.Int),
-  format: Format
-})
-/** See the schema of the same name. */
-export type GenerationRequest = typeof GenerationRequest.Type
+  readonly seed?: number | undefined
+  readonly format: Format
+}

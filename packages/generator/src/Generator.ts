@@ -64,6 +64,11 @@ export interface Output {
   readonly height?: number | undefined
   /** Of a video. */
   readonly duration?: Duration.Duration | undefined
+  /**
+   * An encoded image of a video's first frame, if the driver has one (D10): what
+   * `poster` and `thumb` of the job are made of. Images have none.
+   */
+  readonly poster?: Uint8Array | undefined
   /** The bytes, to be read once. */
   readonly body: Stream.Stream<Uint8Array, GeneratorError>
 }

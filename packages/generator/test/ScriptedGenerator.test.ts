@@ -14,6 +14,7 @@ const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationR
   mode: "text_to_image",
   prompt: "a lake",
   params: {},
+  images: [],
   format: "png",
   ...rest
 })

@@ -13,6 +13,7 @@ it.live("the README's example runs", () =>
       mode: "text_to_image",
       prompt: "a lake",
       params: {},
+      images: [],
       format: "png"
     })
     assert.strictEqual(answer, "image/png, 1000 bytes")

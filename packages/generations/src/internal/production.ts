@@ -198,6 +198,7 @@ const requestOf = (generation: Generation, model: Model): GenerationRequest => (
   mode: generation.mode,
   prompt: generation.prompt,
   params: generation.params,
+  images: [],
   format: formats[model.output_formats[0]!]
 })
 
