@@ -135,6 +135,14 @@ export class ServiceUnavailable extends Schema.Error<ServiceUnavailable>("Servic
   override readonly [ErrorReporter.ignore] = true
 }
 
+/** 504: the wait of the image endpoint is over and the job goes on (D20). */
+export class GatewayTimeout extends Schema.Error<GatewayTimeout>("GatewayTimeout")({
+  error: errorOf(504),
+  retry: Retry
+}) {
+  override readonly [ErrorReporter.ignore] = true
+}
+
 // ---- how they travel ----
 
 const named = <const Status extends ErrorStatus>(identifier: string, status: Status) =>
@@ -267,5 +275,17 @@ export const ServiceUnavailableResponse = ServiceUnavailable.pipe(
     encode: ({ error, retry }) => ({ body: { error }, headers: retryHeaders(retry) }),
     decode: ({ body, headers }) =>
       new ServiceUnavailable({ error: body.error, retry: { afterMillis: headers["retry-after-ms"] } })
+  })
+)
+
+/** `GatewayTimeout` as a response. */
+export const GatewayTimeoutResponse = GatewayTimeout.pipe(
+  HttpApiSchema.encodeToWithHeaders({
+    body: named("GatewayTimeout", 504),
+    headers: { "retry-after": Schema.Int, "retry-after-ms": Schema.Int }
+  }, {
+    encode: ({ error, retry }) => ({ body: { error }, headers: retryHeaders(retry) }),
+    decode: ({ body, headers }) =>
+      new GatewayTimeout({ error: body.error, retry: { afterMillis: headers["retry-after-ms"] } })
   })
 )

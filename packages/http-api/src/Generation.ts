@@ -42,21 +42,27 @@ export const PublicError = Schema.Struct({
   reason: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PublicError" })
 
+/** What is produced (D9). */
+export const Kind = Schema.Literals(["image", "video"])
+
+/** The states of a job (D6). */
+export const Status = Schema.Literals(["pending", "queued", "processing", "completed", "failed", "cancelled"])
+
 /** A job. Everything is always present, `null` where it does not apply, except `next`. */
 export const Generation = Schema.Struct({
   id: Schema.String,
   model: Schema.String,
-  kind: Schema.Literals(["image", "video"]),
+  kind: Kind,
   /** As in the model's `capabilities`, `text_to_image` for example (D9). */
   mode: Schema.String,
   plan: Plan,
-  status: Schema.Literals(["pending", "queued", "processing", "completed", "failed", "cancelled"]),
+  status: Status,
   prompt: Schema.NullOr(Schema.String),
   params: PublicParams,
   /** Credits charged; `null` for the studio plan. */
   cost_credits: Schema.NullOr(Int64),
   /** The daily quota charged; `null` for the credits plan. */
-  quota_kind: Schema.NullOr(Schema.Literals(["image", "video"])),
+  quota_kind: Schema.NullOr(Kind),
   watermark: Schema.Boolean,
   refunded: Schema.Boolean,
   /** The `code` of `error`. */
@@ -77,6 +83,15 @@ export const Generation = Schema.Struct({
 }).annotate({ identifier: "Generation" })
 /** See the schema of the same name. */
 export type Generation = typeof Generation.Type
+
+/** A page of jobs, newest first (D38). */
+export const GenerationList = Schema.Struct({
+  data: Schema.Array(Generation),
+  /** Asks for the next page as `cursor`; `null` on the last one. */
+  next_cursor: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "GenerationList" })
+/** See the schema of the same name. */
+export type GenerationList = typeof GenerationList.Type
 
 /** One input image: exactly one of `data` and `upload_id` (D18). */
 export const InputImage = Schema.Struct({

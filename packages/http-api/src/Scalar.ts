@@ -31,3 +31,10 @@ export const IdempotencyKey = Schema.String.check(
 export const Seconds = Schema.String.check(Schema.isPattern(/^\d+$/, { expected: "an integer of at least 0" })).pipe(
   Schema.decodeTo(Schema.Number, { decode: SchemaGetter.Number(), encode: SchemaGetter.String() })
 )
+
+/** How many items a page has, 1 to 100, as it stands in a query (D38). */
+export const PageSize = Schema.String.check(
+  Schema.isPattern(/^([1-9]\d?|100)$/, { expected: "an integer from 1 to 100" })
+).pipe(
+  Schema.decodeTo(Schema.Number, { decode: SchemaGetter.Number(), encode: SchemaGetter.String() })
+)

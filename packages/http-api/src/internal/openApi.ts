@@ -1,7 +1,7 @@
 /**
  * Completes the generated OpenAPI document where the generator cannot know what
  * travels: numbers in headers and queries, headers that every response carries,
- * partial content, and HEAD.
+ * event streams, forms, partial content, and HEAD.
  */
 import type { OpenApi } from "effect/http-api"
 
@@ -10,8 +10,9 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   for (const [path, item] of Object.entries(spec.paths)) {
     const isFile = item.get?.tags.includes("content") ?? false
     if (isFile && item.get !== undefined) addPartialContent(item.get)
-    for (const operation of [item.get, item.post]) {
+    for (const operation of [item.get, item.post, item.delete]) {
       if (operation === undefined) continue
+      for (const content of contentsOf(operation)) completeStreams(content)
       for (const parameter of operation.parameters) completeParameter(parameter)
       for (const response of Object.values(operation.responses)) {
         response.headers = completeHeaders(response.headers ?? {}, isLimited(path))
@@ -19,6 +20,9 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
     }
     if (isFile && item.get !== undefined) item.head = headOf(item.get)
   }
+  addForm(spec.paths["/v1/uploads"]?.post)
+  simplify(spec)
+  dropUnused(spec)
   return spec
 }
 
@@ -28,6 +32,58 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
 
 const int64 = { type: "integer", format: "int64" }
 const text = { type: "string" }
+const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" }
+
+/** Bodies of the request and of every response, by media type. */
+const contentsOf = (
+  { requestBody, responses }: OpenApi.OpenAPISpecOperation
+): ReadonlyArray<OpenApi.OpenApiSpecContent> =>
+  [requestBody?.content, ...Object.values(responses).map(({ content }) => content)].filter((content) =>
+    content !== undefined
+  )
+
+/** Says of a stream what a client reads, not how Effect's own client does. */
+const completeStreams = (content: OpenApi.OpenApiSpecContent): void => {
+  for (const [mediaType, body] of Object.entries(content)) {
+    if (mediaType === "text/event-stream") {
+      body.schema = {
+        type: "string",
+        description: "Server-sent events `generation`, whose `data` is a `Generation` as JSON on one line."
+      }
+    }
+    delete body["x-effect-stream"]
+  }
+}
+
+/** The other way to send an image (D19). */
+const addForm = (operation: OpenApi.OpenAPISpecOperation | undefined): void => {
+  if (operation?.requestBody === undefined) return
+  operation.requestBody.content["multipart/form-data"] = {
+    schema: {
+      type: "object",
+      properties: { file: { type: "string", format: "binary" } },
+      required: ["file"]
+    }
+  }
+}
+
+/** A choice between one thing is that thing. */
+const simplify = (node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  if ("anyOf" in node && Array.isArray(node.anyOf) && node.anyOf.length === 1) {
+    const [only] = node.anyOf
+    delete node.anyOf
+    Object.assign(node, only)
+  }
+  Object.values(node).forEach(simplify)
+}
+
+/** Leaves out the schemas that nothing refers to any more. */
+const dropUnused = (spec: OpenApi.OpenAPISpec): void => {
+  const { schemas } = spec.components
+  const isUsed = (name: string) => JSON.stringify(spec).includes(`"#/components/schemas/${name}"`)
+  for (const name of Object.keys(schemas)) if (!isUsed(name)) delete schemas[name]
+}
 
 /** Probes carry no limits (D26). */
 const isLimited = (path: string) => path.startsWith("/v1/")
@@ -68,7 +124,8 @@ const headerNames: Readonly<Record<string, string>> = {
   "idempotency-key": "Idempotency-Key",
   "range": "Range",
   "if-range": "If-Range",
-  "if-none-match": "If-None-Match"
+  "if-none-match": "If-None-Match",
+  "x-plan": "X-Plan"
 }
 
 /** What the parameters are, where a pattern on their text would be lost. */
@@ -78,6 +135,14 @@ const parameterSchemas: Readonly<Record<string, { readonly schema: object; reado
     description: "Printable ASCII. The same key with the same body returns the first job."
   },
   "wait": { schema: { ...int64, minimum: 0 }, description: "Seconds; values above 60 are treated as 60." },
+  "X-Plan": {
+    schema: { type: "string", enum: ["studio", "credits"] },
+    description: "The group to charge, as `plan` in the body. A model of the Studio plan needs one of them."
+  },
+  "limit": { schema: { ...int64, minimum: 1, maximum: 100, default: 20 }, description: "Jobs on a page." },
+  "cursor": { schema: text, description: "`next_cursor` of the page before." },
+  "from": { schema: day, description: "First UTC day. Default: 6 days before `to`." },
+  "to": { schema: day, description: "Last UTC day, inclusive. Default: today." },
   "exp": { schema: text, description: "Unix seconds until which the signed URL is good. Goes with `sig`." },
   "sig": { schema: text, description: "Signature of the URL. Goes with `exp`." },
   "download": { schema: text, description: "`1` asks for `Content-Disposition: attachment`." },
