@@ -1,6 +1,8 @@
 export * as Books from "./Books.ts"
 export * as Client from "./Client.ts"
 export * as Drill from "./Drill.ts"
+export * as FileGenerator from "./FileGenerator.ts"
+export * as LocalHost from "./LocalHost.ts"
 export * as MixedLoad from "./MixedLoad.ts"
 export * as Peer from "./Peer.ts"
 export * as Program from "./Program.ts"
