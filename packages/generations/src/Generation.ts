@@ -7,6 +7,11 @@ export const GenerationId = TypeId.define("gen", "GenerationId")
 /** See the value of the same name. */
 export type GenerationId = TypeId.Id<"GenerationId">
 
+/** `upl_…` (D2, D19). */
+export const UploadId = TypeId.define("upl", "UploadId")
+/** See the value of the same name. */
+export type UploadId = TypeId.Id<"UploadId">
+
 /**
  * The states of a generation (D6) and the ways between them (D7):
  *
@@ -78,7 +83,7 @@ export const StoredFile = Schema.Struct({
 /** See the schema of the same name. */
 export type StoredFile = typeof StoredFile.Type
 
-/** The files of a completed generation. `preview` exists for images, `poster` for videos (D10). */
+/** The files of a completed generation. Images have a `preview`, videos a `poster` where their generator gave one (D10). */
 export const Output = Schema.Struct({
   content: StoredFile,
   preview: Schema.NullOr(StoredFile),
@@ -87,6 +92,31 @@ export const Output = Schema.Struct({
 })
 /** See the schema of the same name. */
 export type Output = typeof Output.Type
+
+/** Media types of input images, told by content (D18). */
+export const ImageMime = Schema.Literals(["image/png", "image/jpeg", "image/webp"])
+/** See the schema of the same name. */
+export type ImageMime = typeof ImageMime.Type
+
+/**
+ * An image that a job starts from: where its bytes are kept, never the bytes. They
+ * were decoded and written anew: upright, in sRGB, without metadata (D18).
+ */
+export const InputImage = Schema.Struct({
+  /** Its place in the request's list, from 0. */
+  index: Schema.Int,
+  mime: ImageMime,
+  /** Pixels. */
+  width: Schema.Int,
+  /** Pixels. */
+  height: Schema.Int,
+  /** In the blob store. The bytes go some time after the job can have ended; this stays. */
+  key: Schema.String,
+  /** Length of what is kept. */
+  bytes: Schema.Int
+})
+/** See the schema of the same name. */
+export type InputImage = typeof InputImage.Type
 
 /** The parameters of a job with the model's defaults filled in (D17). */
 export const Params = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Boolean]))
@@ -105,6 +135,8 @@ export interface Generation {
   readonly status: Status
   readonly prompt: string
   readonly params: Params
+  /** What it starts from, in the order of the request; empty in modes that take text alone. */
+  readonly images: ReadonlyArray<InputImage>
   /** Credits charged; `null` for studio. */
   readonly costCredits: number | null
   /** Daily quota charged; `null` for credits. */

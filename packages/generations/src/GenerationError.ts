@@ -30,6 +30,20 @@ export class InvalidParams extends Schema.TaggedError<InvalidParams>(id("Invalid
   issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }) {}
 
+/** An input image cannot be read, or is not one (D18). */
+export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidImage"))("InvalidImage", {
+  /** Its place in `params.images`, from 0. */
+  index: Schema.Int,
+  /** What is wrong with it, for people. */
+  message: Schema.String
+}) {}
+
+/** The account has no upload of the id that an input image names, or has no longer (D19). */
+export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {
+  /** Its place in `params.images`, from 0. */
+  index: Schema.Int
+}) {}
+
 /** The day's quota is used up (D16). */
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>(id("QuotaExceeded"))("QuotaExceeded", {
   plan: Plan,
@@ -89,6 +103,8 @@ export const Refusal = Schema.Union([
   ModelNotInPlan,
   PlanInactive,
   InvalidParams,
+  InvalidImage,
+  UploadNotFound,
   QuotaExceeded,
   InsufficientCredits,
   QueueFull,

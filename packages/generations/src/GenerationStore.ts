@@ -5,7 +5,8 @@
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
-import type { Failure, Generation, GenerationId, Output } from "./Generation.ts"
+import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
+import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** A generation that starts to run. */
 export interface Start {
@@ -13,20 +14,37 @@ export interface Start {
   readonly at: DateTime.Utc
 }
 
-/** A generation whose result is stored. */
-export interface Completion {
-  readonly id: GenerationId
-  readonly output: Output
-  readonly at: DateTime.Utc
-  readonly resultExpiresAt: DateTime.Utc
-}
-
-/** A generation that ends without a result and is refunded. */
+/** A generation that ends: `completed` with its result, or refunded. */
 export interface Ending {
   readonly id: GenerationId
-  /** `null` for one that was cancelled. */
-  readonly failure: Failure | null
+  readonly status: "completed" | "failed" | "cancelled"
   readonly at: DateTime.Utc
+  /** Of a failed one. */
+  readonly failure: Failure | null
+  /** Of a completed one. */
+  readonly output: Output | null
+  /** Of a completed one. */
+  readonly resultExpiresAt: DateTime.Utc | null
+}
+
+/** Which generations of an account. What is absent excludes none. */
+export interface Selection {
+  readonly status?: Status | undefined
+  readonly kind?: Kind | undefined
+  readonly plan?: Plan | undefined
+  /** Only those that were made before this one. */
+  readonly before?: GenerationId | undefined
+  readonly limit: number
+}
+
+/** A generation, by what leads to its rows in other packages. */
+export type Subject = Pick<Generation, "id" | "account" | "plan">
+
+/** A completed generation whose download window is over. */
+export interface Expired {
+  readonly id: GenerationId
+  /** `undefined` where what is stored cannot be read. */
+  readonly output: Output | undefined
 }
 
 /** Keeps generations. Every write belongs to the open unit of work. */
@@ -37,26 +55,40 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** The generations that exist, in no particular order; at most one for each id. */
   readonly find: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
+  /** Generations of an account, newest first. What it costs depends on the limit, not on how many there are. */
+  readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+
   /** `pending` to `queued`. */
   readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
   /** `queued` to `processing`. Answers with those that changed: the others had started before. */
   readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<GenerationId>, StorageError>
 
-  /** `processing` to `completed`. */
-  readonly complete: (completions: ReadonlyArray<Completion>) => Effect.Effect<void, StorageError>
-
-  /** Any state that is not final to `failed`, or to `cancelled` when there is no failure; marks it refunded. */
+  /**
+   * `processing` to `completed`; any state that is not final to `failed` or
+   * `cancelled`, and marked as refunded. What changes is counted in the usage of the
+   * UTC day of `at`, in the same unit, and so once.
+   */
   readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<void, StorageError>
 
-  /** Generations of these models that have not started, oldest first. */
+  /** What was counted for an account, sorted by day, plan, model and kind. */
+  readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Generations of these models that have not started, oldest first, without those named. */
   readonly waiting: (
     models: ReadonlyArray<string>,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    limit: number,
+    except?: ReadonlyArray<GenerationId>
+  ) => Effect.Effect<ReadonlyArray<Subject>, StorageError>
 
-  /** Completed generations whose download window ended at `now` or before and whose files are still kept; oldest first. */
-  readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+  /**
+   * Completed generations whose download window ended at `now` or before, whose files
+   * are still kept, and which were not put off beyond `now`; oldest first.
+   */
+  readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Expired>, StorageError>
+
+  /** Keeps these from `expired` until then. */
+  readonly putOff: (ids: ReadonlyArray<GenerationId>, until: DateTime.Utc) => Effect.Effect<void, StorageError>
 
   /** Forgets the files of completed generations. The rows stay. */
   readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>

@@ -10,9 +10,8 @@ import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Context, DateTime, type Duration, Effect, Layer } from "effect"
-import type { Generation } from "./Generation.ts"
 import type { Requirements as GenerationsRequirements } from "./Generations.ts"
-import { GenerationStore } from "./GenerationStore.ts"
+import { type Expired, GenerationStore } from "./GenerationStore.ts"
 import { makeEndAll } from "./internal/ending.ts"
 import * as Failures from "./internal/failures.ts"
 import { subjectOf } from "./internal/lane.ts"
@@ -84,7 +83,7 @@ export const layer: Layer.Layer<GenerationSweep, never, GenerationsRequirements 
 // internal
 // -----------------------------------------------------------------------------
 
-const keysOf = ({ output }: Generation): ReadonlyArray<string> =>
-  output === null
+const keysOf = ({ output }: Expired): ReadonlyArray<string> =>
+  output === undefined
     ? []
     : [output.content, output.preview, output.thumb, output.poster].flatMap((file) => file?.key ?? [])

@@ -10,15 +10,17 @@ import { Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema, type Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Changes } from "./Changes.ts"
 import { type File, type Generation, GenerationId, isFinal, type Plan, type StoredFile } from "./Generation.ts"
 import * as GenerationError from "./GenerationError.ts"
-import { GenerationStore } from "./GenerationStore.ts"
+import { GenerationStore, type Selection } from "./GenerationStore.ts"
 import { admit, type Admitted } from "./internal/admission.ts"
 import { makeCreateAll, type Member } from "./internal/creation.ts"
 import { makeEndAll } from "./internal/ending.ts"
+import * as Watching from "./internal/watching.ts"
+import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** What a client's request is matched with (D14). */
 export interface RequestIdentity {
@@ -48,10 +50,17 @@ export interface Created {
   readonly replayed: boolean
 }
 
+/** Part of an account's generations, newest first. */
+export interface Page {
+  readonly generations: ReadonlyArray<Generation>
+  /** What `before` of the next page is; `null` when there is none. */
+  readonly next: GenerationId | null
+}
+
 /** What the use-cases fail with: a refusal, or the storage. */
 export type Failure = GenerationError.GenerationError | StorageError
 
-/** Creates, reads, awaits and cancels generations. Every read and change is confined to the account given. */
+/** Creates, reads, lists, awaits and cancels generations. Every read and change is confined to the account given. */
 export class Generations extends Context.Service<Generations, {
   /**
    * The generation that an earlier request with this identity made, so that a
@@ -72,12 +81,39 @@ export class Generations extends Context.Service<Generations, {
   /** The generation as it is now. */
   readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
+  /**
+   * A page of the account's generations, newest first (D38). What it costs depends on
+   * its length, not on how many generations there are.
+   */
+  readonly list: (account: string, selection: Selection) => Effect.Effect<Page, StorageError>
+
   /** The generation once it is final, or as it is when `timeout` has passed (D37) or this process stops (D51). */
   readonly wait: (
     account: string,
     id: string,
     timeout: Duration.Input
   ) => Effect.Effect<Generation, Failure>
+
+  /**
+   * The generation as it is now, then as it is after each change of its state, as far
+   * as it is seen: of two changes in quick succession the first may be passed over.
+   * Ends after the final state (D39), or when this process stops (D51).
+   */
+  readonly changes: (account: string, id: string) => Stream.Stream<Generation, Failure>
+
+  /** The account's jobs by the day on which they ended (D36), sorted by day, plan and model. */
+  readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /**
+   * Starts the implicit window of a request without a key anew, for the generation
+   * that it made (D20). A request with a key keeps its window, and another account's
+   * generation changes nothing.
+   */
+  readonly extend: (
+    account: string,
+    identity: RequestIdentity,
+    id: GenerationId
+  ) => Effect.Effect<void, StorageError>
 
   /**
    * Cancels a generation that has not started, and refunds it in the same unit.
@@ -113,7 +149,6 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const idempotency = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const store = yield* GenerationStore
-  const patience = Duration.fromInputUnsafe(lookEvery)
   const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
   const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll })
 
@@ -130,6 +165,8 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     if (Option.isNone(found) || found.value.account !== account) return yield* refuse(new GenerationError.NotFound())
     return found.value
   })
+
+  const watching = Watching.make({ changes, get, patience: Duration.fromInputUnsafe(lookEvery) })
 
   const replay = Effect.fn("Generations.replay")(function*(account: string, identity: RequestIdentity) {
     const found = yield* idempotency.find(requestOf(identity, yield* DateTime.now))
@@ -149,22 +186,22 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     return Result.isSuccess(created) ? created.success : yield* refuse(created.failure)
   })
 
-  const wait = Effect.fn("Generations.wait")(
-    function*(account: string, text: string, timeout: Duration.Input) {
-      const first = yield* get(account, text)
-      if (isFinal(first.status)) return first
-      const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
-      const changed = yield* changes.watch(first.id)
-      while (true) {
-        // Read after watching: what changed in between is seen by one of the two.
-        const generation = yield* get(account, text)
-        const left = deadline - (yield* Clock.currentTimeMillis)
-        if (isFinal(generation.status) || left <= 0) return generation
-        const goOn = yield* Effect.timeoutOption(changed, Duration.min(Duration.millis(left), patience))
-        if (Option.contains(goOn, false)) return generation
-      }
-    },
-    Effect.scoped
+  const list = Effect.fn("Generations.list")(function*(account: string, selection: Selection) {
+    // One more than is shown tells whether there is a next page.
+    const found = yield* store.list(account, { ...selection, limit: selection.limit + 1 })
+    const generations = found.slice(0, selection.limit)
+    const last = found.length > selection.limit ? generations.at(-1) : undefined
+    return { generations, next: last?.id ?? null }
+  })
+
+  const usage = Effect.fn("Generations.usage")((account: string, span: UsageSpan) => store.usage(account, span))
+
+  const extend = Effect.fn("Generations.extend")(
+    function*(account: string, identity: RequestIdentity, id: GenerationId) {
+      const found = yield* find(id)
+      if (Option.isNone(found) || found.value.account !== account) return
+      yield* idempotency.extend({ ...requestOf(identity, yield* DateTime.now), reference: id })
+    }
   )
 
   const cancel = Effect.fn("Generations.cancel")(function*(account: string, text: string) {
@@ -191,7 +228,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
       : yield* refuse(stored.failure)
   })
 
-  return Generations.of({ replay, create, get, wait, cancel, file })
+  return Generations.of({ replay, create, get, list, ...watching, usage, extend, cancel, file })
 })
 
 /** What the use-cases are built on. */
@@ -238,6 +275,7 @@ const memberOf = (command: CreateCommand, admitted: Admitted, id: GenerationId, 
     status: "pending",
     prompt: admitted.resolved.prompt,
     params: admitted.resolved.params,
+    images: [],
     costCredits: admitted.amount._tag === "Credits" ? admitted.amount.credits : null,
     quotaKind: admitted.amount._tag === "Quota" ? admitted.resolved.kind : null,
     refunded: false,

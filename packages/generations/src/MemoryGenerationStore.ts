@@ -2,7 +2,8 @@
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
-import { GenerationStore } from "./GenerationStore.ts"
+import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
+import type { UsageRow } from "./Usage.ts"
 
 /** Keeps generations in the memory of this process. */
 export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
@@ -10,6 +11,8 @@ export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.e
   Effect.gen(function*() {
     const { access, makeMap } = yield* MemoryBackend
     const generations = makeMap<GenerationId, Generation>()
+    const usage = makeMap<string, UsageRow & { readonly account: string }>()
+    const putOff = makeMap<GenerationId, DateTime.Utc>()
 
     const change = (id: GenerationId, from: ReadonlyArray<Generation["status"]>, to: Partial<Generation>): boolean => {
       const generation = generations.get(id)
@@ -18,9 +21,26 @@ export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.e
       return true
     }
 
+    const count = ({ at, id, status }: Ending) => {
+      const { account, costCredits, kind, model, plan } = generations.get(id)!
+      const day = dayOf(at)
+      const key = JSON.stringify([account, day, plan, model, kind])
+      const row = usage.get(key) ??
+        { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
+      const credits = status === "completed" ? costCredits ?? 0 : 0
+      usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
+    }
+
     return GenerationStore.of({
       insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
+      list: (account, selection) =>
+        access(() =>
+          Array.from(generations.values())
+            .filter((generation) => generation.account === account && isSelected(generation, selection))
+            .toSorted((a, b) => a.id > b.id ? -1 : 1)
+            .slice(0, selection.limit)
+        ),
       queue: (ids) => access(() => ids.forEach((id) => change(id, ["pending"], { status: "queued" }))),
       start: (starts) =>
         access(() =>
@@ -28,42 +48,69 @@ export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.e
             .filter(({ at, id }) => change(id, ["queued"], { status: "processing", startedAt: at }))
             .map(({ id }) => id)
         ),
-      complete: (completions) =>
-        access(() =>
-          completions.forEach(({ at, id, output, resultExpiresAt }) =>
-            change(id, ["processing"], { status: "completed", output, finishedAt: at, resultExpiresAt })
-          )
-        ),
       end: (endings) =>
         access(() =>
-          endings.forEach(({ at, failure, id }) =>
-            change(id, ["pending", "queued", "processing"], {
-              status: failure === null ? "cancelled" : "failed",
-              failure,
-              finishedAt: at,
-              refunded: true
-            })
-          )
+          endings
+            .filter(({ at, id, status, ...result }) =>
+              change(id, status === "completed" ? ["processing"] : ["pending", "queued", "processing"], {
+                status,
+                finishedAt: at,
+                refunded: status !== "completed",
+                ...result
+              })
+            )
+            .forEach(count)
         ),
-      waiting: (models, limit) =>
+      usage: (account, { from, to }) =>
+        access(() =>
+          Array.from(usage.values())
+            .filter((row) => row.account === account && from <= row.day && row.day <= to)
+            .map(({ account: _, ...row }) => row)
+            .toSorted((a, b) => orderOf(a) < orderOf(b) ? -1 : 1)
+        ),
+      waiting: (models, limit, except = []) =>
         access(() =>
           Array.from(generations.values())
-            .filter(({ model, status }) => models.includes(model) && (status === "pending" || status === "queued"))
+            .filter(({ id, model, status }) =>
+              models.includes(model) && (status === "pending" || status === "queued") && !except.includes(id)
+            )
             .toSorted((a, b) => a.id < b.id ? -1 : 1)
             .slice(0, limit)
+            .map(({ account, id, plan }) => ({ account, id, plan }))
         ),
-      expired: (now, limit) =>
-        access(() =>
+      expired: (now, limit) => {
+        const dueAt = ({ id, resultExpiresAt }: Generation) =>
+          Math.max(Number(resultExpiresAt?.epochMilliseconds), putOff.get(id)?.epochMilliseconds ?? 0)
+        return access(() =>
           Array.from(generations.values())
-            .filter(({ output, resultExpiresAt }) =>
-              output !== null && resultExpiresAt !== null && DateTime.isLessThanOrEqualTo(resultExpiresAt, now)
-            )
-            .toSorted((a, b) =>
-              Number(a.resultExpiresAt?.epochMilliseconds) - Number(b.resultExpiresAt?.epochMilliseconds)
-            )
+            .filter((generation) => generation.output !== null && dueAt(generation) <= now.epochMilliseconds)
+            .toSorted((a, b) => dueAt(a) - dueAt(b))
             .slice(0, limit)
-        ),
-      clearOutput: (ids) => access(() => ids.forEach((id) => change(id, ["completed"], { output: null })))
+            .map(({ id, output }) => ({ id, output: output ?? undefined }))
+        )
+      },
+      putOff: (ids, until) => access(() => ids.forEach((id) => putOff.set(id, until))),
+      clearOutput: (ids) =>
+        access(() =>
+          ids.forEach((id) => {
+            change(id, ["completed"], { output: null })
+            putOff.delete(id)
+          })
+        )
     })
   })
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
+  (status === undefined || generation.status === status) &&
+  (kind === undefined || generation.kind === kind) &&
+  (plan === undefined || generation.plan === plan) &&
+  (before === undefined || generation.id < before)
+
+const dayOf = (at: DateTime.Utc): string => DateTime.formatIso(at).slice(0, 10)
+
+const orderOf = ({ day, kind, model, plan }: UsageRow): string => [day, plan, model, kind].join("\0")

@@ -1,11 +1,13 @@
 /** Keeps generations in Postgres. Every operation is one statement, whatever the size of its set. */
 import type { Migrations } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { DateTime, Effect, Layer, Schema } from "effect"
+import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { Failure, type Generation, GenerationId, Kind, Mode, Output, Params, Plan, Status } from "./Generation.ts"
+import { GenerationId, Kind, Output, Plan } from "./Generation.ts"
 import { GenerationStore } from "./GenerationStore.ts"
+import { listing } from "./internal/listing.ts"
 import * as Schemas from "./internal/migrations.ts"
+import * as Rows from "./internal/rows.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations.Migrations = Schemas.migrations
@@ -15,17 +17,7 @@ export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = L
   GenerationStore,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const columns = sql.literal(`
-      id, account, model, kind, mode, plan, status, prompt, params, cost_credits::text, quota_kind, refunded, failure,
-      output, result_expires_at, created_at, started_at, finished_at
-    `)
-
-    const findRows = SqlSchema.findAll({
-      Request: Schema.Array(Schema.String),
-      Result: Row,
-      execute: (ids) => sql`SELECT ${columns} FROM generation_job WHERE id = ANY(${ids}::uuid[])`
-    })
-
+    const reads = makeReads(sql)
     const startRows = SqlSchema.findAll({
       Request: Schema.String,
       Result: Schema.Struct({ id: Schema.String }),
@@ -39,50 +31,23 @@ export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = L
         `
     })
 
-    const waitingRows = SqlSchema.findAll({
-      Request: Schema.Struct({ models: Schema.Array(Schema.String), limit: Schema.Int }),
-      Result: Row,
-      execute: ({ limit, models }) =>
-        sql`
-          SELECT ${columns}
-          FROM generation_job
-          WHERE model = ANY(${models}::text[]) AND status IN ('pending', 'queued')
-          ORDER BY id
-          LIMIT ${limit}
-        `
-    })
-
-    const expiredRows = SqlSchema.findAll({
-      Request: Schema.Struct({ now: Schema.Date, limit: Schema.Int }),
-      Result: Row,
-      execute: ({ limit, now }) =>
-        sql`
-          SELECT ${columns}
-          FROM generation_job
-          WHERE output IS NOT NULL AND result_expires_at <= ${now}
-          ORDER BY result_expires_at
-          LIMIT ${limit}
-        `
-    })
-
     return GenerationStore.of({
+      ...reads,
+
       insert: (generations) =>
         sql`
           INSERT INTO generation_job (
-            id, account, model, kind, mode, plan, status, prompt, params, cost_credits, quota_kind, refunded, created_at
+            id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits, quota_kind, refunded,
+            created_at
           )
-          SELECT id, account, model, kind, mode, plan, status, prompt, params, cost_credits, quota_kind, refunded, created_at
-          FROM jsonb_to_recordset(${JSON.stringify(generations.map(toInsert))}::jsonb) AS added (
+          SELECT
+            id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits, quota_kind, refunded,
+            created_at
+          FROM jsonb_to_recordset(${JSON.stringify(generations.map(Rows.toInsert))}::jsonb) AS added (
             id uuid, account text, model text, kind text, mode text, plan text, status text, prompt text, params jsonb,
-            cost_credits bigint, quota_kind text, refunded boolean, created_at timestamptz
+            images jsonb, cost_credits bigint, quota_kind text, refunded boolean, created_at timestamptz
           )
         `.pipe(Effect.asVoid, mapSql("GenerationStore.insert")),
-
-      find: (ids) =>
-        findRows(ids.map(GenerationId.toUuid)).pipe(
-          Effect.map((rows) => rows.map(fromRow)),
-          mapSql("GenerationStore.find")
-        ),
 
       queue: (ids) =>
         sql`
@@ -91,50 +56,54 @@ export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = L
         `.pipe(Effect.asVoid, mapSql("GenerationStore.queue")),
 
       start: (starts) =>
-        startRows(JSON.stringify(starts.map(({ at, id }) => ({ id: GenerationId.toUuid(id), at: iso(at) })))).pipe(
+        startRows(JSON.stringify(starts.map(Rows.toStart))).pipe(
           Effect.map((rows) => rows.map(({ id }) => GenerationId.fromUuid(id))),
           mapSql("GenerationStore.start")
         ),
 
-      complete: (completions) =>
-        sql`
-          UPDATE generation_job AS job
-          SET status = 'completed', output = done.output, finished_at = done.at, result_expires_at = done.expires_at
-          FROM jsonb_to_recordset(${
-          JSON.stringify(completions.map(({ at, id, output, resultExpiresAt }) => ({
-            id: GenerationId.toUuid(id),
-            output,
-            at: iso(at),
-            expires_at: iso(resultExpiresAt)
-          })))
-        }::jsonb) AS done (id uuid, output jsonb, at timestamptz, expires_at timestamptz)
-          WHERE job.id = done.id AND job.status = 'processing'
-        `.pipe(Effect.asVoid, mapSql("GenerationStore.complete")),
-
+      // A row that changes here is counted here. All who count in a row hold the lock of
+      // its lane, and the order keeps it so for those who would not.
       end: (endings) =>
         sql`
-          UPDATE generation_job AS job
-          SET status = CASE WHEN ending.failure IS NULL THEN 'cancelled' ELSE 'failed' END,
-              failure = ending.failure,
-              finished_at = ending.at,
-              refunded = true
-          FROM jsonb_to_recordset(${
-          JSON.stringify(endings.map(({ at, failure, id }) => ({ id: GenerationId.toUuid(id), failure, at: iso(at) })))
-        }::jsonb) AS ending (id uuid, failure jsonb, at timestamptz)
-          WHERE job.id = ending.id AND job.status IN ('pending', 'queued', 'processing')
+          WITH ended AS (
+            UPDATE generation_job AS job
+            SET status = ending.status,
+                failure = ending.failure,
+                output = ending.output,
+                result_expires_at = ending.expires_at,
+                finished_at = ending.at,
+                refunded = ending.status <> 'completed'
+            FROM jsonb_to_recordset(${JSON.stringify(endings.map(Rows.toEnding))}::jsonb) AS ending (
+              id uuid, status text, failure jsonb, output jsonb, at timestamptz, expires_at timestamptz
+            )
+            WHERE job.id = ending.id
+              AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
+            RETURNING job.*
+          )
+          INSERT INTO generation_usage AS usage (
+            account, day, plan, model, kind, completed, failed, cancelled, credits
+          )
+          SELECT
+            account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
+            count(*) FILTER (WHERE status = 'completed'),
+            count(*) FILTER (WHERE status = 'failed'),
+            count(*) FILTER (WHERE status = 'cancelled'),
+            coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+          FROM ended
+          GROUP BY 1, 2, 3, 4, 5
+          ORDER BY 1, 2, 3, 4, 5
+          ON CONFLICT (account, day, plan, model, kind) DO UPDATE
+          SET completed = usage.completed + excluded.completed,
+              failed = usage.failed + excluded.failed,
+              cancelled = usage.cancelled + excluded.cancelled,
+              credits = usage.credits + excluded.credits
         `.pipe(Effect.asVoid, mapSql("GenerationStore.end")),
 
-      waiting: (models, limit) =>
-        waitingRows({ models, limit }).pipe(
-          Effect.map((rows) => rows.map(fromRow)),
-          mapSql("GenerationStore.waiting")
-        ),
-
-      expired: (now, limit) =>
-        expiredRows({ now: DateTime.toDate(now), limit }).pipe(
-          Effect.map((rows) => rows.map(fromRow)),
-          mapSql("GenerationStore.expired")
-        ),
+      putOff: (ids, until) =>
+        sql`
+          UPDATE generation_job SET put_off_until = ${DateTime.toDate(until)}
+          WHERE id = ANY(${ids.map(GenerationId.toUuid)}::uuid[])
+        `.pipe(Effect.asVoid, mapSql("GenerationStore.putOff")),
 
       clearOutput: (ids) =>
         sql`
@@ -149,64 +118,91 @@ export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = L
 // internal
 // -----------------------------------------------------------------------------
 
-const Row = Schema.Struct({
-  id: Schema.String,
-  account: Schema.String,
+const makeReads = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(Rows.columns)
+  const rows = SqlSchema.findAll({
+    Request: Schema.Struct({ ids: Schema.Array(Schema.String) }),
+    Result: Rows.Row,
+    execute: ({ ids }) => sql`SELECT ${columns} FROM generation_job WHERE id = ANY(${ids}::uuid[])`
+  })
+  const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Rows.Row))
+  const decodeUsage = Schema.decodeUnknownEffect(Schema.Array(UsageRow))
+  const decodeSubjects = Schema.decodeUnknownEffect(Schema.Array(SubjectRow))
+  const decodeExpired = Schema.decodeUnknownEffect(Schema.Array(ExpiredRow))
+  const decodeOutput = Schema.decodeUnknownOption(Output)
+
+  return {
+    find: (ids) =>
+      rows({ ids: ids.map(GenerationId.toUuid) }).pipe(
+        Effect.map((rows) => rows.map(Rows.fromRow)),
+        mapSql("GenerationStore.find")
+      ),
+
+    list: (account, selection) =>
+      listing(sql, account, selection).pipe(
+        Effect.flatMap(decodeRows),
+        Effect.map((rows) => rows.map(Rows.fromRow)),
+        mapSql("GenerationStore.list")
+      ),
+
+    usage: (account, { from, to }) =>
+      sql`
+        SELECT
+          to_char(day, 'YYYY-MM-DD') AS day, plan, model, kind,
+          completed::text, failed::text, cancelled::text, credits::text
+        FROM generation_usage
+        WHERE account = ${account} AND day BETWEEN ${from}::date AND ${to}::date
+        ORDER BY generation_usage.day, plan COLLATE "C", model COLLATE "C", kind COLLATE "C"
+      `.pipe(Effect.flatMap(decodeUsage), mapSql("GenerationStore.usage")),
+
+    waiting: (models, limit, except = []) =>
+      sql`
+        SELECT id, account, plan
+        FROM generation_job
+        WHERE model = ANY(${models}::text[])
+          AND status IN ('pending', 'queued')
+          AND id <> ALL(${except.map(GenerationId.toUuid)}::uuid[])
+        ORDER BY id
+        LIMIT ${limit}
+      `.pipe(
+        Effect.flatMap(decodeSubjects),
+        Effect.map((rows) => rows.map((row) => ({ ...row, id: GenerationId.fromUuid(row.id) }))),
+        mapSql("GenerationStore.waiting")
+      ),
+
+    // `greatest` passes over null, so who was never put off is due when the window ends.
+    expired: (now, limit) =>
+      sql`
+        SELECT id, output
+        FROM generation_job
+        WHERE output IS NOT NULL AND greatest(result_expires_at, put_off_until) <= ${DateTime.toDate(now)}
+        ORDER BY greatest(result_expires_at, put_off_until)
+        LIMIT ${limit}
+      `.pipe(
+        Effect.flatMap(decodeExpired),
+        Effect.map((rows) =>
+          rows.map(({ id, output }) => ({
+            id: GenerationId.fromUuid(id),
+            output: Option.getOrUndefined(decodeOutput(output))
+          }))
+        ),
+        mapSql("GenerationStore.expired")
+      )
+  } satisfies Partial<GenerationStore["Service"]>
+}
+
+const UsageRow = Schema.Struct({
+  day: Schema.String,
+  plan: Plan,
   model: Schema.String,
   kind: Kind,
-  mode: Mode,
-  plan: Plan,
-  status: Status,
-  prompt: Schema.String,
-  params: Params,
-  cost_credits: Schema.NullOr(Schema.NumberFromString),
-  quota_kind: Schema.NullOr(Kind),
-  refunded: Schema.Boolean,
-  failure: Schema.NullOr(Failure),
-  output: Schema.NullOr(Output),
-  result_expires_at: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date,
-  started_at: Schema.NullOr(Schema.Date),
-  finished_at: Schema.NullOr(Schema.Date)
+  completed: Schema.NumberFromString,
+  failed: Schema.NumberFromString,
+  cancelled: Schema.NumberFromString,
+  credits: Schema.NumberFromString
 })
 
-const fromRow = (row: typeof Row.Type): Generation => ({
-  id: GenerationId.fromUuid(row.id),
-  account: row.account,
-  model: row.model,
-  kind: row.kind,
-  mode: row.mode,
-  plan: row.plan,
-  status: row.status,
-  prompt: row.prompt,
-  params: row.params,
-  costCredits: row.cost_credits,
-  quotaKind: row.quota_kind,
-  refunded: row.refunded,
-  failure: row.failure,
-  output: row.output,
-  resultExpiresAt: utcOrNull(row.result_expires_at),
-  createdAt: DateTime.fromDateUnsafe(row.created_at),
-  startedAt: utcOrNull(row.started_at),
-  finishedAt: utcOrNull(row.finished_at)
-})
+const SubjectRow = Schema.Struct({ id: Schema.String, account: Schema.String, plan: Plan })
 
-const toInsert = (generation: Generation) => ({
-  id: GenerationId.toUuid(generation.id),
-  account: generation.account,
-  model: generation.model,
-  kind: generation.kind,
-  mode: generation.mode,
-  plan: generation.plan,
-  status: generation.status,
-  prompt: generation.prompt,
-  params: generation.params,
-  cost_credits: generation.costCredits,
-  quota_kind: generation.quotaKind,
-  refunded: generation.refunded,
-  created_at: iso(generation.createdAt)
-})
-
-const iso = (at: DateTime.Utc) => DateTime.formatIso(at)
-
-const utcOrNull = (date: Date | null) => date === null ? null : DateTime.fromDateUnsafe(date)
+/** What was stored as an output is read by itself, so that one that is damaged does not hide the others. */
+const ExpiredRow = Schema.Struct({ id: Schema.String, output: Schema.Unknown })

@@ -13,8 +13,8 @@ import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/Sche
 import { DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "../Changes.ts"
 import { type Failure, GenerationId, type Output } from "../Generation.ts"
-import { type Completion, type Ending, GenerationStore } from "../GenerationStore.ts"
-import { addressOf, type Subject } from "./lane.ts"
+import { type Ending, GenerationStore, type Subject } from "../GenerationStore.ts"
+import { addressOf } from "./lane.ts"
 
 /** Asks to end a generation. */
 export type EndCommand =
@@ -60,7 +60,6 @@ export const makeEndAll = Effect.gen(function*() {
     })
     const lanes = yield* scheduler.open({ lanes: addresses, jobs: addresses })
 
-    const completions: Array<Completion> = []
     const endings: Array<Ending> = []
     const outcomes = commands.map((command, index): EndOutcome => {
       const { id } = command.subject
@@ -69,29 +68,21 @@ export const makeEndAll = Effect.gen(function*() {
         : lanes.cancel(addresses[index]!.job)
       if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
       ended.success.keep()
-      if (command._tag === "Complete") {
-        completions.push({
-          id,
-          output: command.output,
-          at,
-          resultExpiresAt: DateTime.addDuration(at, command.resultTtl)
-        })
-      } else {
+      if (command._tag !== "Complete") {
         const refund = books.refund({ account: command.subject.account, reference: id, at })
         // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
         Result.getOrThrow(refund).keep()
-        endings.push({ id, failure: command._tag === "Cancel" ? null : command.failure, at })
       }
+      endings.push(endingOf(command, at))
       return "Ended"
     })
 
     yield* books.save
     const { promoted } = yield* lanes.save
     const queued = promoted.map(GenerationId.fromUuid)
-    if (completions.length > 0) yield* store.complete(completions)
     if (endings.length > 0) yield* store.end(endings)
     if (queued.length > 0) yield* store.queue(queued)
-    yield* afterCommit(changes.publish([...completions, ...endings].map(({ id }) => id).concat(queued)))
+    yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
     return outcomes
   }, atomically)
 })
@@ -101,3 +92,18 @@ export const makeEndAll = Effect.gen(function*() {
 // -----------------------------------------------------------------------------
 
 const isRefunded = ({ _tag }: EndCommand) => _tag !== "Complete"
+
+const endingOf = (command: EndCommand, at: DateTime.Utc): Ending => {
+  const nothing = { id: command.subject.id, at, failure: null, output: null, resultExpiresAt: null }
+  switch (command._tag) {
+    case "Cancel":
+      return { ...nothing, status: "cancelled" }
+    case "Drop":
+    case "Fail":
+      return { ...nothing, status: "failed", failure: command.failure }
+    case "Complete": {
+      const { output, resultTtl } = command
+      return { ...nothing, status: "completed", output, resultExpiresAt: DateTime.addDuration(at, resultTtl) }
+    }
+  }
+}

@@ -2,10 +2,8 @@
 import { JobKind } from "@kinora/scheduler"
 import type { JobAddress } from "@kinora/scheduler/Job"
 import { Schema } from "effect"
-import { type Generation, GenerationId, Plan } from "../Generation.ts"
-
-/** A generation, by what leads to its rows. */
-export type Subject = Pick<Generation, "id" | "account" | "plan">
+import { GenerationId, Plan } from "../Generation.ts"
+import type { Subject } from "../GenerationStore.ts"
 
 /** A generation's job names it and nothing more: its row says the rest. */
 export const generationKind = JobKind.make({

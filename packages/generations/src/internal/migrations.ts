@@ -42,6 +42,75 @@ export const migrations: Migrations.Migrations = {
         CREATE INDEX generation_job_waiting ON generation_job (model, id) WHERE status IN ('pending', 'queued')
       `
       yield* sql`CREATE INDEX generation_job_expiry ON generation_job (result_expires_at) WHERE output IS NOT NULL`
+    }),
+
+    "0002_add_usage": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      // Room in each page, so that counting once more need not touch the index.
+      yield* sql`
+        CREATE TABLE generation_usage (
+          account   text   NOT NULL,
+          day       date   NOT NULL,
+          plan      text   NOT NULL CHECK (plan IN ('studio', 'credits')),
+          model     text   NOT NULL,
+          kind      text   NOT NULL CHECK (kind IN ('image', 'video')),
+          completed bigint NOT NULL CHECK (completed >= 0),
+          failed    bigint NOT NULL CHECK (failed >= 0),
+          cancelled bigint NOT NULL CHECK (cancelled >= 0),
+          credits   bigint NOT NULL CHECK (credits >= 0 AND (plan = 'credits' OR credits = 0)),
+          PRIMARY KEY (account, day, plan, model, kind)
+        ) WITH (fillfactor = 70)
+      `
+      yield* sql`
+        INSERT INTO generation_usage (account, day, plan, model, kind, completed, failed, cancelled, credits)
+        SELECT
+          account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
+          count(*) FILTER (WHERE status = 'completed'),
+          count(*) FILTER (WHERE status = 'failed'),
+          count(*) FILTER (WHERE status = 'cancelled'),
+          coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+        FROM generation_job
+        WHERE finished_at IS NOT NULL
+        GROUP BY 1, 2, 3, 4, 5
+      `
+    }),
+
+    "0003_list_and_put_off": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      // Every combination of filters is a range of this index, newest first.
+      yield* sql`
+        CREATE INDEX generation_job_listing ON generation_job (account, status, kind, plan, id DESC)
+      `
+      yield* sql`DROP INDEX generation_job_account`
+      yield* sql`ALTER TABLE generation_job ADD COLUMN put_off_until timestamptz`
+      yield* sql`
+        CREATE INDEX generation_job_due ON generation_job (greatest(result_expires_at, put_off_until))
+        WHERE output IS NOT NULL
+      `
+      yield* sql`DROP INDEX generation_job_expiry`
+    }),
+
+    "0004_add_images": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN images jsonb NOT NULL DEFAULT '[]'`
+      yield* sql`
+        CREATE TABLE generation_image (
+          id           uuid        PRIMARY KEY,
+          account      text        NOT NULL,
+          mime         text        NOT NULL CHECK (mime IN ('image/png', 'image/jpeg', 'image/webp')),
+          width        int         NOT NULL CHECK (width > 0),
+          height       int         NOT NULL CHECK (height > 0),
+          bytes        int         NOT NULL CHECK (bytes > 0),
+          usable_until timestamptz,
+          kept_until   timestamptz NOT NULL,
+          is_dropped   boolean     NOT NULL,
+          CHECK (NOT is_dropped OR usable_until IS NULL)
+        )
+      `
+      yield* sql`
+        CREATE INDEX generation_image_usable ON generation_image (account, usable_until) WHERE usable_until IS NOT NULL
+      `
+      yield* sql`CREATE INDEX generation_image_due ON generation_image (greatest(usable_until, kept_until))`
     })
   }
 }
