@@ -1,0 +1,141 @@
+/** A video of a job in a real browser: what a `<video>` with the URL of a result can do. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { createServer } from "node:http"
+import { delimiter, join } from "node:path"
+import { chromium, type Page } from "playwright-core"
+import type { TestContext } from "vitest"
+import * as Books from "../src/Books.ts"
+import * as Client from "../src/Client.ts"
+import * as FileGenerator from "../src/FileGenerator.ts"
+import * as LocalHost from "../src/LocalHost.ts"
+import * as Video from "./video.ts"
+
+/** Where a browser that decodes H.264 may be; the one that Playwright would download does not. */
+const browser = ["chromium", "chromium-browser", "google-chrome"]
+  .flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name)))
+  .find(existsSync)
+
+describe("a browser", { timeout: 120_000 }, () => {
+  it.live("plays and seeks a result by its signed URL, on a page of another origin (interface: content, D32, D33)", (context) =>
+    Effect.gen(function*() {
+      if (browser === undefined) return yield* withoutBrowser(context)
+      const file = yield* Video.make
+      const files = { video: { mime: "video/mp4", bytes: file } } as const
+      const host = LocalHost.layer({ models: FileGenerator.models(files), generator: FileGenerator.layer(files) })
+      yield* Effect.provide(seekResult(browser, file.length), yield* Layer.build(host))
+    }))
+})
+
+/** Continuous integration has one (`.ci/chromium`); elsewhere this is the one test that may be left out. */
+const withoutBrowser = (context: TestContext) =>
+  Effect.sync(() =>
+    process.env["CI"] === "true"
+      ? assert.fail("There is no Chromium; run .ci/chromium")
+      : context.skip("NOT TESTED: there is no Chromium; .ci/chromium installs Debian's")
+  )
+
+const seekResult = Effect.fnUntraced(function*(browser: string, bytes: number) {
+  const { key } = yield* Books.openAccount({ credits: 1 })
+  const client = Client.make(yield* LocalHost.baseUrl, key)
+  const { id } = Client.jobOf(yield* client.create({ model: "video" }))
+  const { output } = yield* client.awaitEnd(id)
+  assert.strictEqual(output?.bytes, bytes)
+
+  const { answers, page } = yield* openPage(browser, output?.url ?? "")
+  const loaded = yield* see(page, "loaded")
+  assert.closeTo(loaded.duration, Video.duration, 1)
+  for (const at of [Video.duration / 2, Video.duration - 2, 5]) {
+    const seen = yield* see(page, `seekTo(${at})`)
+    assert.closeTo(seen.currentTime, at, 0.3)
+    assert.closeTo(seen.brightness, Video.brightnessAt(at), 8, `the picture at ${at} s`)
+  }
+  for (const { contentRange, status } of answers) {
+    assert.strictEqual(status, 206)
+    assert.match(contentRange, new RegExp(`^bytes \\d+-${bytes - 1}/${bytes}$`))
+  }
+  // The start, the index at the end, and the places that were sought: all of it was not read before.
+  const starts = new Set(answers.map(({ contentRange }) => contentRange))
+  assert.isAtLeast(starts.size, 4, [...starts].join())
+})
+
+/** What the page shows at the moment. */
+const Seen = Schema.Struct({ currentTime: Schema.Number, duration: Schema.Number, brightness: Schema.Number })
+
+const see = (page: Page, expression: string) =>
+  Effect.promise(() => page.evaluate(expression)).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Seen)), Effect.orDie)
+
+/** An answer to a request for the video. */
+interface VideoAnswer {
+  readonly status: number
+  readonly contentRange: string
+}
+
+/** The page in a browser of its own. `answers` are those of the service so far. */
+const openPage = Effect.fnUntraced(function*(browser: string, url: string) {
+  const origin = yield* servePage(pageOf(url))
+  const launched = yield* Effect.acquireRelease(
+    // Without a sandbox, since whoever runs this may be root; the page is our own.
+    Effect.promise(() => chromium.launch({ executablePath: browser, args: ["--no-sandbox"] })),
+    (launched) => Effect.promise(() => launched.close())
+  )
+  return yield* Effect.promise(async () => {
+    const page = await launched.newPage()
+    const answers: Array<VideoAnswer> = []
+    page.on("response", (response) => {
+      if (response.url() !== url) return
+      answers.push({ status: response.status(), contentRange: response.headers()["content-range"] ?? "" })
+    })
+    await page.goto(origin)
+    return { page, answers }
+  })
+})
+
+/** Serves one page from an origin of its own, which embeds nothing that does not allow it. */
+const servePage = (html: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((_, response) => {
+        response.writeHead(200, { "content-type": "text/html", "cross-origin-embedder-policy": "require-corp" })
+        response.end(html)
+      })
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      return server
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  ).pipe(Effect.map((server) => {
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
+  }))
+
+/** `crossorigin`, so that a canvas may be read that the video was drawn on. */
+const pageOf = (url: string) =>
+  `<!doctype html>
+<video crossorigin="anonymous" preload="metadata" muted src="${url.replaceAll("&", "&amp;")}"></video>
+<script>
+  const video = document.querySelector("video")
+  const canvas = new OffscreenCanvas(32, 24)
+  const context = canvas.getContext("2d")
+  const see = () => {
+    context.drawImage(video, 0, 0, 32, 24)
+    const pixels = context.getImageData(0, 0, 32, 24).data.filter((_, n) => n % 4 === 0)
+    const brightness = pixels.reduce((sum, pixel) => sum + pixel, 0) / pixels.length
+    return { currentTime: video.currentTime, duration: video.duration, brightness }
+  }
+  const happens = (event) => new Promise((resolve, reject) => {
+    video.addEventListener(event, () => resolve(see()), { once: true })
+    video.addEventListener("error", () => reject(new Error(video.error.message)), { once: true })
+  })
+  const loaded = happens("loadeddata")
+  const seekTo = (seconds) => {
+    const seeked = happens("seeked")
+    video.currentTime = seconds
+    return seeked
+  }
+</script>`

@@ -1,0 +1,49 @@
+/** A video whose every moment can be told from its picture. */
+import { Effect } from "effect"
+import { createH264MP4Encoder } from "h264-mp4-encoder"
+
+/** Seconds. */
+export const duration = 60
+
+/**
+ * A minute of H.264 in an MP4 of some 12 MB: grey noise that becomes brighter
+ * evenly. Noise, so that it is large and a browser does not read it to its end
+ * before it is asked for anything; the index is at the end of the file.
+ */
+export const make: Effect.Effect<Uint8Array> = Effect.promise(async () => {
+  const encoder = await createH264MP4Encoder()
+  encoder.width = width
+  encoder.height = height
+  encoder.frameRate = framesPerSecond
+  encoder.groupOfPictures = framesPerSecond
+  encoder.quantizationParameter = 20
+  encoder.speed = 10
+  encoder.initialize()
+  const picture = new Uint8Array(width * height * 4).fill(255)
+  let seed = 1
+  for (let frame = 0; frame < framesPerSecond * duration; frame++) {
+    const level = brightnessAt(frame / framesPerSecond)
+    for (let pixel = 0; pixel < picture.length; pixel += 4) {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+      picture.fill(level - noise + ((seed >>> 24) * noise >> 7), pixel, pixel + 3)
+    }
+    encoder.addFrameRgba(picture)
+  }
+  encoder.finalize()
+  const file = encoder.FS.readFile(encoder.outputFilename)
+  encoder.delete()
+  return file
+})
+
+/** How bright the picture is at a time in seconds, 0 to 255 on average. */
+export const brightnessAt = (seconds: number): number => Math.round(40 + 160 * seconds / duration)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const width = 320
+const height = 240
+const framesPerSecond = 5
+/** The most by which a pixel differs from the average. */
+const noise = 40
