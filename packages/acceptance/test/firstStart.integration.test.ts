@@ -69,7 +69,7 @@ const assertDownload = Effect.fnUntraced(function*({ output }: Client.Job) {
   assert.strictEqual(whole.bytes.length, output.bytes)
   assert.deepStrictEqual([...whole.bytes.subarray(0, 8)], pngSignature)
   const media = yield* Media.Media
-  assert.deepStrictEqual(yield* media.probeImage(whole.bytes), { mime: "image/png", width: 1024, height: 1024 })
+  assert.deepInclude(yield* media.normalise(whole.bytes), { mime: "image/png", width: 1024, height: 1024 })
 
   const head = yield* Client.send(output.url, { method: "HEAD" })
   assert.deepStrictEqual(

@@ -1,12 +1,12 @@
 import { Media } from "@kinora/media"
 import { Effect } from "effect"
 
-/** What an upload is, with a thumb of it; or why it is none. */
+/** An upload as it is safe to keep, with a thumb of it; or why it is refused. */
 export const receive = Effect.fn("receive")(
   function*(upload: Uint8Array, declared: string) {
-    const { probeImage, thumb } = yield* Media.Media
-    const { height, mime, width } = yield* probeImage(upload, { declared })
-    return { mime, width, height, thumb: yield* thumb(upload) }
+    const { normalise, thumb } = yield* Media.Media
+    const image = yield* normalise(upload, { declared })
+    return { image, thumb: yield* thumb(image.bytes) }
   },
   Effect.catchReason(
     "MediaError",

@@ -1,51 +1,44 @@
 /**
- * Reads images that others made, and makes small ones of them.
+ * Reads images that others made, and makes new ones of them.
  *
  * Foreign images are hostile until decoded: what counts is content, every size is
  * bounded before memory is taken, and only a full decode tells that a file is whole.
  * libvips works on threads of its own, so the event loop stays free.
  */
 import { Context, Effect, Layer } from "effect"
-import sharp from "sharp"
 import * as Bounded from "./internal/Bounded.ts"
-import * as ImageContent from "./internal/ImageContent.ts"
-import {
-  Corrupt,
-  type ImageMime,
-  MediaError,
-  Mislabelled,
-  TookTooLong,
-  TooManyBytes,
-  TooManyPixels,
-  UnsupportedFormat
-} from "./MediaError.ts"
+import * as Decoder from "./internal/Decoder.ts"
+import { Animated, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
 
-/** Probes and derives images. PNG, JPEG and WebP are read; of an animation, its first frame. */
+/** Normalises and derives images. PNG, JPEG and WebP are read. */
 export class Media extends Context.Service<Media, {
   /**
-   * What an image is, by its content. It is decoded to its end, so a truncated file
-   * is refused, and a damaged one as far as its format lets one tell. `declared`,
-   * when given, must be the type that was found (D18).
+   * The image as it is safe to keep and to hand on (D18): decoded to its end and
+   * written anew in its own format, upright, in sRGB, and without metadata or
+   * anything else that was in the file. So a truncated file is refused, and a
+   * damaged one as far as its format lets one tell. `declared`, when given, must be
+   * the type that was found, letter case aside.
    */
-  readonly probeImage: (
+  readonly normalise: (
     bytes: Uint8Array,
     options?: { readonly declared?: string | undefined }
-  ) => Effect.Effect<ImageProbe, MediaError>
+  ) => Effect.Effect<NormalImage, MediaError>
 
-  /** The image at no more than 1024 px on its long side (D10). A smaller one keeps its size. */
+  /** The image at no more than 1024 px on its long side (D10). A smaller one keeps its size. Of an animation: its first frame. */
   readonly preview: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
 
   /** The image at no more than 256 px on its long side (D10). A preview serves as its source just as well. */
   readonly thumb: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
 }>()("@kinora/media/Media") {}
 
-/** A readable image. */
-export interface ImageProbe {
+/** An image of which only the picture is left. */
+export interface NormalImage {
   readonly mime: ImageMime
-  /** In pixels, as shown: after the orientation that the file asks for. */
+  /** In pixels, as shown: after the orientation that the file asked for. */
   readonly width: number
   /** See `width`. */
   readonly height: number
+  readonly bytes: Uint8Array
 }
 
 /** An image made of another: upright, sRGB, and without any of its metadata. */
@@ -60,9 +53,13 @@ export interface Derivative {
 export interface MediaOptions {
   /** The longest file that is read, in bytes. Default 64 MiB. */
   readonly bytesMax?: number | undefined
+  /** The longest file that is normalised, in bytes. Default 10 MiB (D18). */
+  readonly inputBytesMax?: number | undefined
   /** The most pixels that are decoded. Default 40 megapixels (D18). */
   readonly pixelsMax?: number | undefined
-  /** Whole seconds that one decode may take. Default 5. */
+  /** How many times as long as its short side the long side of an image may be that is normalised. Default 8. */
+  readonly aspectMax?: number | undefined
+  /** Whole seconds that one image may take. Default 10. */
   readonly secondsMax?: number | undefined
   /**
    * Images in work at the same time. Default 2. Each holds a thread of the pool
@@ -87,33 +84,39 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 
 /** See `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
-  const { bytesMax = 64 * 1024 * 1024, concurrency = 2, pixelsMax = 40_000_000, secondsMax = 5 } = options
-  yield* Effect.sync(confine)
+  const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, inputBytesMax = 10 * MiB } = options
+  const { pixelsMax = 40_000_000, secondsMax = 10 } = options
+  yield* Effect.sync(Decoder.confine)
   const run = yield* Bounded.make(concurrency)
   const limits = { bytesMax, pixelsMax, secondsMax }
+  const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
 
   const derive = (sideMax: number, quality: number) => (bytes: Uint8Array) =>
     run(Effect.gen(function*() {
-      yield* readHeader(bytes, limits)
-      const { data, info: { height, width } } = yield* decode(limits, () =>
-        open(bytes, limits)
+      yield* Decoder.readHeader(bytes, limits)
+      const { data, info: { height, width } } = yield* Decoder.decode(bytes, limits, (image) =>
+        image
           .autoOrient()
           .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
-          .webp({ quality, effort: 2 })
-          .toBuffer({ resolveWithObject: true }))
+          .webp({ quality, effort: 2 }))
       return { mime: "image/webp" as const, bytes: data, width, height }
     }))
 
   return Media.of({
-    probeImage: Effect.fn("Media.probeImage")(function*(bytes, options) {
+    normalise: Effect.fn("Media.normalise")(function*(bytes, options) {
       return yield* run(Effect.gen(function*() {
-        const probe = yield* readHeader(bytes, limits)
-        const declared = options?.declared
-        if (declared !== undefined && declared !== probe.mime) {
-          return yield* new MediaError({ reason: new Mislabelled({ declared, found: probe.mime }) })
+        const { frames, height, mime, width } = yield* Decoder.readHeader(bytes, inputLimits, options?.declared)
+        if (Math.max(width, height) > aspectMax * Math.min(width, height)) {
+          return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
         }
-        yield* decode(limits, () => readToEnd(bytes, limits))
-        return probe
+        if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
+        // Nothing of the file's metadata is written unless it is asked for, and what is written is sRGB.
+        const { data, info } = yield* Decoder.decode(
+          bytes,
+          limits,
+          (image) => Decoder.encodeAs[mime](image.autoOrient())
+        )
+        return { mime, width: info.width, height: info.height, bytes: data }
       }))
     }),
     preview: Effect.fn("Media.preview")(derive(previewSideMax, 80)),
@@ -125,61 +128,4 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
-interface Limits {
-  readonly bytesMax: number
-  readonly pixelsMax: number
-  readonly secondsMax: number
-}
-
-/** SVG, PDF, RAW and the like are parsers with a reach of their own; only three formats are asked for. */
-const confine = () => {
-  sharp.block({ operation: ["VipsForeignLoad"] })
-  sharp.unblock({
-    operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer", "VipsForeignLoadWebpBuffer"]
-  })
-  sharp.cache(false)
-  sharp.concurrency(1)
-}
-
-/** Refuses by what costs nothing: length, first bytes, and the sides that the header gives. */
-const readHeader = Effect.fnUntraced(function*(bytes: Uint8Array, { bytesMax, pixelsMax }: Limits) {
-  if (bytes.length > bytesMax) {
-    return yield* new MediaError({ reason: new TooManyBytes({ bytes: bytes.length, bytesMax }) })
-  }
-  const mime = ImageContent.mimeOf(bytes)
-  if (mime === undefined) return yield* new MediaError({ reason: new UnsupportedFormat() })
-  if (!ImageContent.hasEnd(bytes, mime)) {
-    return yield* new MediaError({ reason: new Corrupt({ cause: "No end marker" }) })
-  }
-  const { autoOrient: { height, width } } = yield* Effect.tryPromise({
-    // Only the header is read, so the limit is checked below, where its refusal can say the sides.
-    try: () => sharp(bytes, { limitInputPixels: false }).metadata(),
-    catch: (cause) => new MediaError({ reason: new Corrupt({ cause }) })
-  })
-  if (width * height > pixelsMax) {
-    return yield* new MediaError({ reason: new TooManyPixels({ width, height, pixelsMax }) })
-  }
-  return { mime, width, height }
-})
-
-const open = (bytes: Uint8Array, { pixelsMax, secondsMax }: Limits) =>
-  sharp(bytes, { limitInputPixels: pixelsMax, failOn: "error" }).timeout({ seconds: secondsMax })
-
-/**
- * Every row is decoded and none is kept: the averaging reads them all, unlike a
- * decoder that shrinks on its own. libvips looks at the time once in a hundred or so
- * rows of its output, so the output has many.
- */
-const readToEnd = (bytes: Uint8Array, limits: Limits) =>
-  open(bytes, limits).resize(1, 1024, { fit: "fill", fastShrinkOnLoad: false }).raw().toBuffer()
-
-const decode = <A>({ secondsMax }: Limits, work: () => Promise<A>): Effect.Effect<A, MediaError> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (cause) =>
-      new MediaError({
-        reason: cause instanceof Error && cause.message.startsWith("timeout:")
-          ? new TookTooLong({ secondsMax })
-          : new Corrupt({ cause })
-      })
-  })
+const MiB = 1024 * 1024

@@ -41,11 +41,71 @@ export class TookTooLong extends Schema.TaggedError<TookTooLong>("@kinora/media/
   secondsMax: Schema.Int
 }) {}
 
-/** Everything that is wrong with an image. `Effect.catchReason` opens it. */
+/** Too long and narrow to be of use as an input: a generator would show a stripe of it. */
+export class TooNarrow extends Schema.TaggedError<TooNarrow>("@kinora/media/TooNarrow")("TooNarrow", {
+  width: Schema.Int,
+  height: Schema.Int,
+  /** How many times as long as the short side the long one may be. */
+  aspectMax: Schema.Finite
+}) {}
+
+/** Several frames, where one picture is asked for. */
+export class Animated extends Schema.TaggedError<Animated>("@kinora/media/Animated")("Animated", {
+  frames: Schema.Int
+}) {}
+
+/** What is wrong with an image. */
+export const Reason = Schema.Union([
+  UnsupportedFormat,
+  Mislabelled,
+  TooManyBytes,
+  TooManyPixels,
+  TooNarrow,
+  Animated,
+  Corrupt,
+  TookTooLong
+])
+/** See the schema of the same name. */
+export type Reason = typeof Reason.Type
+
+/** An image was refused. `Effect.catchReason` opens it; the message says what to do, to whoever sent the image. */
 export class MediaError extends Schema.TaggedError<MediaError>("@kinora/media/MediaError")("MediaError", {
-  reason: Schema.Union([UnsupportedFormat, Mislabelled, TooManyBytes, TooManyPixels, Corrupt, TookTooLong])
+  reason: Reason
 }) {
   override get message(): string {
-    return `The image was refused: ${this.reason._tag}`
+    return messageOf(this.reason)
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Longest part of what a client declared that is repeated to it. */
+const shownMax = 100
+
+const messageOf = (reason: Reason): string => {
+  switch (reason._tag) {
+    case "UnsupportedFormat":
+      return "The file is neither PNG nor JPEG nor WebP, going by its content. Convert it to one of them."
+    case "Mislabelled":
+      return `The image is ${reason.found}, but was declared as ${
+        JSON.stringify(reason.declared.slice(0, shownMax))
+      }.` +
+        " Declare what it is, or leave the type out."
+    case "TooManyBytes":
+      return `The image has ${reason.bytes} bytes; at most ${reason.bytesMax} are taken. Make it smaller or compress it more.`
+    case "TooManyPixels":
+      return `The image has ${reason.width} x ${reason.height} pixels; at most ${reason.pixelsMax} in all are taken.` +
+        " Scale it down."
+    case "TooNarrow":
+      return `The image has ${reason.width} x ${reason.height} pixels; its long side may be at most ${reason.aspectMax}` +
+        " times its short side. Crop it."
+    case "Animated":
+      return `The image is an animation of ${reason.frames} frames. Send one of them as a still image.`
+    case "Corrupt":
+      return "The image is truncated or damaged. Send the whole file again, or save it anew."
+    case "TookTooLong":
+      return `The image could not be read within ${reason.secondsMax} seconds. Scale it down or save it anew.`
   }
 }

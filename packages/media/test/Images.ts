@@ -65,6 +65,51 @@ export const resizedWebpHeader = (webp: Buffer, width: number, height: number): 
   return forged
 }
 
+/** Four colours, one in each quarter of 32 x 20 pixels: no turn leaves it as it is. */
+export const quarters = (topLeft: string, topRight: string, bottomLeft: string, bottomRight: string) => {
+  const place = (background: string, left: number, top: number) => ({
+    input: { create: { width: 16, height: 10, channels: 3 as const, background } },
+    left,
+    top
+  })
+  return sharp({ create: { width: 32, height: 20, channels: 3, background: "black" } }).composite([
+    place(topLeft, 0, 0),
+    place(topRight, 16, 0),
+    place(bottomLeft, 0, 10),
+    place(bottomRight, 16, 10)
+  ])
+}
+
+/** The image turned so that it is upright once its EXIF orientation, 1 to 8, is followed. */
+export const turnedBack = async (upright: Buffer, orientation: number): Promise<Buffer> => {
+  const [mirrored, angle] = inverses[orientation] ?? [false, 0]
+  const turned = await sharp(upright).rotate(angle).png().toBuffer()
+  return sharp(turned).flop(mirrored).withMetadata({ orientation }).png().toBuffer()
+}
+
+/** By orientation: what undoes it, first the turn and then the mirror. */
+const inverses: Readonly<Record<number, readonly [mirrored: boolean, angle: number]>> = {
+  1: [false, 0],
+  2: [true, 0],
+  3: [false, 180],
+  4: [true, 180],
+  5: [true, 90],
+  6: [false, 270],
+  7: [true, 270],
+  8: [false, 90]
+}
+
+/** The PNG with a chunk before its pixels. */
+export const withPngChunk = (png: Buffer, type: string, data: Buffer): Buffer =>
+  Buffer.concat([png.subarray(0, 33), chunk(type, data), png.subarray(33)])
+
+/** The JPEG with a comment after its first marker. */
+export const withJpegComment = (jpeg: Buffer, data: Buffer): Buffer => {
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(data.length + 2)
+  return Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xfe]), length, data, jpeg.subarray(2)])
+}
+
 const chunk = (type: string, data: Buffer) => {
   const body = Buffer.concat([Buffer.from(type), data])
   const length = Buffer.alloc(4)

@@ -1,12 +1,13 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { setImmediate } from "node:timers/promises"
+import { deflateSync } from "node:zlib"
 import sharp from "sharp"
 import * as Media from "../src/Media.ts"
 import * as Images from "./Images.ts"
 
 const reasonOf = (bytes: Uint8Array, declared?: string) =>
-  Media.Media.use(({ probeImage }) => Effect.flip(probeImage(bytes, { declared }))).pipe(
+  Media.Media.use(({ normalise }) => Effect.flip(normalise(bytes, { declared }))).pipe(
     Effect.map(({ reason }) => reason)
   )
 
@@ -14,12 +15,14 @@ const make = (image: () => Promise<Buffer>) => Effect.promise(image)
 
 layer(Media.layer())("Media", (it) => {
   for (const [name, { format, image }] of Object.entries(Images.variants)) {
-    it.effect(`tells type and sides of a ${name}`, () =>
+    it.effect(`writes a ${name} anew in its own format (D18)`, () =>
       Effect.gen(function*() {
-        const { probeImage } = yield* Media.Media
-        const bytes = yield* make(image)
-        const probe = yield* probeImage(bytes, { declared: `image/${format}` })
-        assert.deepStrictEqual(probe, { mime: `image/${format}`, width: 300, height: 200 })
+        const { normalise } = yield* Media.Media
+        const { bytes, ...facts } = yield* normalise(yield* make(image), { declared: `image/${format}` })
+        assert.deepStrictEqual(facts, { mime: `image/${format}`, width: 300, height: 200 })
+        const found = yield* Effect.promise(() => sharp(bytes, { failOn: "warning" }).metadata())
+        assert.deepInclude(found, { format, width: 300, height: 200, space: "srgb", depth: "uchar" })
+        assert.deepStrictEqual(yield* normalise(yield* make(image)), { bytes, ...facts }, "always the same")
       }))
 
     it.effect(`refuses a ${name} cut anywhere (D18)`, () =>
@@ -122,10 +125,10 @@ layer(Media.layer())("Media", (it) => {
 
   it.effect("takes 40 megapixels and not one row more (D18)", () =>
     Effect.gen(function*() {
-      const { probeImage } = yield* Media.Media
+      const { normalise } = yield* Media.Media
       const create = (height: number) =>
         make(() => sharp({ create: { width: 8_000, height, channels: 3, background: "teal" } }).png().toBuffer())
-      assert.deepInclude(yield* probeImage(yield* create(5_000)), { width: 8_000, height: 5_000 })
+      assert.deepInclude(yield* normalise(yield* create(5_000)), { width: 8_000, height: 5_000 })
       assert.strictEqual((yield* reasonOf(yield* create(5_001)))._tag, "TooManyPixels")
     }))
 
@@ -158,7 +161,7 @@ layer(Media.layer())("Media", (it) => {
 
   it.effect("turns an image upright, says the sides that are shown, and keeps no metadata", () =>
     Effect.gen(function*() {
-      const { preview, probeImage } = yield* Media.Media
+      const { normalise, preview } = yield* Media.Media
       const bytes = yield* make(() =>
         Images.noise(60, 30)
           .withMetadata({ orientation: 6 })
@@ -172,25 +175,62 @@ layer(Media.layer())("Media", (it) => {
       )
       assert.isDefined(source.exif)
       assert.isDefined(source.icc)
-      assert.deepInclude(yield* probeImage(bytes), { width: 30, height: 60 })
-      const small = yield* preview(bytes)
-      const found = yield* Effect.promise(() => sharp(small.bytes).metadata())
-      assert.deepStrictEqual([found.width, found.height, found.space], [30, 60, "srgb"])
-      for (const part of ["exif", "icc", "iptc", "xmp", "orientation"] as const) assert.isUndefined(found[part])
+      for (const made of [yield* normalise(bytes), yield* preview(bytes)]) {
+        assert.deepInclude(made, { width: 30, height: 60 })
+        const found = yield* Effect.promise(() => sharp(made.bytes).metadata())
+        assert.deepStrictEqual([found.width, found.height, found.space], [30, 60, "srgb"])
+        for (const part of ["exif", "icc", "iptc", "xmp", "orientation"] as const) assert.isUndefined(found[part])
+      }
+    }))
+
+  it.effect("turns every orientation upright (D18)", () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const upright = yield* make(() => Images.quarters("red", "lime", "blue", "white").png().toBuffer())
+      const pixels = (bytes: Uint8Array) => Effect.promise(() => sharp(bytes).removeAlpha().raw().toBuffer())
+      for (let orientation = 1; orientation <= 8; orientation++) {
+        const bytes = yield* make(() => Images.turnedBack(upright, orientation))
+        const normal = yield* normalise(bytes)
+        assert.deepInclude(normal, { mime: "image/png", width: 32, height: 20 }, `orientation ${orientation}`)
+        assert.deepStrictEqual(yield* pixels(normal.bytes), yield* pixels(upright), `orientation ${orientation}`)
+      }
+    }))
+
+  it.effect("shows the colours of a profile and of CMYK in sRGB", () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const color = { r: 170, g: 110, b: 90 }
+      const plain = sharp({ create: { width: 40, height: 40, channels: 3, background: color } })
+      const p3 = plain.clone().withIccProfile("p3")
+      // What libvips writes as CMYK is only nearly the same colour.
+      const sources: ReadonlyArray<readonly [image: () => Promise<Buffer>, tolerance: number]> = [
+        [() => p3.clone().jpeg({ quality: 100 }).toBuffer(), 2],
+        [() => p3.clone().png().toBuffer(), 2],
+        [() => plain.clone().toColourspace("cmyk").withIccProfile("cmyk").jpeg({ quality: 100 }).toBuffer(), 16]
+      ]
+      for (const [image, tolerance] of sources) {
+        const normal = yield* normalise(yield* make(image))
+        const { channels } = yield* Effect.promise(() => sharp(normal.bytes).stats())
+        assert.lengthOf(channels, 3)
+        for (const [index, expected] of [color.r, color.g, color.b].entries()) {
+          assert.approximately(channels[index]?.mean ?? 0, expected, tolerance)
+        }
+      }
     }))
 
   it.effect("keeps transparency", () =>
     Effect.gen(function*() {
-      const { thumb } = yield* Media.Media
+      const { normalise, thumb } = yield* Media.Media
       const background = { r: 200, g: 0, b: 0, alpha: 0.5 }
       const bytes = yield* make(() =>
         sharp({ create: { width: 40, height: 40, channels: 4, background } }).png().toBuffer()
       )
-      const small = yield* thumb(bytes)
-      assert.isTrue((yield* Effect.promise(() => sharp(small.bytes).metadata())).hasAlpha)
+      for (const made of [yield* normalise(bytes), yield* thumb(bytes)]) {
+        assert.isTrue((yield* Effect.promise(() => sharp(made.bytes).metadata())).hasAlpha)
+      }
     }))
 
-  it.effect("refuses to derive from what it would not probe", () =>
+  it.effect("refuses to derive from what is no whole image", () =>
     Effect.gen(function*() {
       const { preview, thumb } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(300, 200).jpeg().toBuffer())
@@ -217,19 +257,27 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("reads the first frame of an animation", () =>
+  it.effect("takes no animation for an input, and previews its first frame", () =>
     Effect.gen(function*() {
-      const { preview, probeImage } = yield* Media.Media
+      const { preview } = yield* Media.Media
       const frame = (background: string) =>
         make(() => sharp({ create: { width: 30, height: 20, channels: 3, background } }).png().toBuffer())
       const frames = [yield* frame("red"), yield* frame("blue")]
       const bytes = yield* make(() => sharp(frames, { join: { animated: true } }).webp().toBuffer())
-      assert.strictEqual((yield* Effect.promise(() => sharp(bytes).metadata())).pages, 2)
-      assert.deepInclude(yield* probeImage(bytes), { width: 30, height: 20 })
+      assert.deepInclude(yield* reasonOf(bytes), { _tag: "Animated", frames: 2 })
       const small = yield* preview(bytes)
       assert.deepInclude(small, { width: 30, height: 20 })
       const { channels: [red, , blue] } = yield* Effect.promise(() => sharp(small.bytes).stats())
       assert.isTrue(red!.mean > 200 && blue!.mean < 50)
+    }))
+
+  it.effect("takes an image that is eight times as long as wide, and no longer one", () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const create = (width: number, height: number) => make(() => Images.noise(width, height).png().toBuffer())
+      assert.deepInclude(yield* normalise(yield* create(20, 160)), { width: 20, height: 160 })
+      assert.deepInclude(yield* reasonOf(yield* create(161, 20)), { _tag: "TooNarrow", width: 161, height: 20 })
+      assert.deepInclude(yield* normalise(yield* create(1, 1)), { width: 1, height: 1 })
     }))
 
   it.effect("refuses a JPEG of nothing but markers at once", () =>
@@ -239,31 +287,64 @@ layer(Media.layer())("Media", (it) => {
       assert.strictEqual((yield* reasonOf(bytes))._tag, "Corrupt")
     }))
 
-  it.effect("takes what cameras append to a whole file, and drops it", () =>
+  it.effect("keeps nothing of a file but its picture (D18)", () =>
     Effect.gen(function*() {
-      const { preview, probeImage } = yield* Media.Media
-      const appended = Buffer.from("<script>alert(1)</script>")
-      for (const format of ["png", "jpeg"] as const) {
-        const bytes = Buffer.concat([yield* make(() => Images.noise(20, 20).toFormat(format).toBuffer()), appended])
-        assert.strictEqual((yield* probeImage(bytes)).mime, `image/${format}`)
-        assert.isFalse(Buffer.from((yield* preview(bytes)).bytes).includes(appended))
+      const { normalise, preview } = yield* Media.Media
+      const html = Buffer.from("<script>alert(1)</script>")
+      const zip = Buffer.from("PK\x05\x06" + "\0".repeat(18), "latin1")
+      const sources = yield* Effect.forEach(Images.formats, (format) =>
+        make(() => Images.noise(20, 20).toFormat(format).toBuffer()))
+      const [png = Buffer.alloc(0), jpeg = Buffer.alloc(0)] = sources
+      const hostile = [
+        ...sources.flatMap((bytes) => [Buffer.concat([bytes, html]), Buffer.concat([bytes, zip, html])]),
+        Images.withPngChunk(png, "tEXt", Buffer.concat([Buffer.from("Comment\0"), html])),
+        Images.withPngChunk(
+          png,
+          "zTXt",
+          Buffer.concat([Buffer.from("Comment\0\0"), deflateSync(Buffer.alloc(100_000_000))])
+        ),
+        Images.withJpegComment(jpeg, Buffer.concat([Buffer.from("*/=1;"), html]))
+      ]
+      for (const bytes of hostile) {
+        for (const made of [yield* normalise(bytes), yield* preview(bytes)]) {
+          assert.deepInclude(made, { width: 20, height: 20 })
+          assert.isFalse(Buffer.from(made.bytes).includes(html))
+          assert.isBelow(made.bytes.length, 3_000)
+        }
       }
+    }))
+
+  it.effect("refuses files that begin like another type, whatever they hold further on", () =>
+    Effect.gen(function*() {
+      const png = yield* make(() => Images.noise(20, 20).png().toBuffer())
+      const polyglots = ["GIF89a/*", "%PDF-1.7\n", "<!DOCTYPE html>", "BM", "PK\x03\x04", "\ufeff", "\n"]
+      for (const head of polyglots) {
+        const bytes = Buffer.concat([Buffer.from(head), png])
+        assert.strictEqual((yield* reasonOf(bytes, "image/png"))._tag, "UnsupportedFormat", head)
+      }
+    }))
+
+  it.effect("takes a declared type in any letter case, as media types are", () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const bytes = yield* make(() => Images.noise(20, 20).png().toBuffer())
+      assert.strictEqual((yield* normalise(bytes, { declared: "Image/PNG" })).mime, "image/png")
     }))
 
   it.effect("reads bytes in the middle of a larger buffer", () =>
     Effect.gen(function*() {
-      const { probeImage } = yield* Media.Media
+      const { normalise } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(20, 10).png().toBuffer())
       const larger = new Uint8Array(bytes.length + 20)
       larger.set(bytes, 7)
-      assert.deepInclude(yield* probeImage(larger.subarray(7, 7 + bytes.length)), { width: 20, height: 10 })
+      assert.deepInclude(yield* normalise(larger.subarray(7, 7 + bytes.length)), { width: 20, height: 10 })
     }))
 
   it.effect("leaves the event loop free", () =>
     Effect.gen(function*() {
-      const { probeImage } = yield* Media.Media
+      const { normalise } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(3_000, 2_000).webp({ effort: 0 }).toBuffer())
-      const fiber = yield* Effect.forkChild(probeImage(bytes), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(normalise(bytes), { startImmediately: true })
       let turns = 0
       while (fiber.pollUnsafe() === undefined) {
         yield* Effect.promise(() => setImmediate())
@@ -278,7 +359,27 @@ it.effect("refuses a file that is too long, unread", () =>
   Effect.gen(function*() {
     const reason = yield* reasonOf(Buffer.alloc(101))
     assert.deepInclude(reason, { _tag: "TooManyBytes", bytes: 101, bytesMax: 100 })
-  }).pipe(Effect.provide(Media.layer({ bytesMax: 100 }))))
+    const { preview } = yield* Media.Media
+    assert.deepInclude((yield* Effect.flip(preview(Buffer.alloc(201)))).reason, { bytes: 201, bytesMax: 200 })
+  }).pipe(Effect.provide(Media.layer({ inputBytesMax: 100, bytesMax: 200 }))))
+
+it.effect("takes inputs of 10 MiB and not one byte more (D18)", () =>
+  Effect.gen(function*() {
+    const tags = yield* Effect.forEach([0, 1], (more) =>
+      Effect.map(reasonOf(Buffer.alloc(10 * 1024 * 1024 + more)), ({ _tag }) => _tag))
+    assert.deepStrictEqual(tags, ["UnsupportedFormat", "TooManyBytes"])
+  }).pipe(Effect.provide(Media.layer())))
+
+it.effect(
+  "writes large noise as WebP, although the format has room for so much detail only",
+  () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const bytes = yield* make(() => Images.noise(4_000, 4_000).webp({ quality: 88, effort: 0 }).toBuffer())
+      assert.deepInclude(yield* normalise(bytes), { mime: "image/webp", width: 4_000, height: 4_000 })
+    }).pipe(Effect.provide(Media.layer({ inputBytesMax: 64 * 1024 * 1024, secondsMax: 60 }))),
+  60_000
+)
 
 it.effect("gives up on a file that takes too long", () =>
   Effect.gen(function*() {

@@ -9,7 +9,7 @@ it.effect("the README's example runs", () =>
     const image = yield* Effect.promise(() => Images.noise(512, 300).jpeg().toBuffer())
     const received = yield* receive(image, "image/jpeg")
     if (typeof received === "string") return assert.fail(received)
-    assert.deepInclude(received, { mime: "image/jpeg", width: 512, height: 300 })
+    assert.deepInclude(received.image, { mime: "image/jpeg", width: 512, height: 300 })
     assert.deepInclude(received.thumb, { mime: "image/webp", width: 256, height: 150 })
 
     const { reason } = yield* Effect.flip(receive(image, "image/png"))

@@ -87,7 +87,7 @@ const stillness = Layer.mergeAll(
       const media = yield* Media.Media
       const { still } = yield* VirtualTime.VirtualTime
       return Media.Media.of({
-        probeImage: (bytes, options) => still(media.probeImage(bytes, options)),
+        normalise: (bytes, options) => still(media.normalise(bytes, options)),
         preview: (bytes) => still(media.preview(bytes)),
         thumb: (bytes) => still(media.thumb(bytes))
       })
