@@ -1,6 +1,7 @@
 /** Every benchmark, in the order of the report. */
 import type { Benchmark } from "./Benchmark.ts"
 import * as ChargeBenchmarks from "./ChargeBenchmarks.ts"
+import * as ContentBenchmarks from "./ContentBenchmarks.ts"
 import * as HttpBenchmarks from "./HttpBenchmarks.ts"
 import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
@@ -8,6 +9,7 @@ import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 /** All of them. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   ...HttpBenchmarks.benchmarks,
+  ...ContentBenchmarks.benchmarks,
   ...QueueBenchmarks.benchmarks,
   ...ChargeBenchmarks.benchmarks,
   ...LimitBenchmarks.benchmarks

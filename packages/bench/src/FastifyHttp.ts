@@ -1,6 +1,8 @@
 /** Fastify and `pg`, by hand, on a database of its own. */
 import { Effect } from "effect"
 import { createHash, randomUUID } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { attempt, type Environment } from "./Benchmark.ts"
 import * as HttpContestants from "./HttpContestants.ts"
@@ -11,9 +13,13 @@ import * as ServerProcess from "./ServerProcess.ts"
 export const make = Effect.fnUntraced(function*(environment: Environment) {
   const url = yield* environment.database
   yield* attempt("The tables of Fastify could not be made", () => PostgresServer.run(url, schema))
+  const directory = yield* Effect.acquireRelease(
+    attempt("No directory for the images", () => mkdtemp(join(tmpdir(), "kinora-bench-images-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+  )
   const origin = yield* ServerProcess.make({
     module: join(import.meta.dirname, "fastifyServer.ts"),
-    args: [url],
+    args: [url, directory],
     environment: {}
   })
   return HttpContestants.make({

@@ -1,9 +1,17 @@
-/** Creating and reading jobs over HTTP. */
+/** Creating and reading jobs over HTTP, and having images made while the client waits. */
+import { DefaultModels } from "@kinora/catalog"
 import { Effect } from "effect"
 import type { Benchmark } from "./Benchmark.ts"
 import * as FastifyHttp from "./FastifyHttp.ts"
 import { connections, type HttpContestants } from "./HttpContestants.ts"
 import * as KinoraHttp from "./KinoraHttp.ts"
+import type { KinoraServerOptions } from "./KinoraServer.ts"
+
+/** The model that the requests name, when it takes no time and makes 4 KiB. */
+const instant = {
+  ...DefaultModels.sketch,
+  driver: { name: "scripted", options: { bytes: 4096 } }
+}
 
 /** All of them. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
@@ -21,6 +29,11 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
     name: "replay",
     title: `Creations replayed over HTTP by their idempotency key, ${connections} connections`,
     ...ofServers(({ replays }) => replays)
+  },
+  {
+    name: "image",
+    title: `Images of the image endpoint, from request to answer, made in no time, ${connections} connections`,
+    ...ofServers(({ images }) => images, { workers: 16, models: [instant] })
   }
 ]
 
@@ -29,13 +42,14 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 // -----------------------------------------------------------------------------
 
 function ofServers(
-  choose: (contestants: HttpContestants) => HttpContestants["creates"]
+  choose: (contestants: HttpContestants) => HttpContestants["creates"],
+  options?: KinoraServerOptions
 ): Pick<Benchmark, "compares" | "contestants"> {
   return {
     compares: "perSecond",
     contestants: (environment) =>
       Effect.map(
-        Effect.all([KinoraHttp.make(environment), FastifyHttp.make(environment)]),
+        Effect.all([KinoraHttp.make(environment, options), FastifyHttp.make(environment)]),
         (servers) => servers.map(choose)
       )
   }

@@ -1,6 +1,6 @@
 /** Callers of an HTTP server: as many connections as callers, one request at a time on each. */
 import type { Effect } from "effect"
-import { Pool } from "undici"
+import { type Dispatcher, Pool } from "undici"
 import { attempt, type BenchmarkFailure, type Round } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import { percentilesOf } from "./Statistics.ts"
@@ -24,24 +24,45 @@ export interface HttpCallersOptions {
   readonly requests: ReadonlyArray<Request>
 }
 
-/** The figures, and the bodies in the order of the requests if they are kept. */
+/** The figures, and the bodies in the order of the requests. */
 export interface Answers {
   readonly round: Round
   readonly bodies: ReadonlyArray<string>
 }
 
-/** Sends the requests in order. */
+/** Sends the requests in order, and keeps the bodies. */
 export const send = (options: HttpCallersOptions): Effect.Effect<Answers, BenchmarkFailure> =>
-  attempt(`The server at ${options.origin} did not do the work`, () => sendAll(options))
+  calling(options, async () => {
+    const bodies: Array<string> = []
+    const round = await sendAll(options, async (body, index) => {
+      bodies[index] = await body.text()
+    })
+    return { round, bodies }
+  })
+
+/** Sends the requests in order, and reads bodies of this many bytes without keeping them. */
+export const download = (
+  options: HttpCallersOptions & { readonly bytes: number }
+): Effect.Effect<Round, BenchmarkFailure> =>
+  calling(options, () =>
+    sendAll(options, async (body) => {
+      let bytes = 0
+      for await (const chunk of body) bytes += chunk.length
+      if (bytes !== options.bytes) throw new Error(`it sent ${bytes} bytes instead of ${options.bytes}`)
+    }))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const sendAll = async (options: HttpCallersOptions): Promise<Answers> => {
-  const { connections, origin, requests, seconds, status } = options
+const calling = <A>({ origin }: HttpCallersOptions, call: () => Promise<A>): Effect.Effect<A, BenchmarkFailure> =>
+  attempt(`The server at ${origin} did not do the work`, call)
+
+const sendAll = async (
+  { connections, origin, requests, seconds, status }: HttpCallersOptions,
+  read: (body: Dispatcher.ResponseData["body"], index: number) => Promise<void>
+): Promise<Round> => {
   const pool = new Pool(origin, { connections, pipelining: 1 })
-  const bodies: Array<string> = []
   const latencies: Array<number> = []
   const began = Callers.now()
   const deadline = began + seconds * 1000
@@ -50,17 +71,16 @@ const sendAll = async (options: HttpCallersOptions): Promise<Answers> => {
     while (next < requests.length && Callers.now() < deadline) {
       const index = next++
       const callBegan = Callers.now()
-      const response = await pool.request(requests[index]!)
-      const body = await response.body.text()
-      if (response.statusCode !== status) throw new Error(`it answered ${response.statusCode}: ${body}`)
+      const { body, statusCode } = await pool.request(requests[index]!)
+      if (statusCode !== status) throw new Error(`it answered ${statusCode}: ${await body.text()}`)
+      await read(body, index)
       latencies.push(Callers.now() - callBegan)
-      bodies[index] = body
     }
   }
   try {
     await Promise.all(Array.from({ length: connections }, caller))
     const elapsed = Callers.now() - began
-    return { round: { perSecond: latencies.length * 1000 / elapsed, ...percentilesOf(latencies) }, bodies }
+    return { perSecond: latencies.length * 1000 / elapsed, ...percentilesOf(latencies) }
   } finally {
     await pool.destroy()
   }

@@ -20,6 +20,8 @@ export interface HttpContestants {
   readonly gets: Contestant
   /** Sends creations again that were answered before. */
   readonly replays: Contestant
+  /** Has images made by the image endpoint, each answered once it is there. */
+  readonly images: Contestant
 }
 
 /** Connections of the callers. */
@@ -71,7 +73,15 @@ export const make = (
       200,
       Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ id, key }) => getOf(key, id))))
     ),
-    replays: contestant(200, Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ create }) => create))))
+    replays: contestant(200, Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ create }) => create)))),
+    images: contestant(
+      200,
+      Effect.map(
+        makeKeys(Math.max(accountsForSlots, Math.ceil(seconds * perSecondMax.image / imagesPerAccount))),
+        (keys) =>
+          Array.from({ length: imagesPerAccount }, (_, n) => keys.map((key) => imageOf(key, `image-${n}`))).flat()
+      )
+    )
   }
 }
 
@@ -80,11 +90,15 @@ export const make = (
 // -----------------------------------------------------------------------------
 
 /** Nobody is expected to answer more; it bounds what is prepared, and a round that has no more requests ends. */
-const perSecondMax = { create: 5_000, read: 10_000 } as const
+const perSecondMax = { create: 5_000, read: 10_000, image: 2_000 } as const
 
 const jobsPerAccount = 28
 /** Of 300 that a key may make in a minute, some have made its jobs. */
 const requestsPerKey = 280
+/** Of 120 that an account may create in a minute. */
+const imagesPerAccount = 100
+/** As many as give each connection one of the 8 slots of its account. */
+const accountsForSlots = Math.ceil(connections / 8)
 
 const repeated = (requests: ReadonlyArray<HttpCallers.Request>): ReadonlyArray<HttpCallers.Request> =>
   Array.from({ length: requestsPerKey }, () => requests).flat()
@@ -104,6 +118,19 @@ const createOf = (key: string, idempotencyKey: string): HttpCallers.Request => (
     "idempotency-key": idempotencyKey
   },
   body
+})
+
+const image = JSON.stringify({
+  plan: "credits",
+  model: "kinora-sketch-1",
+  prompt: "a lake at dawn, mist between the hills",
+  size: "1024x1024"
+})
+
+const imageOf = (key: string, idempotencyKey: string): HttpCallers.Request => ({
+  ...createOf(key, idempotencyKey),
+  path: "/v1/images/generations",
+  body: image
 })
 
 const getOf = (key: string, id: string): HttpCallers.Request => ({

@@ -9,6 +9,7 @@ const names = [
   "pg-boss",
   "rate-limiter-flexible",
   "fastify",
+  "@fastify/send",
   "pg",
   "undici"
 ]

@@ -2,12 +2,15 @@
  * The peer of the HTTP benchmarks: what one writes by hand with Fastify and `pg` when
  * speed is all. It checks the key, and takes credits and records the job under its
  * idempotency key in one transaction of prepared statements. It has no rate limits, no
- * lanes, no lots, no double entry and no fingerprint, so it bounds from above.
+ * lanes, no lots, no double entry and no fingerprint, so it bounds from above. Its
+ * images are made in no time, and it has no queue and no workers.
  *
- * `node fastifyServer.ts <database url>`; says `{"base_url": …}` when it is ready.
+ * `node fastifyServer.ts <database url> <directory for images>`; says `{"base_url": …}` when it is ready.
  */
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import type { Pool, PoolClient } from "pg"
 import * as PgPool from "./PgPool.ts"
 
@@ -26,7 +29,13 @@ interface JobRow {
   readonly created_at: Date
 }
 
+interface CreateImage {
+  readonly model: string
+  readonly prompt: string
+}
+
 const pool = PgPool.make(process.argv[2])
+const directory = process.argv[3] ?? "."
 const server = fastify()
 
 /** Keys that were seen; ours remembers them too. */
@@ -113,6 +122,14 @@ const createSchema = {
   }
 }
 
+const imageSchema = {
+  body: {
+    type: "object",
+    required: ["model", "prompt"],
+    properties: { model: { type: "string" }, prompt: { type: "string", maxLength: 2000 } }
+  }
+}
+
 server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async (request, reply) => {
   const account = await accountOf(request)
   if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
@@ -125,6 +142,24 @@ server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (re
   const account = await accountOf(request)
   if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
   return answer(reply, 200, await find(pool, request.params.id, account))
+})
+
+const picture = Buffer.alloc(4096, 1)
+
+server.post<{ Body: CreateImage }>("/v1/images/generations", { schema: imageSchema }, async (request, reply) => {
+  const account = await accountOf(request)
+  if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
+  const key = request.headers["idempotency-key"]
+  const { model, prompt } = request.body
+  const { row } = await create(account, typeof key === "string" ? key : randomUUID(), { model, params: { prompt } })
+  if (row === undefined) return reply.code(404).send({ error: "not_found" })
+  // As durable as the row that says it is there.
+  await writeFile(join(directory, `${row.id}.png`), picture, { flush: true })
+  await pool.query({ name: "complete", text: "UPDATE job SET status = 'completed' WHERE id = $1", values: [row.id] })
+  return {
+    created: Math.floor(row.created_at.getTime() / 1000),
+    data: [{ url: `http://${request.host}/${row.id}.png` }]
+  }
 })
 
 process.once("SIGTERM", () => void server.close().then(() => pool.end()))

@@ -6,8 +6,9 @@ import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
-const names = "create get replay claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256"
-  .split(" ")
+const names =
+  "create get replay image content ranges claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256"
+    .split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")
 

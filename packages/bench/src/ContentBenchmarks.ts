@@ -1,0 +1,171 @@
+/** Downloading a result over HTTP: ours beside a server that does nothing but send the same file. */
+import { Effect, Random, Schema } from "effect"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import {
+  attempt,
+  type Benchmark,
+  BenchmarkFailure,
+  type Contestant,
+  type Environment,
+  failingWith
+} from "./Benchmark.ts"
+import * as HttpCallers from "./HttpCallers.ts"
+import type { HttpServer } from "./HttpContestants.ts"
+import * as KinoraServer from "./KinoraServer.ts"
+import * as ServerProcess from "./ServerProcess.ts"
+
+const mebibyte = 2 ** 20
+const result = { mebibytes: 64, bytes: 64 * mebibyte } as const
+const range = { bytes: 64 * 1024, total: 1_000 } as const
+
+/** Connections of the callers. */
+const connections = 8
+
+/** All of them. */
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  {
+    name: "content",
+    title: `MiB of a result of ${result.mebibytes} MiB, downloaded whole over HTTP, ${connections} connections`,
+    compares: "perSecond",
+    contestants: contestantsFor(
+      Effect.succeed({ status: 200, bytes: result.bytes, counts: result.mebibytes, ranges: [undefined] })
+    )
+  },
+  {
+    name: "ranges",
+    title: `Ranges of 64 KiB of such a result, ${range.total} random ones over and over, ${connections} connections`,
+    compares: "perSecond",
+    contestants: contestantsFor(
+      Effect.map(
+        Effect.replicateEffect(Random.nextIntBetween(0, result.bytes - range.bytes), range.total),
+        (starts) => ({
+          status: 206,
+          bytes: range.bytes,
+          counts: 1,
+          ranges: starts.map((start) => `bytes=${start}-${start + range.bytes - 1}`)
+        })
+      )
+    )
+  }
+]
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What is asked for in a round, over and over. */
+interface Downloads {
+  readonly status: number
+  /** Of each answer. */
+  readonly bytes: number
+  /** As how many operations an answer counts. */
+  readonly counts: number
+  readonly ranges: ReadonlyArray<string | undefined>
+}
+
+/** Where a server has the file. */
+interface Place {
+  readonly name: string
+  readonly origin: string
+  readonly path: string
+}
+
+function contestantsFor(downloads: Effect.Effect<Downloads>): Benchmark["contestants"] {
+  return Effect.fnUntraced(function*(environment) {
+    const asked = yield* downloads
+    const kinora = yield* KinoraServer.make(environment, { workers: 1, models: [model], settings })
+    const place = yield* makeResult(kinora)
+    const file = yield* fileOf(kinora)
+    const origin = yield* ServerProcess.make({
+      module: join(import.meta.dirname, "fastifyFiles.ts"),
+      args: [file.parentPath],
+      environment: {}
+    })
+    const peer: Place = { name: "Fastify + @fastify/send", origin, path: `/${encodeURIComponent(file.name)}` }
+    return [
+      contestantOf(place, asked, environment, environment.tidy(kinora.database)),
+      contestantOf(peer, asked, environment)
+    ]
+  })
+}
+
+const contestantOf = (
+  { name, origin, path }: Place,
+  { bytes, counts, ranges, status }: Downloads,
+  { seconds }: Environment,
+  prepare: Effect.Effect<void, BenchmarkFailure> = Effect.void
+): Contestant => {
+  const requests = ranges.map((range): HttpCallers.Request => ({
+    method: "GET",
+    path,
+    headers: range === undefined ? {} : { range }
+  }))
+  const repeated = Array.from({ length: Math.ceil(seconds * perSecondMax / requests.length) }, () => requests).flat()
+  return {
+    name,
+    round: Effect.andThen(
+      prepare,
+      Effect.map(
+        HttpCallers.download({ origin, connections, seconds, status, requests: repeated, bytes }),
+        (round) => ({ ...round, perSecond: round.perSecond * counts })
+      )
+    )
+  }
+}
+
+/** Nobody is expected to answer more; it bounds what is prepared. */
+const perSecondMax = 10_000
+
+/** Makes jobs whose result is nothing but bytes. */
+const model = {
+  id: "bytes",
+  name: "Bytes",
+  kind: "video",
+  capabilities: ["text_to_video"],
+  max_prompt_chars: 100,
+  params_schema: [],
+  price_table: [{ params: {}, credits: 1 }],
+  driver: { name: "scripted", options: { bytes: result.bytes } },
+  time_limit: "10 minutes",
+  output_formats: ["video/mp4"]
+} as const
+
+/** Every limit stays on, and is wide enough for one account to download one result all day. */
+const settings = {}
+
+/** Has the result made, and answers with where it is downloaded without a key, as by a browser. */
+const makeResult = Effect.fnUntraced(function*({ makeKeys, name, origin }: HttpServer) {
+  const [key = ""] = yield* makeKeys(1)
+  const headers = { "authorization": `Bearer ${key}`, "content-type": "application/json" }
+  const ask = (status: number, request: Pick<HttpCallers.Request, "method" | "path" | "body">) =>
+    HttpCallers.send({ origin, connections: 1, seconds: 60, status, requests: [{ headers, ...request }] }).pipe(
+      Effect.flatMap(({ bodies: [body = ""] }) => Schema.decodeEffect(Job)(body)),
+      failingWith("The result could not be made")
+    )
+  const body = JSON.stringify({ plan: "credits", model: model.id, params: { prompt: "bytes" } })
+  const { id } = yield* ask(201, { method: "POST", path: "/v1/generations", body })
+  const { output } = yield* ask(200, { method: "GET", path: `/v1/generations/${id}?wait=60` })
+  if (output === null) return yield* new BenchmarkFailure({ what: "The result was not made in time" })
+  const { pathname, search } = new URL(output.url)
+  const place: Place = { name, origin, path: pathname + search }
+  return place
+})
+
+const Job = Schema.fromJsonString(Schema.Struct({
+  id: Schema.String,
+  output: Schema.NullOr(Schema.Struct({ url: Schema.String }))
+}))
+
+/** The file of the only result that there is, so that both read the same bytes from the same disk. */
+const fileOf = Effect.fnUntraced(function*({ files }: KinoraServer.KinoraServer) {
+  const entries = yield* attempt(
+    "The result is not on the disk",
+    () => readdir(files, { recursive: true, withFileTypes: true })
+  )
+  const [file, ...others] = entries.filter((entry) => entry.isFile())
+  if (file === undefined || others.length > 0) {
+    return yield* new BenchmarkFailure({ what: `One file was expected in ${files}` })
+  }
+  return file
+})

@@ -1,0 +1,62 @@
+/** The real server in a process of its own, on a database and a directory that nobody else has. */
+import type { ModelInput } from "@kinora/catalog/Model"
+import { Effect, Layer } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import type { HttpServer } from "./HttpContestants.ts"
+import * as KinoraAccounts from "./KinoraAccounts.ts"
+import * as KinoraServices from "./KinoraServices.ts"
+import * as ServerProcess from "./ServerProcess.ts"
+
+/** A server that takes requests. */
+export interface KinoraServer extends HttpServer {
+  /** Where it keeps its results, each as a file. */
+  readonly files: string
+}
+
+/** What a server is told. */
+export interface KinoraServerOptions {
+  /** Jobs at once. */
+  readonly workers: number
+  /** Default: the models of a first start. */
+  readonly models?: ReadonlyArray<ModelInput>
+  /** Further settings. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Starts it. Its accounts are made by the services in this process. */
+export const make = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
+  const url = yield* environment.database
+  const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
+  const directory = yield* Effect.acquireRelease(
+    attempt("No directory for the server", () => mkdtemp(join(tmpdir(), "kinora-bench-data-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+  )
+  const config = join(directory, "kinora.config.yaml")
+  // JSON is YAML.
+  yield* attempt("No configuration for the server", () => writeFile(config, JSON.stringify({ models: options.models })))
+  const origin = yield* ServerProcess.make({
+    module: join(import.meta.dirname, "../../../hosts/server/src/main.ts"),
+    args: ["--json"],
+    environment: {
+      KINORA_CONFIG: config,
+      KINORA_DATABASE_URL: url,
+      KINORA_DATA_DIR: join(directory, "data"),
+      KINORA_PORT: "0",
+      KINORA_WORKERS: String(options.workers),
+      KINORA_LOG_LEVEL: "warn",
+      ...options.settings
+    }
+  })
+  const server: KinoraServer = {
+    name: "kinora",
+    origin,
+    database: url,
+    files: join(directory, "data", "files", "blobs"),
+    makeKeys: (count) =>
+      KinoraAccounts.make(count).pipe(Effect.provideContext(services), failingWith("The accounts could not be made"))
+  }
+  return server
+})
