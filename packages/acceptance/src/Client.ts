@@ -49,6 +49,10 @@ export const send = (url: string, init: RequestInit = {}): Effect.Effect<Answer,
 export const jobOf = (answer: Answer): Job =>
   Option.getOrThrowWith(decodeJob(textOf(answer)), () => new Error(`No job: ${answer.status} ${textOf(answer)}`))
 
+/** The jobs of a list. An answer without them is a defect that shows it. */
+export const jobsOf = (answer: Answer): ReadonlyArray<Job> =>
+  Option.getOrThrowWith(decodeJobs(textOf(answer)), () => new Error(`No jobs: ${answer.status} ${textOf(answer)}`)).data
+
 /** The `code` of an error envelope, or `undefined` when the answer is none. */
 export const errorCodeOf = (answer: Answer): string | undefined =>
   Option.getOrUndefined(decodeError(textOf(answer)))?.error.code
@@ -104,6 +108,8 @@ export type Client = ReturnType<typeof make>
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(bytes)
 
 const decodeJob = Schema.decodeUnknownOption(Schema.fromJsonString(Job))
+
+const decodeJobs = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Job) })))
 
 const decodeError = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
