@@ -83,7 +83,8 @@ export class Generator extends Context.Service<Generator, {
 
   /**
    * Hands the work over and answers as soon as it is taken, not when it is done.
-   * Fails with `Transient` only when nothing was started.
+   * Fails with `Transient` only when nothing was started. Input images are read
+   * here, and fail it with what their bodies fail with.
    */
   readonly submit: (request: GenerationRequest) => Effect.Effect<Operation, GeneratorError>
 

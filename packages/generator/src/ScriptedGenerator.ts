@@ -7,18 +7,23 @@
  * `Control` is told concerns this process alone.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Random, Schema, Stream } from "effect"
-import type { GenerationRequest } from "./GenerationRequest.ts"
+import type { GenerationRequest, InputImage } from "./GenerationRequest.ts"
 import * as Generator from "./Generator.ts"
 import { GeneratorError, Permanent, type Reason, Transient } from "./GeneratorError.ts"
+import * as Records from "./internal/Records.ts"
 import * as SyntheticFile from "./internal/SyntheticFile.ts"
 
 /** What happens to a request. */
 export interface Script {
   /** From `submit` to the outcome, or `hold`: until `Control` says. Default 0. */
   readonly delay?: Duration.Input | "hold" | undefined
+  /** If it is longer than `delay`: each request takes a time between the two, every one as likely. */
+  readonly delayMax?: Duration.Input | undefined
   /** How it ends. Default `succeed`. */
   readonly outcome?: "succeed" | Permanent | undefined
-  /** Size of the result; at least what the smallest valid file takes. Default 4096. */
+  /** Share of the requests that end with a failure that `outcome` names, 0 to 1; the others succeed. Default 1. */
+  readonly failureRate?: number | undefined
+  /** Size of the result in bytes; at least what the smallest valid file takes. Default 4096. */
   readonly bytes?: number | undefined
   /** The first calls of `submit` fail like this, one after the other. */
   readonly submitErrors?: ReadonlyArray<Reason> | undefined
@@ -34,8 +39,6 @@ export interface Script {
 export interface ScriptedOptions {
   /** What happens to a request. Default: it succeeds at once. */
   readonly script?: Script | ((request: GenerationRequest) => Script) | undefined
-  /** Share of requests that fail although their script says `succeed`, 0 to 1. Default 0. */
-  readonly failureRate?: number | undefined
   /** How often to ask again. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined
   /** See `Generator.resubmit`. `unsafe` makes every `submit` a new piece of work, as some providers do. Default `safe`. */
@@ -45,11 +48,10 @@ export interface ScriptedOptions {
 }
 
 /** A call that was made. */
-export interface Call {
-  readonly method: "submit" | "poll" | "cancel" | "collect"
-  /** The request's id. */
-  readonly id: string
-}
+export type Call = Records.Call
+
+/** An input image that was read to its end. */
+export type ReadImage = Records.ReadImage
 
 /** Tells the scripted generator what to do, and what it was asked. Ids are those of the requests. */
 export class Control extends Context.Service<Control, {
@@ -63,6 +65,8 @@ export class Control extends Context.Service<Control, {
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
   /** Waits until the call was made, if it was not made before. Without `id`, by any request. Answers with the call. */
   readonly called: (method: Call["method"], id?: string) => Effect.Effect<Call>
+  /** The input images of a request, in its order, once `submit` has read them; none before. */
+  readonly images: (id: string) => Effect.Effect<ReadonlyArray<ReadImage>>
   /** How the generator works; drivers' business. */
   readonly generator: Generator.Generator["Service"]
 }>()("@kinora/generator/ScriptedGenerator/Control") {}
@@ -93,89 +97,40 @@ const Promised = Schema.Struct({
 })
 type Promised = typeof Promised.Type
 
-/** What this process knows of a request. */
-interface Known {
-  script: Script | undefined
-  operation: Generator.Operation | undefined
-  /** How many scripted errors each list has given. */
-  readonly given: { submitErrors: number; pollErrors: number; collectErrors: number; bodyErrors: number }
-  readonly decided: Deferred.Deferred<"succeed" | Permanent>
-}
-
 const cancelled = new Permanent({ code: "generation_failed", reason: null, message: "The generation was cancelled." })
-const broken = new Permanent({ code: "generation_failed", reason: "provider", message: "The generator failed." })
 const foreign = new Permanent({
   code: "generation_failed",
   reason: "internal",
   message: "The generation is not known."
 })
 
+/** An image whose body is not as long as it says would be refused by every provider. */
+const unequal = new Permanent({
+  code: "generation_failed",
+  reason: "internal",
+  message: "An input image could not be read."
+})
+
 const make = (options: ScriptedOptions): Control["Service"] => {
-  const { failureRate = 0, rememberedMax = 10_000, resubmit = "safe", script: fallback = {} } = options
+  const { rememberedMax = 10_000, resubmit = "safe", script: fallback = {} } = options
   const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
-  const requests = new Map<string, Known>()
-  const calls: Array<Call> = []
-  const waiting = new Set<{ readonly matches: (call: Call) => boolean; readonly seen: Deferred.Deferred<Call> }>()
+  const { called, calls, record, requestOf } = Records.make<Script>(rememberedMax)
+  type Known = ReturnType<typeof requestOf>
 
-  const knownOf = (id: string): Known => {
-    const found = requests.get(id)
-    if (found !== undefined) return found
-    const known: Known = {
-      script: undefined,
-      operation: undefined,
-      given: { submitErrors: 0, pollErrors: 0, collectErrors: 0, bodyErrors: 0 },
-      decided: Deferred.makeUnsafe()
-    }
-    requests.set(id, known)
-    for (const oldest of requests.keys()) {
-      if (requests.size <= rememberedMax) break
-      requests.delete(oldest)
-    }
-    return known
-  }
-
-  const record = (call: Call) =>
+  /** Fails with the next error of a list, once. */
+  const meetError = (known: Known, list: Records.ErrorList) =>
     Effect.suspend(() => {
-      calls.push(call)
-      if (calls.length > rememberedMax) calls.shift()
-      const woken = [...waiting].filter(({ matches }) => matches(call))
-      for (const waiter of woken) waiting.delete(waiter)
-      return Effect.forEach(woken, ({ seen }) => Deferred.succeed(seen, call), { discard: true })
-    })
-
-  /** The next error of a list, once. */
-  const nextError = (known: Known, list: keyof Known["given"]): Reason | undefined => {
-    const error = known.script?.[list]?.[known.given[list]]
-    if (error !== undefined) known.given[list] += 1
-    return error
-  }
-  const meetError = (known: Known, list: keyof Known["given"]) =>
-    Effect.suspend(() => {
-      const reason = nextError(known, list)
+      const reason = Records.nextError(known, list)
       return reason === undefined ? Effect.void : Effect.fail(new GeneratorError({ reason }))
     })
 
-  const promise = Effect.fnUntraced(function*(request: GenerationRequest, script: Script) {
-    const { bytes = 4096, delay = 0, outcome = "succeed" } = script
-    const now = yield* Clock.currentTimeMillis
-    const unlucky = outcome === "succeed" && failureRate > 0 && (yield* Random.next) < failureRate
-    const failure = unlucky ? broken : outcome === "succeed" ? null : outcome
-    const promised: Promised = {
-      scripted: request.id,
-      kind: request.kind,
-      dueAt: delay === "hold" ? null : now + Duration.toMillis(Duration.fromInputUnsafe(delay)),
-      failure: failure && { code: failure.code, reason: failure.reason, message: failure.message },
-      bytes
-    }
-    return promised
-  })
-
   const submit = Effect.fn("ScriptedGenerator.submit")(function*(request: GenerationRequest) {
     yield* record({ method: "submit", id: request.id })
-    const known = knownOf(request.id)
+    const known = requestOf(request.id)
     known.script ??= typeof fallback === "function" ? fallback(request) : fallback
     yield* meetError(known, "submitErrors")
     if (known.operation !== undefined && resubmit === "safe") return known.operation
+    known.images = yield* Effect.forEach(request.images, readToEnd)
     const operation = yield* promise(request, known.script)
     known.operation = operation
     return operation
@@ -197,7 +152,7 @@ const make = (options: ScriptedOptions): Control["Service"] => {
     const promised = decode(operation)
     if (promised === undefined) return Generator.failed(foreign)
     yield* record({ method: "poll", id: promised.scripted })
-    const known = knownOf(promised.scripted)
+    const known = requestOf(promised.scripted)
     yield* meetError(known, "pollErrors")
     const status = yield* settle(promised, known)
     if (status !== undefined) return status
@@ -209,7 +164,7 @@ const make = (options: ScriptedOptions): Control["Service"] => {
     const promised = decode(operation)
     if (promised === undefined) return
     yield* record({ method: "cancel", id: promised.scripted })
-    const known = knownOf(promised.scripted)
+    const known = requestOf(promised.scripted)
     const status = yield* settle(promised, known)
     if (status === undefined || status._tag === "Pending") yield* Deferred.succeed(known.decided, cancelled)
   })
@@ -218,31 +173,58 @@ const make = (options: ScriptedOptions): Control["Service"] => {
     const promised = decode(operation)
     if (promised === undefined) return yield* new GeneratorError({ reason: foreign })
     yield* record({ method: "collect", id: promised.scripted })
-    const known = knownOf(promised.scripted)
+    const known = requestOf(promised.scripted)
     yield* meetError(known, "collectErrors")
     const status = yield* settle(promised, known)
     if (status?._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
     if (status?._tag !== "Succeeded") return yield* new GeneratorError({ reason: new Transient({}) })
-    return outputOf(promised, nextError(known, "bodyErrors"))
+    return outputOf(promised, Records.nextError(known, "bodyErrors"))
   })
 
   return Control.of({
-    script: (id, script) => Effect.sync(() => void (knownOf(id).script = script)),
-    succeed: (id) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(knownOf(id).decided, "succeed"))),
-    fail: (id, error) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(knownOf(id).decided, error))),
-    calls: Effect.sync(() => [...calls]),
-    called: (method, id) =>
-      Effect.suspend(() => {
-        const matches = (call: Call) => call.method === method && (id === undefined || call.id === id)
-        const made = calls.find(matches)
-        if (made !== undefined) return Effect.succeed(made)
-        const waiter = { matches, seen: Deferred.makeUnsafe<Call>() }
-        waiting.add(waiter)
-        return Effect.ensuring(Deferred.await(waiter.seen), Effect.sync(() => waiting.delete(waiter)))
-      }),
+    script: (id, script) => Effect.sync(() => void (requestOf(id).script = script)),
+    succeed: (id) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(requestOf(id).decided, "succeed"))),
+    fail: (id, error) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(requestOf(id).decided, error))),
+    images: (id) => Effect.sync(() => requestOf(id).images),
+    calls,
+    called,
     generator: { resubmit, submit, poll, cancel, collect }
   })
 }
+
+/** What a script makes of a request, chance included. */
+const promise = Effect.fnUntraced(function*(request: GenerationRequest, script: Script) {
+  const { bytes = 4096, outcome = "succeed" } = script
+  const failure = outcome !== "succeed" && (yield* happens(script.failureRate ?? 1)) ? outcome : null
+  const now = yield* Clock.currentTimeMillis
+  const delay = yield* delayOf(script)
+  const promised: Promised = {
+    scripted: request.id,
+    kind: request.kind,
+    dueAt: delay === "hold" ? null : now + delay,
+    failure: failure && { code: failure.code, reason: failure.reason, message: failure.message },
+    bytes
+  }
+  return promised
+})
+
+const happens = (rate: number) => rate >= 1 ? Effect.succeed(true) : Effect.map(Random.next, (chance) => chance < rate)
+
+/** Milliseconds. */
+const delayOf = ({ delay = 0, delayMax }: Script) => {
+  if (delay === "hold") return Effect.succeed(delay)
+  const min = Duration.toMillis(Duration.fromInputUnsafe(delay))
+  const max = delayMax === undefined ? min : Duration.toMillis(Duration.fromInputUnsafe(delayMax))
+  return max > min ? Effect.map(Random.nextBetween(min, max), Math.round) : Effect.succeed(min)
+}
+
+/** Reads an image as a provider would, so that one that is missing or cut is noticed. */
+const readToEnd = Effect.fnUntraced(function*({ body, bytes, height, mime, width }: InputImage) {
+  const read = yield* Stream.runFold(body, () => 0, (total, part: Uint8Array) => total + part.length)
+  if (read !== bytes) return yield* new GeneratorError({ reason: unequal })
+  const image: ReadImage = { mime, width, height, bytes }
+  return image
+})
 
 const decodeOption = Schema.decodeUnknownOption(Promised)
 const decode = (operation: Generator.Operation): Promised | undefined => Option.getOrUndefined(decodeOption(operation))
@@ -252,6 +234,7 @@ const outputOf = ({ bytes, kind }: Promised, breaksWith: Reason | undefined): Ge
   const body: Stream.Stream<Uint8Array, GeneratorError> = Stream.fromIterable(file.parts, { chunkSize: 1 })
   return {
     ...file.facts,
+    poster: kind === "video" ? SyntheticFile.frame() : undefined,
     body: breaksWith === undefined
       ? body
       : Stream.concat(Stream.take(body, file.partsTotal >> 1), Stream.fail(new GeneratorError({ reason: breaksWith })))

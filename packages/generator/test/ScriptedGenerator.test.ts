@@ -2,9 +2,9 @@ import { assert, it } from "@effect/vitest"
 import { Context, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { crc32, inflateSync } from "node:zlib"
-import type { GenerationRequest } from "../src/GenerationRequest.ts"
+import type { GenerationRequest, InputImage } from "../src/GenerationRequest.ts"
 import { Generator } from "../src/Generator.ts"
-import { type GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
+import { GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
 import * as ScriptedGenerator from "../src/ScriptedGenerator.ts"
 
 const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
@@ -90,15 +90,92 @@ it.effect("lets the script depend on the request, and Control on the id", () =>
     Effect.provide(scripted({ script: ({ prompt }) => ({ outcome: prompt === "bad" ? rejected : "succeed" }) }))
   ))
 
-it.effect("fails the share of requests that it was told to", () =>
+const many = Array.from({ length: 400 }, (_, index) => `r${index}`)
+
+it.effect("fails the share of requests that it was told to, with what the script says", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
-    const ids = Array.from({ length: 400 }, (_, index) => `r${index}`)
-    const statuses = yield* Effect.forEach(ids, (id) => Effect.flatMap(generator.submit(request(id)), generator.poll))
-    const failures = statuses.filter(({ _tag }) => _tag === "Failed").length
-    assert.isAbove(failures, 60)
-    assert.isBelow(failures, 140)
-  }).pipe(Effect.provide(scripted({ failureRate: 0.25 }))))
+    const statuses = yield* Effect.forEach(many, (id) => Effect.flatMap(generator.submit(request(id)), generator.poll))
+    const failures = statuses.filter((status) => status._tag === "Failed")
+    assert.isAbove(failures.length, 60)
+    assert.isBelow(failures.length, 140)
+    for (const { error } of failures) assert.deepStrictEqual(error, rejected)
+  }).pipe(Effect.provide(scripted({ script: { outcome: rejected, failureRate: 0.25 } }))))
+
+it.effect("fails none at a rate of 0, and all at a rate of 1", () =>
+  Effect.gen(function*() {
+    for (const [failureRate, expected] of [[0, "Succeeded"], [1, "Failed"]] as const) {
+      const control = scripted({ script: { outcome: rejected, failureRate } })
+      const generator = Context.get(yield* Layer.build(control), Generator)
+      for (const id of many) {
+        assert.strictEqual((yield* Effect.flatMap(generator.submit(request(id)), generator.poll))._tag, expected)
+      }
+    }
+  }))
+
+it.effect("takes a time between the shortest and the longest, and another one for each request", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const operations = yield* Effect.forEach(many, (id) => generator.submit(request(id)))
+    const pending = Effect.map(
+      Effect.forEach(operations, (operation) => generator.poll(operation)),
+      (statuses) => statuses.filter(({ _tag }) => _tag === "Pending").length
+    )
+    yield* TestClock.adjust("999 millis")
+    assert.strictEqual(yield* pending, 400)
+    yield* TestClock.adjust("1001 millis")
+    const inTheMiddle = yield* pending
+    assert.isAbove(inTheMiddle, 140)
+    assert.isBelow(inTheMiddle, 260)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* pending, 0)
+  }).pipe(Effect.provide(scripted({ script: { delay: "1 second", delayMax: "3 seconds" } }))))
+
+it.effect("reads every input image to its end while it submits, in order", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const control = yield* ScriptedGenerator.Control
+    const read: Array<number> = []
+    const image = (width: number, ...parts: ReadonlyArray<number>): InputImage => ({
+      mime: "image/webp",
+      width,
+      height: 20,
+      bytes: parts.reduce((total, part) => total + part, 0),
+      body: Stream.tap(
+        Stream.map(Stream.fromIterable(parts), (part) => new Uint8Array(part)),
+        ({ length }) => Effect.sync(() => read.push(length))
+      )
+    })
+    const images = [image(10, 5, 6), image(11, 7)]
+    assert.deepStrictEqual(yield* control.images("a"), [])
+    yield* generator.submit(request("a", { mode: "image_to_image", images }))
+    assert.deepStrictEqual(read, [5, 6, 7])
+    assert.deepStrictEqual(yield* control.images("a"), [
+      { mime: "image/webp", width: 10, height: 20, bytes: 11 },
+      { mime: "image/webp", width: 11, height: 20, bytes: 7 }
+    ])
+    yield* generator.submit(request("a", { mode: "image_to_image", images }))
+    assert.deepStrictEqual(read, [5, 6, 7], "what was submitted is not read again")
+  }).pipe(Effect.provide(scripted())))
+
+it.effect("does not take a request over whose images cannot be read, and takes it once they can", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const bytes = new Uint8Array(3)
+    const submit = (body: InputImage["body"]) =>
+      generator.submit(request("a", {
+        mode: "image_to_image",
+        images: [{ mime: "image/png", width: 9, height: 9, bytes: 3, body }]
+      }))
+    const away = yield* Effect.flip(submit(Stream.fail(new GeneratorError({ reason: new Transient({}) }))))
+    assert.isTrue(away.isRetryable)
+    const gone = yield* Effect.flip(submit(Stream.fail(new GeneratorError({ reason: rejected }))))
+    assert.deepStrictEqual(gone.reason, rejected)
+    for (const body of [Stream.empty, Stream.make(bytes, bytes)]) {
+      assert.strictEqual((yield* Effect.flip(submit(body))).reason._tag, "Permanent")
+    }
+    assert.strictEqual((yield* Effect.flatMap(submit(Stream.make(bytes)), generator.poll))._tag, "Succeeded")
+  }).pipe(Effect.provide(scripted())))
 
 it.effect("gives scripted errors first, one per call, then goes on", () =>
   Effect.gen(function*() {
@@ -232,6 +309,16 @@ it.effect("delivers a container of exactly the size that was asked for where a v
     assert.strictEqual(file.length, 1_000_000)
     assert.strictEqual(file.toString("latin1", 4, 8), "ftyp")
   }).pipe(Effect.scoped, Effect.provide(scripted({ script: { bytes: 1_000_000 } }))))
+
+it.effect("delivers an image of the first frame with a video, and with nothing else (D10)", () =>
+  Effect.gen(function*() {
+    const generator = yield* Generator
+    const posterOf = (id: string, rest: Partial<GenerationRequest>) =>
+      Effect.map(Effect.flatMap(generator.submit(request(id, rest)), generator.collect), ({ poster }) => poster)
+    const poster = yield* posterOf("a", { kind: "video", mode: "text_to_video", format: "mp4" })
+    assert.deepStrictEqual(pngChunks(Buffer.from(poster ?? [])).map(({ type }) => type), ["IHDR", "IDAT", "IEND"])
+    assert.isUndefined(yield* posterOf("b", {}))
+  }).pipe(Effect.scoped, Effect.provide(scripted())))
 
 /** The chunks of a PNG; fails on a wrong checksum. */
 const pngChunks = (file: Buffer) => {

@@ -20,6 +20,9 @@ export const picture = (bytes: number): SyntheticFile => {
   return { facts: { mime: "image/png", width: side, height: side }, ...file }
 }
 
+/** The picture in as few bytes as it takes, whole: what stands for a frame of a video. */
+export const frame = (): Uint8Array => concat([...picture(0).parts])
+
 /** An MP4 container of `bytes` without a picture in it: for moving bytes, not for looking at. */
 export const video = (bytes: number): SyntheticFile => {
   const head = box("ftyp", concat([ascii("isom"), uint32(512), ascii("isommp42")]))
