@@ -7,18 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Drivers from "../src/Drivers.ts"
 import * as Settings from "../src/Settings.ts"
+import { code, rowsBelow } from "./MarkdownTable.ts"
 
 const document = Effect.promise(() => readFile(new URL("../../../docs/configuration.md", import.meta.url), "utf8"))
-
-/** The rows of the table below a heading of the document, cell by cell. */
-const rowsBelow = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const lines = text.slice(text.indexOf(`\n${heading}\n`) + heading.length + 2).split("\n")
-  const start = lines.findIndex((line) => line.startsWith("|"))
-  const end = lines.findIndex((line, index) => index > start && !line.startsWith("|"))
-  return lines.slice(start + 2, end).map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
-}
-
-const code = (text: string) => text === "" ? "" : `\`${text}\``
 
 /** The settings from a file with this text, and nothing else. */
 const load = (text: string) =>

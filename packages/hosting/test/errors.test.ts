@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FailureCode } from "@kinora/generations/Generation"
+import { ErrorCode } from "@kinora/http-api"
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import { code, rowsBelow } from "./MarkdownTable.ts"
+
+const document = Effect.promise(() => readFile(new URL("../../../docs/errors.md", import.meta.url), "utf8"))
+
+describe("docs/errors.md", () => {
+  it.effect("lists every code with its status, what it says, and whether to try again (D40)", () =>
+    Effect.gen(function*() {
+      const rows = rowsBelow(yield* document, "## Codes")
+      assert.deepStrictEqual(
+        rows.map(([status, name, message, , again]) => [status, name, message, again]),
+        Object.entries(ErrorCode.table).map(([name, { message, retryable, status }]) => [
+          String(status),
+          code(name),
+          message,
+          retryable ? "yes" : "no"
+        ])
+      )
+      assert.isEmpty(rows.filter(([, , , whatToDo]) => whatToDo === ""))
+    }))
+
+  it.effect("lists why jobs fail (D12)", () =>
+    Effect.gen(function*() {
+      const [, list = ""] = (yield* document).match(/The codes there are (.+?)\./) ?? []
+      const names = Array.from(list.matchAll(/`(\w+)`/g), ([, name]) => name)
+      assert.deepStrictEqual(new Set(names), new Set<string>(FailureCode.literals))
+    }))
+})
