@@ -1,5 +1,11 @@
-/** Writes `openapi.json`: `npm run openapi -w @kinora/http-api`. */
+/** Writes `openapi.json` and `admin-openapi.json`: `npm run openapi -w @kinora/http-api`. */
+import type { OpenApi } from "effect/http-api"
 import { writeFileSync } from "node:fs"
+import * as Admin from "../src/AdminOpenApiDocument.ts"
 import { document } from "../src/OpenApiDocument.ts"
 
-writeFileSync(new URL("../openapi.json", import.meta.url), `${JSON.stringify(document, null, 2)}\n`)
+const write = (name: string, document: OpenApi.OpenAPISpec) =>
+  writeFileSync(new URL(`../${name}`, import.meta.url), `${JSON.stringify(document, null, 2)}\n`)
+
+write("openapi.json", document)
+write("admin-openapi.json", Admin.document)

@@ -1,0 +1,60 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { document } from "../src/AdminOpenApiDocument.ts"
+import * as Public from "../src/OpenApiDocument.ts"
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  (["get", "post", "put", "delete"] as const).flatMap((method) => {
+    const operation = item[method]
+    return operation === undefined ? [] : [{ name: `${method} ${path}`, ...operation }]
+  })
+)
+
+it.effect("admin-openapi.json is what the contract generates", () =>
+  Effect.sync(() => {
+    const written = readFileSync(new URL("../admin-openapi.json", import.meta.url), "utf8")
+    assert.strictEqual(
+      written,
+      `${JSON.stringify(document, null, 2)}\n`,
+      "run: npm run openapi -w @kinora/http-api"
+    )
+  }))
+
+it.effect("describes every operation of D50's first part, and none of the interface for clients", () =>
+  Effect.sync(() => {
+    assert.deepStrictEqual(operations.map(({ name }) => name.replace("/admin/v1", "")), [
+      "post /accounts",
+      "get /accounts/{id}",
+      "post /accounts/{id}/suspend",
+      "post /accounts/{id}/resume",
+      "get /accounts/{id}/keys",
+      "post /accounts/{id}/keys",
+      "delete /accounts/{id}/keys/{key_id}",
+      "put /accounts/{id}/plans/studio",
+      "delete /accounts/{id}/plans/studio",
+      "put /accounts/{id}/plans/credits",
+      "delete /accounts/{id}/plans/credits",
+      "post /accounts/{id}/lots",
+      "get /generations/{id}/ledger",
+      "post /ledger/verify"
+    ])
+    assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
+  }))
+
+it.effect("asks for the token everywhere, and documents 401 and 429 with the limit of the address (D28)", () =>
+  Effect.sync(() => {
+    for (const { name, responses, security } of operations) {
+      assert.deepStrictEqual(security, [{ bearer: [] }], name)
+      for (const status of [401, 429]) assert.property(responses[status]?.headers, "X-RateLimit-Reset", name)
+      for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
+    }
+  }))
+
+it.effect("documents numbers in headers and queries as integers, and bodies as closed", () =>
+  Effect.sync(() => {
+    assert.notInclude(JSON.stringify(document), "^[+-]?(?:")
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      if ("properties" in schema) assert.propertyVal(schema, "additionalProperties", false, name)
+    }
+  }))
