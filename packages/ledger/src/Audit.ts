@@ -34,6 +34,8 @@ export interface Verification {
   readonly totals: Totals
   /** The first of them, by account and subject; empty when all is sound. */
   readonly discrepancies: ReadonlyArray<Discrepancy>
+  /** The last account that was compared when others are left behind it: where to go on. */
+  readonly next: string | undefined
 }
 
 /** Totals of nothing. */

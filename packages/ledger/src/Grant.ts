@@ -1,6 +1,6 @@
 /** Grants: how credits come into an account. */
 import { Data, type DateTime } from "effect"
-import type { LotId, LotKind } from "./Lot.ts"
+import type { Lot, LotKind } from "./Lot.ts"
 
 /** Asks to open a lot, once for its reference. */
 export interface GrantCommand {
@@ -19,10 +19,13 @@ export interface GrantCommand {
 }
 
 /** The lot was opened. */
-export class Granted extends Data.TaggedClass("Granted")<{ readonly lot: LotId }> {}
+export class Granted extends Data.TaggedClass("Granted")<{ readonly lot: Lot }> {}
 
 /** This reference opened a lot before, whatever it asked for then. Nothing was done. */
-export class AlreadyGranted extends Data.TaggedClass("AlreadyGranted")<{ readonly lot: LotId }> {}
+export class AlreadyGranted extends Data.TaggedClass("AlreadyGranted")<{
+  /** The lot as it is now. */
+  readonly lot: Lot
+}> {}
 
 /** The lot would expire before it opens. */
 export class GrantExpired extends Data.TaggedClass("GrantExpired")<{ readonly expiresAt: DateTime.Utc }> {}

@@ -85,8 +85,8 @@ export class Ledger extends Context.Service<Ledger, {
   readonly entries: (options: EntriesOptions) => Effect.Effect<ReadonlyArray<Transaction>, StorageError>
 
   /**
-   * Compares the books with the figures that are kept beside them, for one account
-   * or for all, while others go on working (D24).
+   * Compares the books with the figures that are kept beside them, for one account,
+   * for all, or for a page of them, while others go on working (D24).
    */
   readonly verify: (options?: VerifyOptions) => Effect.Effect<Verification, StorageError>
 }>()("@kinora/ledger/Ledger") {}
@@ -220,20 +220,25 @@ export const make = Effect.fnUntraced(function*(options: LedgerOptions = {}) {
       return yield* store.findTransactions({ account, reference, before, limit })
     }),
 
-    verify: Effect.fn("Ledger.verify")(function*({ account, discrepanciesMax = 100 } = {}) {
+    verify: Effect.fn("Ledger.verify")(function*({ account, accountsMax, after = "", discrepanciesMax = 100 } = {}) {
       Check.limit("The limit of discrepancies", discrepanciesMax, 10_000)
-      let verification: Verification = { accounts: 0, totals: Audit.noTotals, discrepancies: [] }
-      let accounts = account === undefined ? yield* store.findAccounts("", auditedMax) : [account]
-      while (accounts.length > 0) {
+      let verification: Verification = { accounts: 0, totals: Audit.noTotals, discrepancies: [], next: undefined }
+      let last = after
+      while (true) {
+        const room = Math.min(auditedMax, (accountsMax ?? Infinity) - verification.accounts)
+        // One more than there is room for tells whether any is left.
+        const found = account === undefined ? yield* store.findAccounts(last, room + 1) : [account]
+        const accounts = found.slice(0, room)
+        last = accounts.at(-1) ?? last
         const audited = yield* store.audit({ accounts, discrepanciesMax })
         verification = {
           accounts: verification.accounts + accounts.length,
           totals: Audit.addTotals(verification.totals, audited.totals),
-          discrepancies: [...verification.discrepancies, ...audited.discrepancies].slice(0, discrepanciesMax)
+          discrepancies: [...verification.discrepancies, ...audited.discrepancies].slice(0, discrepanciesMax),
+          next: found.length > accounts.length ? last : undefined
         }
-        accounts = account === undefined ? yield* store.findAccounts(accounts.at(-1)!, auditedMax) : []
+        if (verification.next === undefined || verification.accounts === accountsMax) return verification
       }
-      return verification
     })
   })
 })
@@ -319,6 +324,10 @@ export interface EntriesOptions {
 export interface VerifyOptions {
   /** Only this account. Default: all. */
   readonly account?: string | undefined
+  /** Of all accounts, those behind this one: the `next` of an earlier verification. Default: from the first on. */
+  readonly after?: string | undefined
+  /** Of all accounts, at most this many, at least 1. Default: as many as there are. */
+  readonly accountsMax?: number | undefined
   /** At most this many discrepancies are returned. Default 100. */
   readonly discrepanciesMax?: number | undefined
 }

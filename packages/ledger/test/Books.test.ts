@@ -118,7 +118,7 @@ const play = (commands: ReadonlyArray<typeof Command.Type>) => {
           })
         )
         if (typeof answer === "string") return assert.fail(answer)
-        names.set(answer.lot, `${account} ${reference}`)
+        names.set(answer.lot.id, `${account} ${reference}`)
         return assert.strictEqual(answer._tag, expected)
       }
       case "charge":

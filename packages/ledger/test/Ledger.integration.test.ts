@@ -16,7 +16,7 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   const ledger = yield* Ledger
   const expiresAt = DateTime.add(at, { days: 30 })
   const grant = { account, reference: "period-1", kind: "plan", credits: 100, expiresAt, at } as const
-  const { lot } = Result.getOrThrow(yield* ledger.grant(grant))
+  const { lot: { id: lot } } = Result.getOrThrow(yield* ledger.grant(grant))
   const credits = { _tag: "Credits", credits: 30, imagesOnlyAllowed: true } as const
   const quota = { _tag: "Quota", kind: "image", limit: 5 } as const
   yield* ledger.chargeAll([

@@ -23,8 +23,19 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const first = Result.getOrThrow(yield* ledger.grant(grantOf(account, 100)))
         const second = Result.getOrThrow(yield* ledger.grant(grantOf(account, 100)))
         assert.deepStrictEqual([first._tag, second._tag], ["Granted", "AlreadyGranted"])
-        assert.strictEqual(first.lot, second.lot)
+        assert.strictEqual(first.lot.remaining, 100)
+        assert.deepStrictEqual(second.lot, first.lot)
         assert.strictEqual((yield* ledger.balances(account, noon)).credits, 100)
+      }))
+
+    it.effect("answers a repeated grant with the lot as it is now, also when nothing is left in it", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const first = Result.getOrThrow(yield* ledger.grant(grantOf(account, 100)))
+        yield* ledger.charge(chargeOf(account, "job", 100))
+        const second = Result.getOrThrow(yield* ledger.grant(grantOf(account, 7, { kind: "addon", imagesOnly: true })))
+        assert.deepStrictEqual(second.lot, { ...first.lot, remaining: 0 })
       }))
 
     it.effect("shows a lot as it was granted", () =>
@@ -32,7 +43,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = newAccount()
         const options = { kind: "trial", imagesOnly: true, watermark: true } as const
-        const { lot: id } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 7, options)))
+        const { lot: { id } } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 7, options)))
         const { credits, lots } = yield* ledger.balances(account, noon)
         const [{ openedBy, ...lot }, ...others] = lots as [typeof lots[0] & {}]
         assert.deepStrictEqual(lot, {
@@ -94,7 +105,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         ]
         const granted = yield* ledger.grantAll(grants)
         const lotOf = (reference: string) =>
-          Result.getOrThrow(granted[grants.findIndex((grant) => grant.reference === reference)]!).lot
+          Result.getOrThrow(granted[grants.findIndex((grant) => grant.reference === reference)]!).lot.id
         const charge = chargeOf(account, "job", 55, { at: after({ hours: 1 }), imagesOnlyAllowed: true })
         const charged = Result.getOrThrow(yield* ledger.charge(charge))
         assert.deepStrictEqual(charged._tag === "ChargedCredits" ? charged.parts : [], [
@@ -168,7 +179,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }) }),
           grantOf(account, 10, { reference: "b", expiresAt: after({ days: 2 }) })
         ])
-        const [a, b] = granted.map((result) => Result.getOrThrow(result).lot)
+        const [a, b] = granted.map((result) => Result.getOrThrow(result).lot.id)
         yield* ledger.charge(chargeOf(account, "job", 13))
         const refunded = Result.getOrThrow(yield* ledger.refund({ account, reference: "job", at: noon }))
         const parts = [{ lot: a!, credits: 10 }, { lot: b!, credits: 3 }]
@@ -304,7 +315,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        const { lot } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 10)))
+        const { lot: { id: lot } } = Result.getOrThrow(yield* ledger.grant(grantOf(account, 10)))
         yield* ledger.charge(chargeOf(account, "job", 3))
         yield* ledger.charge(quotaChargeOf(account, "other", 1))
         yield* ledger.refund({ account, reference: "job", at: noon })

@@ -50,7 +50,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
           totals: { granted: 10, remaining: 7, consumed: 3, expired: 0 },
-          discrepancies: []
+          discrepancies: [],
+          next: undefined
         })
       }))
 
@@ -106,7 +107,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
           totals: { granted: 100, remaining: 0, consumed: 100, expired: 0 },
-          discrepancies: []
+          discrepancies: [],
+          next: undefined
         })
       }))
 
@@ -173,6 +175,28 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual(after.accounts - before.accounts, created.length)
         assert.strictEqual(after.totals.remaining - before.totals.remaining, 3 * created.length)
         assert.deepStrictEqual(after.discrepancies, [])
+      }))
+
+    it.effect("verifies all accounts page by page, as at once (D24)", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        yield* ledger.grantAll(times(7).map(() => grantOf(newAccount(), 3)))
+        const whole = yield* ledger.verify()
+        assert.isUndefined(whole.next)
+        let accounts = 0
+        let remaining = 0
+        let after: string | undefined
+        do {
+          const page = yield* ledger.verify({ after, accountsMax: 5 })
+          assert.isAtMost(page.accounts, 5)
+          accounts += page.accounts
+          remaining += page.totals.remaining
+          after = page.next
+        } while (after !== undefined)
+        assert.deepStrictEqual([accounts, remaining], [whole.accounts, whole.totals.remaining])
+        // A page that ends with the last account has none behind it.
+        assert.isUndefined((yield* ledger.verify({ accountsMax: whole.accounts })).next)
+        assert.isDefined((yield* ledger.verify({ accountsMax: whole.accounts - 1 })).next)
       }))
 
     it.effect("keeps sound books through a concurrent mix over many accounts", () =>

@@ -200,7 +200,7 @@ export const make = (options: BooksOptions): Books => {
       const found = pages.find({ ...command, kind: "grant" })
       if (found !== undefined) {
         const lot = found.entries[0]!.to as Lot.LotId // a grant has one entry, to its lot
-        return Result.succeed(propose(new Grant.AlreadyGranted({ lot }), () => {}))
+        return Result.succeed(propose(new Grant.AlreadyGranted({ lot: pages.lot(lot) }), () => {}))
       }
       if (DateTime.isLessThanOrEqualTo(command.expiresAt, command.at)) {
         return Result.fail(new Grant.GrantExpired({ expiresAt: command.expiresAt }))
@@ -219,7 +219,7 @@ export const make = (options: BooksOptions): Books => {
         closed: false,
         openedBy: transaction.id
       }
-      return Result.succeed(propose(new Grant.Granted({ lot: lot.id }), () => {
+      return Result.succeed(propose(new Grant.Granted({ lot }), () => {
         pages.openLot(lot)
         pages.book({
           ...transaction,
