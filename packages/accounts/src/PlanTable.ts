@@ -27,6 +27,9 @@ const limitFields = (limits: Limits) => ({
   concurrency: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.concurrency)))
 })
 
+/** What members are called in a configuration, where it differs. */
+const tierKeys = { createRpm: "create_rpm", priceCents: "price_cents" } as const
+
 const studioTier = (
   { createRpm, concurrency, priceCents, images, videos }: Limits & DailyQuota & { readonly priceCents: number }
 ) =>
@@ -38,7 +41,7 @@ const studioTier = (
       images: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(images))),
       videos: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(videos)))
     }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
-  }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+  }).pipe(Schema.encodeKeys(tierKeys), Schema.withDecodingDefaultKey(orDefault({})))
 
 const creditsTier = (
   { createRpm, concurrency, priceCents, credits }: Limits & { readonly priceCents: number; readonly credits: number }
@@ -49,11 +52,11 @@ const creditsTier = (
     priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
     /** Credits of the `plan` lot that each period brings. */
     credits: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(credits)))
-  }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
+  }).pipe(Schema.encodeKeys(tierKeys), Schema.withDecodingDefaultKey(orDefault({})))
 
 /**
  * The table as it can be configured. Everything may be left out and then has the
- * value of `interface.md` and D25, so `{ studio: { pro: { priceCents: 3500 } } }`
+ * value of `interface.md` and D25, so `{ studio: { pro: { price_cents: 3500 } } }`
  * changes one price. Counts are whole numbers, limits at least 1.
  */
 export const PlanTable = Schema.Struct({
@@ -61,6 +64,7 @@ export const PlanTable = Schema.Struct({
   periodDays: positive.pipe(Schema.withDecodingDefaultKey(orDefault(30))),
   /** The limits of a group in which an account has no plan. */
   free: Schema.Struct(limitFields({ createRpm: 10, concurrency: 1 })).pipe(
+    Schema.encodeKeys({ createRpm: "create_rpm" }),
     Schema.withDecodingDefaultKey(orDefault({}))
   ),
   studio: Schema.Struct({
@@ -73,7 +77,7 @@ export const PlanTable = Schema.Struct({
     pro: creditsTier({ createRpm: 60, concurrency: 4, priceCents: 4500, credits: 5000 }),
     business: creditsTier({ createRpm: 120, concurrency: 8, priceCents: 16_000, credits: 20_000 })
   }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
-})
+}).pipe(Schema.encodeKeys({ periodDays: "period_days" }))
 /** See the schema of the same name. */
 export type PlanTable = typeof PlanTable.Type
 

@@ -48,7 +48,7 @@ it("has the prices, quotas and credits of D25", () => {
 })
 
 it("changes what is configured and nothing else", () => {
-  const table = Result.getOrThrow(parse({ studio: { pro: { priceCents: 3500, quota: { images: 250 } } } }))
+  const table = Result.getOrThrow(parse({ studio: { pro: { price_cents: 3500, quota: { images: 250 } } } }))
   assert.deepStrictEqual(table, {
     ...defaults,
     studio: {
@@ -62,10 +62,14 @@ it("refuses tables that make no sense", () => {
   const wrong = [
     { studio: { gold: {} } },
     { studio: { pro: { concurrency: 0 } } },
-    { credits: { pro: { createRpm: 1.5 } } },
+    { credits: { pro: { create_rpm: 1.5 } } },
     { credits: { pro: { credits: -1 } } },
-    { free: { createRpm: "10" } },
-    { periodDays: 0 }
+    { free: { create_rpm: "10" } },
+    { period_days: 0 },
+    { periodDays: 31 },
+    { free: { createRpm: 11 } },
+    { studio: { pro: { priceCents: 1 } } },
+    { credits: { pro: { priceCents: 1 } } }
   ]
   for (const table of wrong) assert.isTrue(Result.isFailure(parse(table)), JSON.stringify(table))
 })
