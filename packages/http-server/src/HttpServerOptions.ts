@@ -1,5 +1,6 @@
 /** What hosts can tell the HTTP server. Everything has a default. */
 import { PlanTable } from "@kinora/accounts"
+import { Duration, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 
 /** See each member. */
@@ -16,8 +17,26 @@ export interface HttpServerOptions {
   readonly keyRequestsPerMinute: number
   /** Failed authentications of one address per minute. Default 60. */
   readonly failedAuthenticationsPerMinute: number
-  /** Requests with `wait` of one key at the same time. Default 20. */
+  /** Requests with `wait`, and streams of events, of one key at the same time. Default 20 (D37, D39). */
   readonly longPollsMax: number
+  /** How long a stream of events is silent at most, so that proxies keep it open. Default 15 seconds. */
+  readonly eventsHeartbeat: Duration.Duration
+  /**
+   * How long the image endpoint waits for the image before it answers 504. Shorter than
+   * the 120 seconds in which the retry is known by its body. Default 50 seconds (D20).
+   */
+  readonly imageWait: Duration.Duration
+  /**
+   * Requests of the image endpoint of one key that wait for an image or are sent one
+   * at the same time; a further one is answered 504 at once. Default 40: as many jobs
+   * as the largest tiers can have under way.
+   */
+  readonly imageWaitsMax: number
+  /**
+   * How long after completion a result can be downloaded, as the worker was told. Only
+   * shown here, in whole hours: `results.api_ttl_hours`. Default 24 hours (D29).
+   */
+  readonly resultTtl: Duration.Duration
   /** Files that an account may download at the same time. Default 8 (D29). */
   readonly downloadStreamsMax: number
   /** Bytes that an account may download per UTC day. Default 50 GiB (D29). */
@@ -26,8 +45,19 @@ export interface HttpServerOptions {
   readonly resultDownloadMultiple: number
   /** Bytes of a body that creates a job. Default 48 MiB (D18). */
   readonly creatingBodyBytesMax: number
+  /** Bytes of an uploaded image. Default 10 MiB (D18). */
+  readonly uploadBytesMax: number
+  /** Uploads that this process reads and decodes at the same time. Default 8. */
+  readonly uploadsMax: number
   /** Bytes of any other body. Default 1 MiB (D18). */
   readonly bodyBytesMax: number
+  /**
+   * Characters of a JSON body outside of its long strings, which are prompts and images:
+   * what takes time to parse and check. Default 64 KiB.
+   */
+  readonly bodyStructureMax: number
+  /** Bytes of bodies that this process holds at the same time. Default 512 MiB, half of it for one account. */
+  readonly bodiesBytesMax: number
   /**
    * Networks of the proxies in front: only their `X-Forwarded-For`, `-Host` and
    * `-Proto` count (D28). Default: none.
@@ -35,6 +65,8 @@ export interface HttpServerOptions {
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Whether `/docs` shows the interface to people (D49). Default true. */
   readonly docs: boolean
+  /** The operators' token (D50). `undefined`, the default: there is no interface for operators. */
+  readonly adminToken: Redacted.Redacted | undefined
 }
 
 /** The options when nothing is said. */
@@ -44,11 +76,20 @@ export const defaults: HttpServerOptions = {
   keyRequestsPerMinute: 300,
   failedAuthenticationsPerMinute: 60,
   longPollsMax: 20,
+  eventsHeartbeat: Duration.seconds(15),
+  imageWait: Duration.seconds(50),
+  imageWaitsMax: 40,
+  resultTtl: Duration.hours(24),
   downloadStreamsMax: 8,
   downloadBytesPerDay: 50 * 1024 ** 3,
   resultDownloadMultiple: 10,
   creatingBodyBytesMax: 48 * 1024 * 1024,
+  uploadBytesMax: 10 * 1024 * 1024,
+  uploadsMax: 8,
   bodyBytesMax: 1024 * 1024,
+  bodyStructureMax: 64 * 1024,
+  bodiesBytesMax: 512 * 1024 * 1024,
   trustedProxies: [],
-  docs: true
+  docs: true,
+  adminToken: undefined
 }

@@ -19,6 +19,7 @@ import { DateTime, Effect, Layer, Option, Redacted, type Schema, type Scope, Str
 import { Digest, SecureRandom } from "effect/crypto"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as AdminRoutes from "../src/AdminRoutes.ts"
 import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
 import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
 import * as Readiness from "../src/Readiness.ts"
@@ -84,8 +85,9 @@ export interface Sent {
 
 /** Serves the routes on the test's clock; answers with what sends requests to them. */
 export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOptions> = {}) {
+  const all = { baseUrl: "https://api.example.com", docs: false, ...options }
   const app = yield* HttpRouter.toHttpEffect(
-    HttpServerRoutes.layerWith({ baseUrl: "https://api.example.com", docs: false, ...options })
+    Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all))
   )
   const context = yield* Effect.context()
   const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(

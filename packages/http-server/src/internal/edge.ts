@@ -2,6 +2,7 @@
  * What surrounds every route: the request id, the limit headers, and the envelope
  * for everything that no handler answers.
  */
+import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Api } from "@kinora/http-api/Api"
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
@@ -14,8 +15,9 @@ import {
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
-import { HttpApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as AdminDocument from "./admin/document.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
 import { describe, failedAuthentication } from "./limits.ts"
@@ -23,8 +25,9 @@ import { describe, failedAuthentication } from "./limits.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware around all routes. */
-export const layer = (options: HttpServerOptions) =>
-  HttpRouter.middleware(
+export const layer = (options: HttpServerOptions) => {
+  const methods = options.adminToken === undefined ? publicMethods : allMethods
+  return HttpRouter.middleware(
     Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -35,7 +38,7 @@ export const layer = (options: HttpServerOptions) =>
         return app.pipe(
           Effect.catchCause((cause) => {
             if (isUnrouted(cause)) state.limit ??= failedAuthentication(state, options)
-            return recover(cause, request)
+            return recover(cause, request, methods)
           }),
           Effect.flatMap((response) => {
             if (carriesLimit(request.url)) state.limit ??= failedAuthentication(state, options)
@@ -51,6 +54,7 @@ export const layer = (options: HttpServerOptions) =>
     }),
     { global: true }
   )
+}
 
 // -----------------------------------------------------------------------------
 // internal
@@ -97,7 +101,8 @@ const shuttingDown = errorResponse("unavailable", {
 /** The response to what no handler turned into one. */
 const recover = <E>(
   cause: Cause.Cause<E>,
-  request: HttpServerRequest.HttpServerRequest
+  request: HttpServerRequest.HttpServerRequest,
+  methods: Methods
 ): Effect.Effect<Response, E> => {
   if (Cause.hasInterruptsOnly(cause)) {
     const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
@@ -106,7 +111,7 @@ const recover = <E>(
   for (const reason of cause.reasons) {
     const problem = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
     if (HttpServerError.isHttpServerError(problem)) {
-      const known = ofServerError(problem, request)
+      const known = ofServerError(problem, request, methods)
       if (known !== undefined) return Effect.succeed(known)
     }
   }
@@ -120,11 +125,12 @@ const recover = <E>(
 
 const ofServerError = (
   { reason }: HttpServerError.HttpServerError,
-  request: HttpServerRequest.HttpServerRequest
+  request: HttpServerRequest.HttpServerRequest,
+  methods: Methods
 ): Response | undefined => {
   switch (reason._tag) {
     case "RouteNotFound":
-      return unrouted(request)
+      return unrouted(request, methods)
     case "RequestParseError":
       return reason.reason === "BodyTooLarge"
         ? payloadTooLarge
@@ -135,7 +141,7 @@ const ofServerError = (
 }
 
 /** 405 when other methods are known at this path, else 404. */
-const unrouted = (request: HttpServerRequest.HttpServerRequest): Response => {
+const unrouted = (request: HttpServerRequest.HttpServerRequest, methodsOf: Methods): Response => {
   const methods = methodsOf.find("GET", request.url)?.handler
   return methods === undefined ? notFound : errorResponse("method_not_allowed", {
     message: `${request.method} is not allowed here; use ${methods.join(" or ")}.`,
@@ -143,21 +149,38 @@ const unrouted = (request: HttpServerRequest.HttpServerRequest): Response => {
   })
 }
 
-/** The methods at each path of the interface; HEAD goes wherever GET goes. */
-const methodsOf = (() => {
-  const byPath = new Map<string, Array<string>>([["/openapi.json", ["GET", "HEAD"]], ["/docs", ["GET", "HEAD"]]])
-  HttpApi.reflect(Api, {
+/** Knows the methods at each path. */
+type Methods = FindMyWay.Router<ReadonlyArray<string>>
+
+/** Paths and their methods; HEAD goes wherever GET goes. */
+type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]>
+
+const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): Paths => {
+  const byPath = new Map<string, Array<string>>()
+  HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint: { method, path } }) => {
       const methods = byPath.get(path) ?? []
       byPath.set(path, methods)
-      methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]))
+      methods.push(...(method === "GET" ? documentMethods : [method]))
     }
   })
+  return [...byPath]
+}
+
+const routerOf = (paths: Paths): Methods => {
   const router = FindMyWay.make<ReadonlyArray<string>>()
-  for (const [path, methods] of byPath) router.all(path as `/${string}`, methods)
+  for (const [path, methods] of paths) router.all(path as `/${string}`, methods)
   return router
-})()
+}
+
+const documentMethods = ["GET", "HEAD"]
+const publicPaths: Paths = [...pathsOf(Api), ["/openapi.json", documentMethods], ["/docs", documentMethods]]
+const publicMethods = routerOf(publicPaths)
+/** With the interface for operators, which is as unknown as anything else where there is none (D50). */
+const allMethods = routerOf([...publicPaths, ...pathsOf(AdminApi), [AdminDocument.path, documentMethods]])
 
 /** Without the query, which may hold a signature. */
 const pathOf = (url: string) => url.split("?", 1)[0] ?? url

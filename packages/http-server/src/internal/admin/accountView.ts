@@ -1,0 +1,23 @@
+/** An account as operators see it. */
+import type { Account } from "@kinora/accounts/Account"
+import type { Plan } from "@kinora/accounts/Plan"
+import type * as Wire from "@kinora/http-api/AdminAccount"
+import { Option } from "effect"
+
+/** The account on the wire. */
+export const toWire = ({ createdAt, email, id, plans, status }: Account): Wire.AdminAccount => ({
+  id,
+  email,
+  status,
+  created_at: createdAt,
+  plans: { studio: planOf(plans.studio), credits: planOf(plans.credits) }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const planOf = <Tier extends string>(plan: Option.Option<Plan<Tier>>) =>
+  Option.getOrNull(
+    Option.map(plan, ({ autoRenew, periodEnd, tier }) => ({ tier, period_end: periodEnd, auto_renew: autoRenew }))
+  )

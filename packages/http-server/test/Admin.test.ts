@@ -1,0 +1,341 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Logger, Redacted, Schema } from "effect"
+import { errorOf, limitOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const token = "the token of the operators of this service"
+const start = Host.start({ adminToken: Redacted.make(token) })
+
+/** Sends as the operator. */
+const operator = Effect.map(
+  start,
+  (send) => (method: string, path: string, body?: unknown) => send(method, `/admin/v1${path}`, { key: token, body })
+)
+
+const Account = Schema.Struct({ id: Schema.String, email: Schema.String, status: Schema.String, plans: Schema.Json })
+const accountOf = Schema.decodeUnknownSync(Account)
+const NewKey = Schema.Struct({ id: Schema.String, key: Schema.String, prefix: Schema.String })
+const keyOf = Schema.decodeUnknownSync(NewKey)
+const Lot = Schema.Struct({ id: Schema.String, remaining: Schema.Number })
+const lotOf = Schema.decodeUnknownSync(Lot)
+
+const unknownAccount = "acct_00000000000000000000000000"
+const periodEnd = "2027-01-31T00:00:00.000Z"
+
+it.effect("answers everything like an unknown path while there is no token (D50)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const paths = ["/admin/v1/accounts", "/admin/v1/ledger/verify", "/admin/v1/openapi.json", `/admin/v1/accounts/x`]
+    for (const path of paths) {
+      for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
+        const answer = yield* send(method, path, { key: token })
+        const unknown = yield* send(method, "/admins/v1/accounts", { key: token })
+        assert.deepStrictEqual(errorOf(answer, "not_found"), errorOf(unknown, "not_found"))
+        assert.notProperty(answer.headers, "allow")
+        assert.deepStrictEqual(Object.keys(answer.headers), Object.keys(unknown.headers))
+      }
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses a wrong token, counts it as a failed attempt of the address, and never refuses the right one (D28)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ adminToken: Redacted.make(token), failedAuthenticationsPerMinute: 4 })
+    const path = "/admin/v1/ledger/verify"
+    for (const key of [undefined, "wrong", `${token}x`, token.slice(0, -1)]) {
+      const answer = yield* send("POST", path, { key })
+      errorOf(answer, "unauthorized")
+      assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
+      assert.strictEqual(limitOf(answer).limit, 4)
+    }
+    assert.deepStrictEqual(errorOf(yield* send("POST", path, { key: "wrong" }), "rate_limited").details, {
+      scope: "auth"
+    })
+    // The limit is that of the interface for clients.
+    errorOf(yield* send("GET", "/v1/models", { key: "wrong" }), "rate_limited")
+    assert.strictEqual((yield* send("POST", path, { key: token })).status, 200)
+    const { key } = yield* Host.openAccount()
+    errorOf(yield* send("POST", path, { key, from: "203.0.113.77" }), "unauthorized")
+    errorOf(yield* send("GET", "/v1/models", { key: token, from: "203.0.113.77" }), "unauthorized")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("knows its methods, describes itself, and carries the request id (D30, D40, D50)", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const wrong = yield* send("GET", "/admin/v1/accounts", { key: token, headers: { "x-request-id": "mine" } })
+    errorOf(wrong, "method_not_allowed")
+    assert.strictEqual(wrong.headers["allow"], "POST")
+    assert.strictEqual(wrong.headers["x-request-id"], "mine")
+    errorOf(yield* send("GET", "/admin/v1/unknown", { key: token }), "not_found")
+    const document = yield* send("GET", "/admin/v1/openapi.json")
+    assert.strictEqual(document.status, 200)
+    assert.deepInclude(document.json, { openapi: "3.1.0" })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("creates an account once for an address, and shows it", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const created = yield* send("POST", "/accounts", { email: "ada@example.com" })
+    assert.strictEqual(created.status, 201)
+    const { id } = accountOf(created.json)
+    assert.deepStrictEqual(created.json, {
+      id,
+      email: "ada@example.com",
+      status: "active",
+      created_at: DateTime.formatIso(Host.startedAt),
+      plans: { studio: null, credits: null }
+    })
+    assert.deepStrictEqual((yield* send("GET", `/accounts/${id}`)).json, created.json)
+    const taken = yield* send("POST", "/accounts", { email: "ADA@example.com" })
+    assert.strictEqual(taken.status, 409)
+    assert.deepInclude(taken.json, {
+      error: {
+        code: "email_taken",
+        message: "Another account has this e-mail address; use that account, or another address.",
+        plan: null,
+        details: {}
+      }
+    })
+    assert.strictEqual(taken.headers["x-should-retry"], "false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("names every problem of a body with its path (D40)", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const lot = { reference: "a", kind: "addon", credits: 1, expires_at: periodEnd }
+    const wrong: ReadonlyArray<readonly [method: string, path: string, body: unknown, paths: ReadonlyArray<string>]> = [
+      ["POST", "/accounts", {}, ["email"]],
+      ["POST", "/accounts", { email: "nobody" }, ["email"]],
+      ["POST", "/accounts", { email: `${"a".repeat(250)}@example.com` }, ["email"]],
+      ["POST", "/accounts", { email: "bob@example.com", plan: "pro" }, ["plan"]],
+      ["POST", `/accounts/${id}/keys`, { name: "  " }, ["name"]],
+      ["POST", `/accounts/${id}/keys`, { name: "x".repeat(101) }, ["name"]],
+      ["PUT", `/accounts/${id}/plans/studio`, { tier: "business", period_end: "soon" }, ["tier", "period_end"]],
+      ["PUT", `/accounts/${id}/plans/credits`, { tier: "scale", period_end: "2027-02-31T00:00:00Z" }, [
+        "tier",
+        "period_end"
+      ]],
+      ["POST", `/accounts/${id}/lots`, { ...lot, credits: 0, kind: "gift" }, ["kind", "credits"]],
+      ["POST", `/accounts/${id}/lots`, { ...lot, credits: 1_000_000_000_001, reference: "" }, ["reference", "credits"]],
+      ["POST", `/accounts/${id}/lots`, { ...lot, reference: "a\nb" }, ["reference"]],
+      ["POST", `/accounts/${id}/lots`, { ...lot, expires_at: DateTime.formatIso(Host.startedAt) }, ["expires_at"]]
+    ]
+    const Issues = Schema.Struct({
+      issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+    })
+    for (const [method, path, body, paths] of wrong) {
+      const { details } = errorOf(yield* send(method, path, body), "invalid_request")
+      const { issues } = Schema.decodeUnknownSync(Issues)(details)
+      assert.deepStrictEqual(issues.map(({ path }) => path), paths, JSON.stringify(body))
+    }
+    errorOf(yield* send("POST", "/ledger/verify?limit=0"), "invalid_params")
+    errorOf(yield* send("POST", "/accounts", "{"), "invalid_request")
+    errorOf(yield* send("POST", "/accounts", JSON.stringify({ email: "x".repeat(1024 * 1024) })), "payload_too_large")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 404 to ids of nothing, malformed or not (D2)", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    for (const account of [unknownAccount, "x", "acct_", encodeURIComponent("../1"), `key_${id.slice(5)}`]) {
+      const plan = { tier: "pro", period_end: periodEnd }
+      errorOf(yield* send("GET", `/accounts/${account}`), "not_found")
+      errorOf(yield* send("POST", `/accounts/${account}/suspend`), "not_found")
+      errorOf(yield* send("POST", `/accounts/${account}/resume`), "not_found")
+      errorOf(yield* send("GET", `/accounts/${account}/keys`), "not_found")
+      errorOf(yield* send("POST", `/accounts/${account}/keys`, { name: "a" }), "not_found")
+      errorOf(yield* send("PUT", `/accounts/${account}/plans/studio`, plan), "not_found")
+      errorOf(yield* send("DELETE", `/accounts/${account}/plans/credits`), "not_found")
+      const lot = { reference: "a", kind: "addon", credits: 1, expires_at: periodEnd }
+      errorOf(yield* send("POST", `/accounts/${account}/lots`, lot), "not_found")
+      errorOf(yield* send("POST", `/ledger/verify?account=${account}`), "not_found")
+    }
+    errorOf(yield* send("DELETE", `/accounts/${id}/keys/key_00000000000000000000000000`), "not_found")
+    errorOf(yield* send("DELETE", `/accounts/${id}/keys/x`), "not_found")
+    errorOf(yield* send("PUT", `/accounts/${id}/plans/gold`, { tier: "pro", period_end: periodEnd }), "not_found")
+    errorOf(yield* send("GET", "/generations/gen_00000000000000000000000000/ledger"), "not_found")
+    errorOf(yield* send("GET", "/generations/x/ledger"), "not_found")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("makes keys that work until they are revoked, and shows them once (D3)", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const admin = (method: string, path: string, body?: unknown) =>
+      send(method, `/admin/v1${path}`, { key: token, body })
+    const { id } = accountOf((yield* admin("POST", "/accounts", { email: "ada@example.com" })).json)
+    const created = yield* admin("POST", `/accounts/${id}/keys`, { name: "first" })
+    assert.strictEqual(created.status, 201)
+    const { id: keyId, key, prefix } = keyOf(created.json)
+    assert.isTrue(key.startsWith(prefix))
+    assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
+
+    const record = { id: keyId, name: "first", prefix, created_at: DateTime.formatIso(Host.startedAt) }
+    const list = yield* admin("GET", `/accounts/${id}/keys`)
+    assert.deepStrictEqual(list.json, { data: [{ ...record, last_used_at: null, revoked_at: null }] })
+    assert.notInclude(list.text, key)
+
+    for (let n = 0; n < 2; n++) {
+      const revoked = yield* admin("DELETE", `/accounts/${id}/keys/${keyId}`)
+      assert.deepStrictEqual([revoked.status, revoked.text], [204, ""])
+    }
+    errorOf(yield* send("GET", "/v1/models", { key }), "unauthorized")
+    const { id: other } = accountOf((yield* admin("POST", "/accounts", { email: "bob@example.com" })).json)
+    errorOf(yield* admin("DELETE", `/accounts/${other}/keys/${keyId}`), "not_found")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("limits the keys of an account", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    for (let n = 0; n < 100; n++) {
+      assert.strictEqual((yield* send("POST", `/accounts/${id}/keys`, { name: `key ${n}` })).status, 201)
+    }
+    const refused = yield* send("POST", `/accounts/${id}/keys`, { name: "one more" })
+    assert.strictEqual(refused.status, 409)
+    assert.deepInclude(Object(refused.json).error, { code: "too_many_keys", details: { keys_max: 100 } })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("suspends an account and resumes it (D40)", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const { account, key } = yield* Host.openAccount()
+    const admin = (action: string) => send("POST", `/admin/v1/accounts/${account.id}/${action}`, { key: token })
+    for (let n = 0; n < 2; n++) assert.strictEqual(accountOf((yield* admin("suspend")).json).status, "suspended")
+    errorOf(yield* send("GET", "/v1/models", { key }), "account_suspended")
+    for (let n = 0; n < 2; n++) assert.strictEqual(accountOf((yield* admin("resume")).json).status, "active")
+    assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("sets and ends the plan of each group (D25)", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const studio = { tier: "scale", period_end: periodEnd, auto_renew: true }
+    const set = yield* send("PUT", `/accounts/${id}/plans/studio`, studio)
+    assert.strictEqual(set.status, 200)
+    assert.deepStrictEqual(accountOf(set.json).plans, { studio, credits: null })
+    const both = yield* send("PUT", `/accounts/${id}/plans/credits`, { tier: "business", period_end: periodEnd })
+    const credits = { tier: "business", period_end: periodEnd, auto_renew: false }
+    assert.deepStrictEqual(accountOf(both.json).plans, { studio, credits })
+    for (let n = 0; n < 2; n++) {
+      assert.strictEqual((yield* send("DELETE", `/accounts/${id}/plans/studio`)).status, 204)
+    }
+    assert.deepStrictEqual(accountOf((yield* send("GET", `/accounts/${id}`)).json).plans, { studio: null, credits })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("grants a lot once for its reference, and refuses the reference for anything else (D21)", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const admin = (body: unknown) => send("POST", `/admin/v1/accounts/${account.id}/lots`, { key: token, body })
+    const { account, key } = yield* Host.openAccount({ credits: 0 })
+    const request = { reference: "invoice 1", kind: "addon", credits: 50, expires_at: periodEnd }
+    const created = yield* admin(request)
+    assert.strictEqual(created.status, 201)
+    const { id } = lotOf(created.json)
+    assert.deepStrictEqual(created.json, {
+      id,
+      ...request,
+      remaining: 50,
+      images_only: false,
+      watermark: false,
+      created_at: DateTime.formatIso(Host.startedAt)
+    })
+    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body })).status, 201)
+    const again = yield* admin({ ...request, images_only: false })
+    assert.strictEqual(again.status, 200)
+    assert.deepStrictEqual(lotOf(again.json), { id, remaining: 42 })
+
+    const others = [{ credits: 51 }, { kind: "plan" }, { images_only: true }, {
+      expires_at: "2027-01-31T00:00:00.001Z"
+    }]
+    for (const other of others) {
+      const refused = yield* admin({ ...request, ...other })
+      assert.strictEqual(refused.status, 409)
+      assert.deepInclude(Object(refused.json).error, { code: "reference_reused", plan: null, details: {} })
+    }
+    assert.strictEqual((yield* Host.balances(account)).credits, 42)
+    const trial = yield* admin({ ...request, reference: "trial", kind: "trial", images_only: true })
+    assert.deepInclude(trial.json, { watermark: true, images_only: true })
+    assert.strictEqual((yield* Host.balances(account)).credits, 42)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows what was booked for a job, the oldest first (D24)", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const { account, key } = yield* Host.openAccount()
+    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+    const Created = Schema.Struct({ id: Schema.String })
+    const job = Schema.decodeUnknownSync(Created)((yield* send("POST", "/v1/generations", { key, body })).json).id
+    yield* send("POST", `/v1/generations/${job}/cancel`, { key })
+    const { json } = yield* send("GET", `/admin/v1/generations/${job}/ledger`, { key: token })
+    const Bookings = Schema.Struct({
+      data: Schema.Array(Schema.Struct({
+        id: Schema.String,
+        account: Schema.String,
+        kind: Schema.String,
+        reference: Schema.String,
+        created_at: Schema.String,
+        amount: Schema.Number,
+        reverses: Schema.NullOr(Schema.String),
+        entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Number }))
+      }))
+    })
+    const { data: [charge, refund, ...others] } = Schema.decodeUnknownSync(Bookings, { onExcessProperty: "error" })(
+      json
+    )
+    assert.isEmpty(others)
+    assert.deepInclude(charge, { kind: "charge", account: account.id, reference: job, amount: 8, reverses: null })
+    assert.deepInclude(refund, { kind: "refund", account: account.id, reference: job, amount: 8, reverses: charge?.id })
+    const lot = charge?.entries[0]?.from ?? ""
+    assert.deepStrictEqual(charge?.entries, [{ from: lot, to: "consumed", amount: 8 }])
+    assert.deepStrictEqual(refund?.entries, [{ from: "consumed", to: lot, amount: 8 }])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("verifies the books, all of them page by page or an account's (D24)", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const opened = yield* Effect.forEach(["a", "b", "c"], (name) => Host.openAccount({ email: `${name}@example.com` }))
+    const whole = yield* send("POST", "/ledger/verify")
+    assert.deepStrictEqual(whole.json, {
+      accounts: 3,
+      totals: { granted: 300, remaining: 300, consumed: 0, expired: 0 },
+      discrepancies: [],
+      next_cursor: null
+    })
+    const Page = Schema.Struct({ accounts: Schema.Number, next_cursor: Schema.NullOr(Schema.String) })
+    const pageOf = Schema.decodeUnknownSync(Page)
+    const first = pageOf((yield* send("POST", "/ledger/verify?limit=2")).json)
+    const second = pageOf((yield* send("POST", `/ledger/verify?limit=2&cursor=${first.next_cursor}`)).json)
+    assert.deepStrictEqual([first.accounts, second.accounts, second.next_cursor], [2, 1, null])
+    const one = yield* send("POST", `/ledger/verify?account=${opened[1]?.account.id}`)
+    assert.deepInclude(one.json, { accounts: 1, next_cursor: null })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("logs each change with what it changed, and no secret (D41)", () =>
+  Effect.gen(function*() {
+    const logged: Array<string> = []
+    const keep = Logger.make(({ message }) => {
+      logged.push(JSON.stringify(message))
+    })
+    yield* Effect.gen(function*() {
+      const send = yield* operator
+      const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+      const { id: key, key: secret } = keyOf((yield* send("POST", `/accounts/${id}/keys`, { name: "first" })).json)
+      yield* send("PUT", `/accounts/${id}/plans/studio`, { tier: "pro", period_end: periodEnd })
+      const lot = { reference: "a", kind: "addon", credits: 1, expires_at: periodEnd }
+      yield* send("POST", `/accounts/${id}/lots`, lot)
+      yield* send("POST", `/accounts/${id}/lots`, lot)
+      yield* send("POST", `/accounts/${id}/suspend`)
+      yield* send("POST", `/accounts/${id}/resume`)
+      yield* send("DELETE", `/accounts/${id}/keys/${key}`)
+      yield* send("GET", `/accounts/${id}`)
+      assert.strictEqual(logged.length, 7, logged.join("\n"))
+      for (const line of logged) {
+        assert.include(line, id)
+        assert.notInclude(line, secret)
+        assert.notInclude(line, token)
+        assert.notInclude(line, "ada@")
+      }
+    }).pipe(Effect.provide(Logger.layer([keep])))
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
