@@ -11,6 +11,8 @@ import type { VirtualTime } from "./VirtualTime.ts"
 export interface Controls {
   /** What in-process requests are sent to, and links are on, unless `http.baseUrl` says otherwise. */
   readonly baseUrl: string
+  /** The operators' token, for requests below `/admin/v1`: `{ apiKey: adminToken }`. */
+  readonly adminToken: string
   /** The account that every host begins with. */
   readonly account: TestAccount
   /** Makes another account. */

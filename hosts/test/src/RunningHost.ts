@@ -12,6 +12,8 @@ export interface RunningHost extends AsyncDisposable {
   readonly baseUrl: string
   /** The first account's key. */
   readonly apiKey: string
+  /** The operators' token: `kinora.fetch("/admin/v1/accounts/…", { apiKey: kinora.adminToken })`. */
+  readonly adminToken: string
   /** The account that every host begins with. */
   readonly account: TestAccount
   /** `fetch` as the first account, without a network. Paths are relative to `baseUrl`; other origins lead here too. */
@@ -86,6 +88,7 @@ export const make = (
   return {
     baseUrl: controls.baseUrl,
     apiKey: controls.account.apiKey,
+    adminToken: controls.adminToken,
     account: controls.account,
     fetch: controls.fetch,
     createAccount: (options) => run(controls.createAccount(options)),

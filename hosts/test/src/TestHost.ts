@@ -10,7 +10,7 @@
  */
 import { Changes, Generation, GenerationStore } from "@kinora/generations"
 import { Http } from "@kinora/hosting"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { Controls, FinalStatus, TestAccount } from "./Controls.ts"
 import * as Accounts from "./internal/accounts.ts"
@@ -18,7 +18,7 @@ import * as Fetching from "./internal/fetching.ts"
 import * as GeneratorControls from "./internal/generatorControls.ts"
 import * as Services from "./internal/services.ts"
 import * as RunningHost from "./RunningHost.ts"
-import type { AccountOptions, TestHostOptions } from "./TestHostOptions.ts"
+import { type AccountOptions, defaultAdminToken, defaultResultTtl, type TestHostOptions } from "./TestHostOptions.ts"
 import { VirtualTime } from "./VirtualTime.ts"
 
 /** A running service and what a test can do with it. */
@@ -52,7 +52,12 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
   const { end } = yield* Changes.Changes
   const time = yield* VirtualTime
   const open = yield* Accounts.make
-  const http = { ...options.http, ...(options.planTable && { plans: options.planTable }) }
+  const adminToken = options.adminToken ?? defaultAdminToken
+  const http: Http.InterfaceOptions = {
+    ...options.http,
+    adminToken: options.adminToken === null ? undefined : Redacted.make(adminToken),
+    resultTtl: Duration.fromInputUnsafe(options.resultTtl ?? defaultResultTtl)
+  }
   const baseUrl = http.baseUrl ?? defaultBaseUrl
   const fetchAs = yield* Fetching.make(baseUrl, http)
 
@@ -76,6 +81,7 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
 
   return TestHost.of({
     baseUrl,
+    adminToken,
     account,
     createAccount,
     fetch: account.fetch,

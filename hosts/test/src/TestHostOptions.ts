@@ -2,7 +2,7 @@
 import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
 import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
-import type { HttpServerOptions } from "@kinora/http-server"
+import type { Http } from "@kinora/hosting"
 import type { Duration } from "effect"
 
 /** See each member. */
@@ -41,7 +41,10 @@ export interface TestHostOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
 
   /** Limits and base URL of the HTTP interface. */
-  readonly http?: Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">> | undefined
+  readonly http?: Omit<Http.InterfaceOptions, "adminToken" | "resultTtl"> | undefined
+
+  /** The operators' token. `null`: there is no interface for operators. Default: `defaultAdminToken`. */
+  readonly adminToken?: string | null | undefined
 }
 
 /** What happens to requests. */
@@ -65,3 +68,9 @@ export interface AccountOptions {
 
 /** When virtual time begins: later than any test runs, so that nothing has expired for a client that asks its own clock. */
 export const startsAt = Date.UTC(2030, 0, 1)
+
+/** The operators' token of a host that was told none. Known to everybody, since a test host is nobody's. */
+export const defaultAdminToken = "the operators of a test host have this token"
+
+/** How long results can be downloaded when nothing is said (D29). */
+export const defaultResultTtl = "24 hours"

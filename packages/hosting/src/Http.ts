@@ -1,7 +1,7 @@
 /** Serves the interface over HTTP, and stops in good order. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Changes } from "@kinora/generations"
-import { type HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
+import { AdminRoutes, type HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
 import { BlobStore } from "@kinora/storage"
 import { type Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -9,18 +9,29 @@ import { SqlClient } from "effect/sql"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import { CurrentPlanTable } from "./Services.ts"
+
+/** What the interface is told, but for what the services know. */
+export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
 
 /** Where to listen, and what the interface is told. */
 export interface HttpOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  readonly interface: Partial<HttpServerOptions.HttpServerOptions>
+  readonly interface: InterfaceOptions
   /** How long requests may go on when the server stops. Default 25 seconds. */
   readonly grace?: Duration.Input | undefined
   /** What else begins when the server stops, so that it need not wait for the last request. Must not take long. */
   readonly onStop?: Effect.Effect<void> | undefined
 }
+
+/** Every route: the interface for clients, and the one for operators where there is a token for it (D50). */
+export const layerRoutes = (options: InterfaceOptions) =>
+  Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => {
+    const all = { ...options, plans }
+    return Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all))
+  }))
 
 /** The server. `HttpServer.address` says where it listens. */
 export const layer = (
@@ -31,7 +42,7 @@ export const layer = (
     // Built after the server, so that it is the first to go.
     return layerStopWaiting(Effect.andThen(endConnections, onStop)).pipe(
       Layer.provideMerge(
-        HttpRouter.serve(HttpServerRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })
+        HttpRouter.serve(layerRoutes(options), { disableLogger: true, disableListenLog: true })
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))
     )

@@ -1,5 +1,5 @@
 /** Every service of Kinora but HTTP, over whatever stores, blobs, generators and hints a host gives. */
-import { Accounts, type PlanTable } from "@kinora/accounts"
+import { Accounts, PlanTable } from "@kinora/accounts"
 import { Catalog, DefaultModels } from "@kinora/catalog"
 import { Generations, GenerationSweep } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
@@ -7,7 +7,7 @@ import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Scheduler } from "@kinora/scheduler"
-import { Layer } from "effect"
+import { Context, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** What the services are told. */
@@ -18,9 +18,18 @@ export interface ServicesOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
 }
 
+/** What tiers allow, as the services were told: what is shown of it over HTTP is the same table. */
+export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTable.PlanTable>()(
+  "@kinora/hosting/Services/CurrentPlanTable"
+) {}
+
 /** Requires the stores, `BlobStore`, and what `Notifications` provides. */
 export const layer = (options: ServicesOptions) =>
-  Layer.mergeAll(Generations.layerWith(options), GenerationSweep.layer).pipe(
+  Layer.mergeAll(
+    Generations.layerWith(options),
+    GenerationSweep.layer,
+    Layer.succeed(CurrentPlanTable, options.planTable ?? PlanTable.defaults)
+  ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Accounts.layer,

@@ -1,13 +1,13 @@
 /** `fetch` that reaches the service without a network. */
-import { type HttpServerOptions, HttpServerRoutes } from "@kinora/http-server"
+import { Http } from "@kinora/hosting"
 import { Clock, Effect, type Scope } from "effect"
 import { HttpEffect, HttpRouter, type HttpServerRequest } from "effect/http"
 import type { Fetch } from "../Controls.ts"
 
 /** Sends requests as the owner of a key, until the scope closes. */
 export const make = Effect.fnUntraced(
-  function*(baseUrl: string, options: Partial<HttpServerOptions.HttpServerOptions>) {
-    const app = yield* HttpRouter.toHttpEffect(HttpServerRoutes.layerWith(options))
+  function*(baseUrl: string, options: Http.InterfaceOptions) {
+    const app = yield* HttpRouter.toHttpEffect(Http.layerRoutes(options))
     const handle = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(
       yield* Effect.context()
     )(app)
