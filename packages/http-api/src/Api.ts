@@ -140,6 +140,7 @@ export class Images extends HttpApiGroup.make("images").add(
       PaymentRequiredResponse,
       NotFoundResponse,
       ConflictResponse,
+      GoneResponse,
       PayloadTooLargeResponse,
       UnsupportedMediaTypeResponse,
       UnprocessableContentResponse,

@@ -5,12 +5,12 @@ import { BearerAuth, ContentAuth, ContentReader, CurrentKey } from "@kinora/http
 import { BadRequest, bodyOf, Forbidden, Unauthorized } from "@kinora/http-api/ApiError"
 import { RateLimit } from "@kinora/rate-limit"
 import { UrlSigner } from "@kinora/storage"
-import { ByteSize, DateTime, Effect, Layer, Option, Redacted } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Bodies from "./bodies.ts"
 import { currentRequest, type RequestState } from "./currentRequest.ts"
-import { errorResponse } from "./errorResponse.ts"
 import { filePathOf } from "./generationView.ts"
 import { failedAuthentication, keyRequests, rateLimited } from "./limits.ts"
 import { unavailable } from "./refusals.ts"
@@ -19,22 +19,28 @@ import { unavailable } from "./refusals.ts"
 export const layerBearer = (options: HttpServerOptions) =>
   Layer.effect(
     BearerAuth,
-    Effect.map(makeCheckKey(options), ({ checkKey, countFailure }) => ({
-      bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
-        const state = yield* currentRequest
-        const identity = yield* checkKey(credential, state)
-        if (identity === undefined) {
-          yield* countFailure(state)
-          return yield* unauthorized
-        }
-        return yield* limitBody(
-          Effect.provideService(app, CurrentKey, { account: identity.account.id, key: identity.keyId }),
-          endpoint,
-          state,
-          options
-        )
-      })
-    }))
+    Effect.gen(function*() {
+      const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const limitBody = Bodies.make(options)
+
+      return {
+        bearer: Effect.fnUntraced(function*(app, { credential, endpoint, group }) {
+          const state = yield* currentRequest
+          const identity = yield* checkKey(credential, state)
+          if (identity === undefined) {
+            yield* countFailure(state)
+            return yield* unauthorized
+          }
+          const { account, keyId } = identity
+          return yield* limitBody(
+            Effect.provideService(app, CurrentKey, { account: account.id, key: keyId }),
+            state.request,
+            account.id,
+            `${group.identifier}.${endpoint.identifier}`
+          )
+        })
+      }
+    })
   )
 
 /**
@@ -128,26 +134,4 @@ const checkPair = Effect.fnUntraced(function*(signer: UrlSigner.UrlSigner["Servi
 const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
   const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]
   return token === undefined ? undefined : Redacted.make(token)
-}
-
-/** Endpoints whose bodies may hold images (D18). */
-const creating = new Set(["create"])
-
-/** Refuses a body that says it is too large before reading it, and any other while reading it. */
-const limitBody = <E, R>(
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  { identifier, method }: HttpApiEndpoint.Top,
-  { request }: RequestState,
-  { bodyBytesMax, creatingBodyBytesMax }: HttpServerOptions
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
-  if (method === "GET") return app
-  const bytesMax = creating.has(identifier) ? creatingBodyBytesMax : bodyBytesMax
-  return Number(request.headers["content-length"] ?? 0) > bytesMax
-    ? Effect.succeed(
-      errorResponse("payload_too_large", {
-        message: `The request body may have at most ${bytesMax} bytes.`,
-        headers: { connection: "close" }
-      })
-    )
-    : Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bytesMax))
 }

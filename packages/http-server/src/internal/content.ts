@@ -4,11 +4,12 @@ import { Generations } from "@kinora/generations/Generations"
 import { ContentReader } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
 import { bodyOf, RangeNotSatisfiable } from "@kinora/http-api/ApiError"
-import { type BlobError, BlobStore, Preconditions, Range } from "@kinora/storage"
+import { BlobStore, Preconditions, Range } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { type Headers, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Blobs from "./blobs.ts"
 import * as Downloads from "./downloads.ts"
 import * as Refusals from "./refusals.ts"
 
@@ -23,10 +24,7 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
 
       const open = Effect.fnUntraced(function*(key: string, range: BlobStore.ByteRange, meter: Downloads.Meter) {
-        // Looked at before the status line leaves: later there is no way left to say what is wrong.
-        yield* blobs.head(key).pipe(Effect.catchTag("BlobError", unavailableOrDie))
-        if (range.end < range.start) return Stream.empty
-        return Stream.map(blobs.get(key, range), (chunk) => {
+        return Stream.map(yield* Blobs.open(blobs, key, range), (chunk) => {
           meter.sent += chunk.length
           return chunk
         })
@@ -91,12 +89,6 @@ const refusals = {
   ResultNotFound: Refusals.ResultNotFound,
   ResultExpired: Refusals.ResultExpired
 }
-
-/** The record says that the bytes are there. When they are not, somebody has to look. */
-const unavailableOrDie = (error: BlobError.BlobError) =>
-  error.reason._tag === "Unavailable"
-    ? Effect.andThen(Effect.logWarning("Blob storage is unavailable", error), Effect.fail(Refusals.storageUnavailable))
-    : Effect.die(error)
 
 type Answer =
   | "NotModified"

@@ -50,6 +50,13 @@ export const currentRequest: Effect.Effect<RequestState> = Effect.withFiber((fib
   return state === undefined ? Effect.die(new Error("A handler ran outside of the edge")) : Effect.succeed(state)
 })
 
+/** Who is authenticated. That nobody is is a bug: `BearerAuth` stands before every handler that asks. */
+export const currentIdentity: Effect.Effect<Identity> = Effect.flatMap(
+  currentRequest,
+  ({ identity }) =>
+    identity === undefined ? Effect.die(new Error("A handler ran without authentication")) : Effect.succeed(identity)
+)
+
 /** The caller's id of the request, if it is one (D30), or a new one. */
 export const requestId = (given: string | undefined, random: typeof Random.Random["Service"]): string => {
   if (given !== undefined && givenPattern.test(given)) return given

@@ -11,6 +11,9 @@ export interface Meter {
   sent: number
 }
 
+/** The counter of the bytes that an account downloads in a day. */
+export const bytesKey = (account: string): string => `bytes:${account}`
+
 /** The limits of downloads. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const budget = yield* Budget.Budget
@@ -40,7 +43,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const hasPlace = yield* places.acquire({ key: `streams:${account}`, max: options.downloadStreamsMax })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
     const meter: Meter = { sent: 0 }
-    const asked = [{ key: `bytes:${account}`, limit: options.downloadBytesPerDay, amount }]
+    const asked = [{ key: bytesKey(account), limit: options.downloadBytesPerDay, amount }]
     if (file === "content") {
       asked.push({ key: `downloads:${id}`, limit: options.resultDownloadMultiple * stored.bytes, amount })
     }

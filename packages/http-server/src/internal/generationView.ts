@@ -4,12 +4,21 @@ import { isFinal } from "@kinora/generations/Generation"
 import type * as Wire from "@kinora/http-api/Generation"
 import type { UrlSigner } from "@kinora/storage"
 import { DateTime } from "effect"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import type { RequestState } from "./currentRequest.ts"
 
 /** Makes links to files on `baseUrl`. */
 export interface Links {
   readonly baseUrl: string
   readonly signer: UrlSigner.UrlSigner["Service"]
 }
+
+/** The links that answer a request (D26a). */
+export const linksOf = (
+  signer: UrlSigner.UrlSigner["Service"],
+  state: RequestState,
+  { baseUrl }: HttpServerOptions
+): Links => ({ baseUrl: baseUrl ?? state.origin, signer })
 
 /** The path of a job. */
 export const pathOf = (id: string): string => `/v1/generations/${id}`
@@ -69,6 +78,13 @@ export const toWire = (
   }
 }
 
+/** A signed URL of a file, good until a time. */
+export const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUrl, signer }: Links): string => {
+  const path = filePathOf(id, file)
+  const { exp, sig } = signer.sign(path, expiresAt)
+  return `${baseUrl}${path}?exp=${exp}&sig=${sig}`
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -76,23 +92,20 @@ export const toWire = (
 /** D11. */
 const pollAfterSeconds = ({ kind, status }: Generation): number => status === "pending" || kind === "video" ? 5 : 1
 
-const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUrl, signer }: Links): string => {
-  const path = filePathOf(id, file)
-  const { exp, sig } = signer.sign(path, expiresAt)
-  return `${baseUrl}${path}?exp=${exp}&sig=${sig}`
-}
-
 /** What `exp` of a link keeps of a time. */
 const wholeSeconds = (time: DateTime.Utc) => DateTime.startOf(time, "second")
 
 const formatNullable = (time: DateTime.Utc | null) => time === null ? null : DateTime.formatIso(time)
 
-/** The parameters that the interface names; a model may have more. */
-const paramsOf = ({ params }: Generation): (typeof Wire.Generation.Encoded)["params"] => {
+/** The parameters that the interface names; a model may have more. Images without their bytes. */
+const paramsOf = ({ images, params }: Generation): (typeof Wire.Generation.Encoded)["params"] => {
   const { aspect_ratio, duration, resolution } = params
   return {
     ...(typeof aspect_ratio === "string" ? { aspect_ratio } : {}),
     ...(typeof duration === "number" ? { duration } : {}),
-    ...(typeof resolution === "string" ? { resolution } : {})
+    ...(typeof resolution === "string" ? { resolution } : {}),
+    ...(images.length === 0
+      ? {}
+      : { images: images.map(({ height, index, mime, width }) => ({ index, mime, width, height })) })
   }
 }

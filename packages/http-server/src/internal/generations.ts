@@ -1,22 +1,21 @@
-/** Creating, reading and cancelling jobs over HTTP. */
-import type { Identity } from "@kinora/accounts/Identity"
-import type { Generation } from "@kinora/generations/Generation"
+/** Creating, listing, reading, following and cancelling jobs over HTTP. */
+import { type Generation, GenerationId } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { CurrentKey } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
-import type { CreateGenerationRequest } from "@kinora/http-api/Generation"
-import { Fingerprint } from "@kinora/idempotency"
-import { Places, RateLimit } from "@kinora/rate-limit"
+import { BadRequest, bodyOf } from "@kinora/http-api/ApiError"
+import type { GenerationList } from "@kinora/http-api/Generation"
 import { UrlSigner } from "@kinora/storage"
-import { DateTime, Effect } from "effect"
-import { Digest } from "effect/crypto"
+import { DateTime, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { currentRequest, type RequestState } from "./currentRequest.ts"
-import { type Links, pathOf, toWire } from "./generationView.ts"
-import { creation, rateLimited } from "./limits.ts"
+import * as Creating from "./creating.ts"
+import { currentRequest } from "./currentRequest.ts"
+import * as Events from "./events.ts"
+import { linksOf, pathOf, toWire } from "./generationView.ts"
 import * as Refusals from "./refusals.ts"
+import * as Waiting from "./waiting.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
@@ -25,62 +24,27 @@ export const layer = (options: HttpServerOptions) =>
     "generations",
     Effect.fnUntraced(function*(handlers) {
       const generations = yield* Generations
-      const places = yield* Places.Places
-      const rateLimit = yield* RateLimit.RateLimit
       const signer = yield* UrlSigner.UrlSigner
-      const digest = yield* Digest.Digest
+      const creating = yield* Creating.make(options)
+      const places = yield* Waiting.make(options)
 
-      const respond = Effect.fnUntraced(function*(
-        generation: Generation,
-        state: RequestState,
-        init?: { readonly status: 200 | 201; readonly isReplay: boolean }
-      ) {
-        const links: Links = { baseUrl: options.baseUrl ?? state.origin, signer }
-        const body = toWire(generation, yield* DateTime.now, links)
-        return init === undefined
-          ? HttpServerResponse.jsonUnsafe(body)
-          : HttpServerResponse.jsonUnsafe(body, {
-            status: init.status,
-            headers: {
-              "location": `${links.baseUrl}${pathOf(generation.id)}`,
-              "idempotent-replayed": String(init.isReplay)
-            }
-          })
+      const links = Effect.map(currentRequest, (state) => linksOf(signer, state, options))
+
+      const respond = Effect.fnUntraced(function*(generation: Generation) {
+        return HttpServerResponse.jsonUnsafe(toWire(generation, yield* DateTime.now, yield* links))
       })
 
-      const create = Effect.fnUntraced(function*(
-        payload: CreateGenerationRequest,
-        key: string | undefined,
-        state: RequestState,
-        identity: Identity
-      ) {
-        const { account } = identity
-        const limit = creation(identity, payload.plan, options, yield* DateTime.now)
-        state.limit = limit
-        const request = {
-          scope: `create:${account.id}`,
-          key,
-          endpoint: "generations",
-          fingerprint: yield* Effect.provideService(Fingerprint.make(payload), Digest.Digest, digest)
-        }
-        const earlier = yield* generations.replay(account.id, request)
-        if (earlier._tag === "Some") return { generation: earlier.value, replayed: true }
-
-        const verdict = yield* rateLimit.hit(limit)
-        state.limit = verdict
-        if (!verdict.accepted) return yield* rateLimited("plan", verdict, payload.plan)
-        return yield* generations.create({
-          account,
-          plan: payload.plan,
-          model: payload.model,
-          params: payload.params,
-          identity: request
-        })
+      const respondTo = Effect.fnUntraced(function*({ generation, replayed }: Creating.Answered) {
+        const { baseUrl } = yield* links
+        return HttpServerResponse.setHeaders(
+          HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
+          { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
+        )
       })
 
       /** The job once it is final, if the key has a place left among those who wait (D37). */
-      const awaitFinal = Effect.fnUntraced(function*(account: string, key: string, id: string, seconds: number) {
-        const mayWait = yield* places.acquire({ key: `wait:${key}`, max: options.longPollsMax })
+      const awaitFinal = Effect.fnUntraced(function*(account: string, id: string, seconds: number) {
+        const mayWait = yield* places.longPoll
         return yield* mayWait ? generations.wait(account, id, `${seconds} seconds`) : generations.get(account, id)
       }, Effect.scoped)
 
@@ -89,12 +53,30 @@ export const layer = (options: HttpServerOptions) =>
           "create",
           Effect.fnUntraced(
             function*({ headers, payload }) {
-              const state = yield* currentRequest
-              const identity = yield* identityOf(state)
-              const { generation, replayed } = yield* create(payload, headers["idempotency-key"], state, identity)
-              return yield* respond(generation, state, { status: replayed ? 200 : 201, isReplay: replayed })
+              yield* creating.describe(payload.plan)
+              const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
+              return yield* respondTo(yield* creating.create(asked, Effect.succeed(payload)))
             },
-            Effect.catchReasons("GenerationError", createRefusals, Refusals.unexpected),
+            Effect.catchReasons("GenerationError", Creating.refusals, Refusals.unexpected),
+            Effect.catchTag("StorageError", Refusals.unavailable)
+          )
+        )
+        .handle(
+          "list",
+          Effect.fnUntraced(
+            function*({ query: { cursor, limit = pageSizeDefault, ...selection } }) {
+              const { account } = yield* CurrentKey
+              const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+              if (cursor !== undefined && before === undefined) return yield* invalidCursor
+              const { generations: page, next } = yield* generations.list(account, { ...selection, limit, before })
+              const now = yield* DateTime.now
+              const links_ = yield* links
+              const body: typeof GenerationList.Encoded = {
+                data: page.map((generation) => toWire(generation, now, links_)),
+                next_cursor: next
+              }
+              return HttpServerResponse.jsonUnsafe(body)
+            },
             Effect.catchTag("StorageError", Refusals.unavailable)
           )
         )
@@ -102,11 +84,31 @@ export const layer = (options: HttpServerOptions) =>
           "get",
           Effect.fnUntraced(
             function*({ params: { id }, query: { wait = 0 } }) {
-              const { account, key } = yield* CurrentKey
-              const generation = wait === 0
-                ? yield* generations.get(account, id)
-                : yield* awaitFinal(account, key, id, Math.min(wait, waitSecondsMax))
-              return yield* respond(generation, yield* currentRequest)
+              const { account } = yield* CurrentKey
+              return yield* respond(
+                wait === 0
+                  ? yield* generations.get(account, id)
+                  : yield* awaitFinal(account, id, Math.min(wait, waitSecondsMax))
+              )
+            },
+            Effect.catchReasons("GenerationError", { NotFound: Refusals.NotFound }, Refusals.unexpected),
+            Effect.catchTag("StorageError", Refusals.unavailable)
+          )
+        )
+        .handle(
+          "events",
+          Effect.fnUntraced(
+            function*({ params: { id } }) {
+              const { account } = yield* CurrentKey
+              // Looked at before the status line leaves: later there is no way left to refuse.
+              const now = yield* generations.get(account, id)
+              const mayFollow = yield* places.longPoll
+              const links_ = yield* links
+              return Events.response(
+                mayFollow ? generations.changes(account, id) : Stream.succeed(now),
+                (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
+                options.eventsHeartbeat
+              )
             },
             Effect.catchReasons("GenerationError", { NotFound: Refusals.NotFound }, Refusals.unexpected),
             Effect.catchTag("StorageError", Refusals.unavailable)
@@ -117,7 +119,7 @@ export const layer = (options: HttpServerOptions) =>
           Effect.fnUntraced(
             function*({ params: { id } }) {
               const { account } = yield* CurrentKey
-              return yield* respond(yield* generations.cancel(account, id), yield* currentRequest)
+              return yield* respond(yield* generations.cancel(account, id))
             },
             Effect.catchReasons(
               "GenerationError",
@@ -137,19 +139,14 @@ export const layer = (options: HttpServerOptions) =>
 /** D37. */
 const waitSecondsMax = 60
 
-/** Every way in which creating is refused (D13). */
-const createRefusals = {
-  ModelNotFound: Refusals.ModelNotFound,
-  ModelUnavailable: Refusals.ModelUnavailable,
-  ModelNotInPlan: Refusals.ModelNotInPlan,
-  PlanInactive: Refusals.PlanInactive,
-  InvalidParams: Refusals.InvalidParams,
-  QuotaExceeded: Refusals.QuotaExceeded,
-  InsufficientCredits: Refusals.InsufficientCredits,
-  QueueFull: Refusals.QueueFull,
-  KeyReused: Refusals.KeyReused,
-  KeyInProgress: Refusals.KeyInProgress
-}
+/** Jobs of a page when the client names no number (D38). */
+const pageSizeDefault = 20
 
-const identityOf = ({ identity }: RequestState): Effect.Effect<Identity> =>
-  identity === undefined ? Effect.die(new Error("A handler ran without authentication")) : Effect.succeed(identity)
+/** A cursor is the id of the last job of a page, but clients need not know. */
+const invalidCursor = Effect.fail(
+  new BadRequest({
+    error: bodyOf("invalid_params", {
+      details: { issues: [{ path: "cursor", message: "must be the next_cursor of an earlier page" }] }
+    })
+  })
+)

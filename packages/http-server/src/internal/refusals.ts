@@ -1,5 +1,6 @@
-/** What the refusals of `Generations` mean over HTTP (D40): cases for `Effect.catchReasons`. */
+/** What the refusals of `Generations` and `Uploads` mean over HTTP (D40): cases for `Effect.catchReasons`. */
 import type * as Refused from "@kinora/generations/GenerationError"
+import type * as RefusedUpload from "@kinora/generations/UploadError"
 import {
   BadRequest,
   bodyOf,
@@ -38,6 +39,45 @@ export const PlanInactive = ({ plan }: Refused.PlanInactive) =>
 /** See `InvalidParams`. */
 export const InvalidParams = ({ issues }: Refused.InvalidParams) =>
   Effect.fail(new BadRequest({ error: bodyOf("invalid_params", { details: { issues } }) }))
+
+/** See `InvalidParams`, of a request whose parameters are its own fields (D20). */
+export const InvalidFields = ({ issues }: Refused.InvalidParams) =>
+  Effect.fail(
+    new BadRequest({
+      error: bodyOf("invalid_params", {
+        details: { issues: issues.map(({ message, path }) => ({ path: path.replace(/^params\./, ""), message })) }
+      })
+    })
+  )
+
+/** See `InvalidImage` of a generation. */
+export const InvalidImage = ({ index, message }: Refused.InvalidImage) =>
+  Effect.fail(new BadRequest({ error: bodyOf("invalid_image", { message: sentence(message), details: { index } }) }))
+
+/** See `UploadNotFound` of a generation. */
+export const InputUploadNotFound = ({ index }: Refused.UploadNotFound) =>
+  Effect.fail(new NotFoundError({ error: bodyOf("upload_not_found", { details: { index } }) }))
+
+/** See `InvalidImage` of an upload. */
+export const InvalidUpload = ({ message }: RefusedUpload.InvalidImage) =>
+  Effect.fail(new BadRequest({ error: bodyOf("invalid_image", { message: sentence(message) }) }))
+
+/** See `UploadNotFound` of an upload. */
+export const UploadNotFound = (_: RefusedUpload.UploadNotFound) =>
+  Effect.fail(new NotFoundError({ error: bodyOf("upload_not_found") }))
+
+/** See `TooManyUploads`. Waiting for one to expire takes too long to sit out. */
+export const TooManyUploads = ({ max }: RefusedUpload.TooManyUploads) =>
+  Effect.fail(
+    new TooManyRequests({
+      error: bodyOf("rate_limited", {
+        message: `The account has ${max} uploads, as many as it may; delete one, or wait until one expires.`,
+        details: { scope: "uploads" }
+      }),
+      retry: { afterMillis: fullUploadsMillis },
+      shouldRetry: false
+    })
+  )
 
 /** See `QuotaExceeded`. */
 export const QuotaExceeded = ({ plan, quotaKind, resetsAt }: Refused.QuotaExceeded) =>
@@ -104,7 +144,8 @@ export const unavailable = (error: StorageError): Effect.Effect<never, ServiceUn
     : Effect.die(error)
 
 /** A refusal that the use-case cannot give is a bug. */
-export const unexpected = (reason: Refused.Refusal): Effect.Effect<never> => Effect.die(reason)
+export const unexpected = (reason: Refused.Refusal | RefusedUpload.UploadError["reason"]): Effect.Effect<never> =>
+  Effect.die(reason)
 
 /** 503 of a backend that does not answer. One instance, since an error is dear to construct. */
 export const storageUnavailable = new ServiceUnavailable({
@@ -121,8 +162,12 @@ const fullQueueMillis = 5000
 /** The second request has already waited for the first one (D14). */
 const undecidedRequestMillis = 1000
 const pausedModelMillis = 30_000
+const fullUploadsMillis = 60_000
 
 const unknownGeneration = Effect.fail(new NotFoundError({ error: bodyOf("not_found") }))
+
+/** Domains end their messages as they like. */
+const sentence = (text: string) => text.endsWith(".") ? text : `${text}.`
 
 /** An id that is none can be as long as a body. */
 const shorten = (text: string) => text.length > 128 ? `${text.slice(0, 128)}…` : text
