@@ -1,6 +1,7 @@
 /** The server and the worker as processes of their own, that can be stopped and killed. */
 import { Data, Effect, Result, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
@@ -33,6 +34,8 @@ export interface Program {
   readonly stop: Effect.Effect<Ended>
   /** Ends it without a word (SIGKILL), and waits until it is gone. */
   readonly kill: Effect.Effect<Ended>
+  /** Bytes of memory that it has at the moment, as Linux counts them (resident set). */
+  readonly memory: Effect.Effect<number>
 }
 
 /** A server that takes requests. */
@@ -90,7 +93,8 @@ const launch = Effect.fnUntraced(function*(name: Name, environment: Readonly<Rec
     pid: process.pid ?? 0,
     ended: Effect.promise(() => ended),
     stop: endBy(process, ended, "SIGTERM"),
-    kill: endBy(process, ended, "SIGKILL")
+    kill: endBy(process, ended, "SIGKILL"),
+    memory: residentOf(process.pid ?? 0)
   }
   const launched: Launched = {
     program,
@@ -106,6 +110,14 @@ const endBy = (process: ChildProcess, ended: Promise<Ended>, signal: "SIGTERM" |
   Effect.promise(() => {
     process.kill(signal)
     return ended
+  })
+
+const residentOf = (pid: number) =>
+  Effect.promise(async () => {
+    const status = await readFile(`/proc/${pid}/status`, "utf8")
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+    if (kibibytes === undefined) throw new Error(`The process ${pid} has no memory:\n${status}`)
+    return Number(kibibytes) * 1024
   })
 
 const run = (name: Name, environment: Readonly<Record<string, string>>) => {

@@ -1,0 +1,122 @@
+/**
+ * HTTP as bytes on a socket, for what a well-behaved client would not send, and for
+ * clients that stop reading or go away at a moment of the test's choice.
+ */
+import { Data, Effect, type Scope } from "effect"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+
+/** A request as it goes over the wire. Whatever it holds is sent as it is. */
+export interface RawRequest {
+  readonly method: string
+  /** Path and query, not encoded any further. */
+  readonly target: string
+  /** In order; names may repeat. `host` and `connection: close` are added. Sent as Latin-1. */
+  readonly headers?: ReadonlyArray<readonly [name: string, value: string]> | undefined
+  /** Its length is told unless a header tells one. Text is sent as UTF-8. */
+  readonly body?: string | Uint8Array | undefined
+}
+
+/** What came back before the server closed the connection. */
+export interface RawAnswer {
+  readonly status: number
+  /** Names in lower case; values of the same name are joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Buffer
+}
+
+/** What came back is no answer. */
+export class NotHttp extends Data.TaggedError("NotHttp")<{ readonly received: string }> {
+  override get message(): string {
+    return `The server answered with ${this.received === "" ? "nothing" : JSON.stringify(this.received)}`
+  }
+}
+
+/** A connection that has been made. It is closed, without a word, when the scope closes. */
+export const open = (baseUrl: string): Effect.Effect<Socket, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { hostname, port } = new URL(baseUrl)
+      const socket = connect(Number(port), hostname)
+      // However the server ends it.
+      socket.on("error", () => {})
+      await once(socket, "connect")
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+/** Writes a request and does not wait for anything. */
+export const write = (socket: Socket, request: RawRequest): Effect.Effect<void> =>
+  Effect.sync(() => {
+    socket.write(encode(request))
+  })
+
+/** Reads until the server closes the connection. */
+export const read = (socket: Socket): Effect.Effect<RawAnswer, NotHttp> =>
+  Effect.flatMap(
+    Effect.callback<Buffer>((resume) => {
+      const chunks: Array<Buffer> = []
+      const keep = (chunk: Buffer) => {
+        chunks.push(chunk)
+      }
+      const end = () => resume(Effect.succeed(Buffer.concat(chunks)))
+      socket.on("data", keep).once("close", end)
+      return Effect.sync(() => socket.off("data", keep).off("close", end).pause())
+    }),
+    parse
+  )
+
+/** Sends a request on a connection of its own and reads the answer to its end. */
+export const send = (baseUrl: string, request: RawRequest): Effect.Effect<RawAnswer, NotHttp> =>
+  Effect.flatMap(open(baseUrl), (socket) => Effect.andThen(write(socket, request), read(socket))).pipe(Effect.scoped)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const encode = ({ body, headers = [], method, target }: RawRequest): Buffer => {
+  const bytes = Buffer.from(body ?? "")
+  const tellsLength = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
+  const all = [
+    ["host", "127.0.0.1"],
+    ["connection", "close"],
+    ...(body === undefined || tellsLength ? [] : [["content-length", String(bytes.length)]]),
+    ...headers
+  ]
+  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, "latin1"), bytes])
+}
+
+const parse = (received: Buffer): Effect.Effect<RawAnswer, NotHttp> => {
+  const end = received.indexOf("\r\n\r\n")
+  const [first = "", ...lines] = received.toString("latin1", 0, Math.max(end, 0)).split("\r\n")
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]
+  if (status === undefined) return Effect.fail(new NotHttp({ received: received.toString("latin1", 0, 500) }))
+  const headers: Record<string, string> = {}
+  for (const line of lines) {
+    const colon = line.indexOf(":")
+    const name = line.slice(0, colon).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  const body = received.subarray(end + 4)
+  return Effect.succeed({
+    status: Number(status),
+    headers,
+    bytes: headers["transfer-encoding"] === "chunked" ? withoutChunks(body) : body
+  })
+}
+
+const withoutChunks = (body: Buffer): Buffer => {
+  const parts: Array<Buffer> = []
+  let position = 0
+  while (position < body.length) {
+    const lineEnd = body.indexOf("\r\n", position)
+    const length = Number.parseInt(body.toString("latin1", position, lineEnd), 16)
+    if (!(length > 0)) break
+    parts.push(body.subarray(lineEnd + 2, lineEnd + 2 + length))
+    position = lineEnd + 2 + length + 2
+  }
+  return Buffer.concat(parts)
+}
