@@ -6,19 +6,24 @@ import type { Request } from "@kinora/idempotency/Claim"
 import type { Fingerprint } from "@kinora/idempotency/Fingerprint"
 import { Idempotency } from "@kinora/idempotency/Idempotency"
 import type { Ledger } from "@kinora/ledger/Ledger"
+import type { Media } from "@kinora/media/Media"
 import { Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
+import type { BlobStore } from "@kinora/storage/BlobStore"
 import { Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema, type Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Changes } from "./Changes.ts"
 import { type File, type Generation, GenerationId, isFinal, type Plan, type StoredFile } from "./Generation.ts"
 import * as GenerationError from "./GenerationError.ts"
 import { GenerationStore, type Selection } from "./GenerationStore.ts"
+import type { ImageStore } from "./ImageStore.ts"
 import { admit, type Admitted } from "./internal/admission.ts"
-import { makeCreateAll, type Member } from "./internal/creation.ts"
+import { type Creation, makeCreateAll, type Member } from "./internal/creation.ts"
 import { makeEndAll } from "./internal/ending.ts"
+import { type Input, makeInputs, requestLimit } from "./internal/inputs.ts"
+import * as Sources from "./internal/sources.ts"
 import * as Watching from "./internal/watching.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
@@ -72,9 +77,9 @@ export class Generations extends Context.Service<Generations, {
   ) => Effect.Effect<Option.Option<Generation>, Failure>
 
   /**
-   * Checks model, plan and parameters, then in one unit claims the identity,
-   * charges, takes a slot or a place in the queue and records the generation
-   * (D13). A refusal leaves nothing behind. Concurrent calls share units.
+   * Checks model, plan and parameters, decodes and keeps the images, then in one unit
+   * claims the identity, charges, takes a slot or a place in the queue and records
+   * the generation (D13). A refusal leaves nothing behind. Concurrent calls share units.
    */
   readonly create: (command: CreateCommand) => Effect.Effect<Created, Failure>
 
@@ -139,16 +144,24 @@ export interface GenerationsOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
   /** How often a waiting call looks without having been woken. Default 1 second. */
   readonly lookEvery?: Duration.Input | undefined
+  /** How long a job may wait before it starts, as `GenerationSweep` is told. Default 24 hours. */
+  readonly queueLimit?: Duration.Input | undefined
+  /** The longest input image, decoded, in bytes (D18). Default 10 MiB. */
+  readonly imageBytesMax?: number | undefined
+  /** Requests whose input images are decoded at the same time; the others wait. Each holds one image. Default 4. */
+  readonly imageRequestsMax?: number | undefined
 }
 
 /** The use-cases over the surrounding services. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
-  const { lookEvery = "1 second", planTable = PlanTable.defaults } = options
+  const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
+  const { planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
   const catalog = yield* Catalog
   const changes = yield* Changes
   const idempotency = yield* Idempotency
   const random = yield* SecureRandom.SecureRandom
   const store = yield* GenerationStore
+  const inputsOf = yield* makeInputs({ imageBytesMax, imageRequestsMax })
   const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
   const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll })
 
@@ -179,10 +192,19 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     const admitted = yield* Effect.fromResult(
       admit({ ...command, modelId: command.model, model: catalog.find(command.model) }, planTable, at)
     ).pipe(Effect.catch(refuse))
-    const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
-    const created = yield* createOne(memberOf(command, admitted, id, at)).pipe(
-      Effect.catchTag("IdempotencyError", () => refuse(new GenerationError.KeyInProgress()))
+    const sources = yield* Effect.fromResult(Sources.parse(command.params["images"], imageBytesMax)).pipe(
+      Effect.catch(refuse)
     )
+    const inputs = yield* inputsOf.take(command.account.id, sources, at)
+    const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
+    const created = yield* createOne(memberOf({ command, admitted, inputs, id, at, queueLimit })).pipe(
+      Effect.catchTag(
+        "IdempotencyError",
+        () => Effect.succeed<Creation>(Result.fail(new GenerationError.KeyInProgress()))
+      )
+    )
+    // Only where it is known that no job has them: of a call that failed or was left it is not.
+    if (Result.isFailure(created) || created.success.replayed) yield* inputsOf.discard(inputs)
     return Result.isSuccess(created) ? created.success : yield* refuse(created.failure)
   })
 
@@ -233,11 +255,14 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
 
 /** What the use-cases are built on. */
 export type Requirements =
+  | BlobStore
   | Catalog
   | Changes
   | GenerationStore
   | Idempotency
+  | ImageStore
   | Ledger
+  | Media
   | Scheduler
   | SecureRandom.SecureRandom
   | UnitOfWork
@@ -262,9 +287,23 @@ const requestOf = ({ endpoint, fingerprint, key, scope }: RequestIdentity, at: D
   at
 })
 
-const memberOf = (command: CreateCommand, admitted: Admitted, id: GenerationId, at: DateTime.Utc): Member => ({
+const memberOf = ({ admitted, at, command, id, inputs, queueLimit }: {
+  readonly command: CreateCommand
+  readonly admitted: Admitted
+  readonly inputs: ReadonlyArray<Input>
+  readonly id: GenerationId
+  readonly at: DateTime.Utc
+  readonly queueLimit: Duration.Input
+}): Member => ({
   claim: { ...requestOf(command.identity, at), reference: id },
   admitted,
+  inputs,
+  // As long as it may wait and then run, and some time for sweeps and clocks.
+  inputsKeptUntil: at.pipe(
+    DateTime.addDuration(queueLimit),
+    DateTime.addDuration(admitted.timeLimit),
+    DateTime.addDuration(requestLimit)
+  ),
   generation: {
     id,
     account: command.account.id,
@@ -275,7 +314,7 @@ const memberOf = (command: CreateCommand, admitted: Admitted, id: GenerationId, 
     status: "pending",
     prompt: admitted.resolved.prompt,
     params: admitted.resolved.params,
-    images: [],
+    images: inputs.map(({ image }) => image),
     costCredits: admitted.amount._tag === "Credits" ? admitted.amount.credits : null,
     quotaKind: admitted.amount._tag === "Quota" ? admitted.resolved.kind : null,
     refunded: false,

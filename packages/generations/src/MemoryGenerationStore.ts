@@ -3,10 +3,20 @@ import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
 import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
+import type { ImageStore } from "./ImageStore.ts"
+import * as MemoryImageStore from "./internal/MemoryImageStore.ts"
 import type { UsageRow } from "./Usage.ts"
 
-/** Keeps generations in the memory of this process. */
-export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
+/** Keeps generations and their images in the memory of this process. */
+export const layer: Layer.Layer<GenerationStore | ImageStore, never, MemoryBackend> = Layer.suspend(() =>
+  Layer.merge(layerGenerations, MemoryImageStore.layer)
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
   GenerationStore,
   Effect.gen(function*() {
     const { access, makeMap } = yield* MemoryBackend
@@ -100,10 +110,6 @@ export const layer: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.e
     })
   })
 )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
   (status === undefined || generation.status === status) &&

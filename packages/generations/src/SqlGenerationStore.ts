@@ -1,19 +1,29 @@
-/** Keeps generations in Postgres. Every operation is one statement, whatever the size of its set. */
+/** Keeps generations and their images in Postgres. Every operation is one statement, whatever the size of its set. */
 import type { Migrations } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { GenerationId, Kind, Output, Plan } from "./Generation.ts"
 import { GenerationStore } from "./GenerationStore.ts"
+import type { ImageStore } from "./ImageStore.ts"
 import { listing } from "./internal/listing.ts"
 import * as Schemas from "./internal/migrations.ts"
 import * as Rows from "./internal/rows.ts"
+import * as SqlImageStore from "./internal/SqlImageStore.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations.Migrations = Schemas.migrations
 
 /** Expects the schema of `migrations`; runs no DDL of its own. */
-export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<GenerationStore | ImageStore, never, SqlClient.SqlClient> = Layer.suspend(() =>
+  Layer.merge(layerGenerations, SqlImageStore.layer)
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = Layer.effect(
   GenerationStore,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -113,10 +123,6 @@ export const layer: Layer.Layer<GenerationStore, never, SqlClient.SqlClient> = L
     })
   })
 )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const makeReads = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(Rows.columns)

@@ -19,8 +19,12 @@ import * as GenerationSweep from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
 import * as MemoryGenerationStore from "../src/MemoryGenerationStore.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
+import * as Uploads from "../src/Uploads.ts"
 
 const scripted = { name: "scripted", options: {} }
+
+/** How many uploads an account can have in tests. */
+export const uploadsMax = 3
 
 /** The default models, made by script; one that is paused, and one that was withdrawn. */
 const models = [
@@ -31,7 +35,7 @@ const models = [
 ]
 
 const servicesWith = (options: Scheduler.SchedulerOptions) =>
-  Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
+  Layer.mergeAll(Generations.layer, GenerationSweep.layer, Uploads.layerWith({ uploadsMax })).pipe(
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer)),
     Layer.provideMerge(Layer.mergeAll(
       Catalog.layer(models),

@@ -1,7 +1,7 @@
 /** Every service of Kinora but HTTP, over whatever stores, blobs, generators and hints a host gives. */
 import { Accounts, PlanTable } from "@kinora/accounts"
 import { Catalog, DefaultModels } from "@kinora/catalog"
-import { Generations, GenerationSweep } from "@kinora/generations"
+import { Generations, GenerationSweep, Uploads } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
@@ -28,6 +28,7 @@ export const layer = (options: ServicesOptions) =>
   Layer.mergeAll(
     Generations.layerWith(options),
     GenerationSweep.layer,
+    Uploads.layer,
     Layer.succeed(CurrentPlanTable, options.planTable ?? PlanTable.defaults)
   ).pipe(
     Layer.provideMerge(

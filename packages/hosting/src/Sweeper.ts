@@ -7,7 +7,7 @@ export interface Sweep {
   readonly name: string
   /** How often to look. Spread by a quarter, so that hosts take turns. */
   readonly every: Duration.Input
-  /** Deals with up to `limit` and answers with how many there were. */
+  /** Deals with up to `limit` and answers with how many it could deal with. */
   readonly run: (limit: number) => Effect.Effect<number, unknown>
 }
 
@@ -26,7 +26,7 @@ const rounds = ({ every, name, run }: Sweep) =>
   Random.nextBetween(0.75, 1.25).pipe(
     Effect.flatMap((spread) => Effect.sleep(Duration.times(Duration.fromInputUnsafe(every), spread))),
     // A full set says that there may be more.
-    Effect.andThen(Effect.repeat(run(setMax), { while: (found) => found >= setMax })),
+    Effect.andThen(Effect.repeat(run(setMax), { while: (done) => done >= setMax })),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logWarning(`The sweep of ${name} failed`, cause)
     ),

@@ -47,6 +47,7 @@ export const layerSweeps = Layer.unwrap(Effect.gen(function*() {
     { name: "jobs that waited too long", every: "1 minute", run: generations.dropStale },
     { name: "jobs of withdrawn models", every: "1 minute", run: generations.dropWithdrawn },
     { name: "expired results", every: "5 minutes", run: generations.expireResults },
+    { name: "images that nobody needs any more", every: "5 minutes", run: generations.dropImages },
     { name: "idempotency keys", every: "5 minutes", run: idempotency.sweep },
     {
       name: "expired credits",

@@ -150,10 +150,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           return { requeued: again.map(toAddress), exhausted: exhausted.map(toClaimed) }
         }),
 
-      waitingSince: (before, limit) =>
+      waitingSince: (before, limit, except) =>
         memory.access(() =>
           Array.from(jobs.values())
-            .filter((job) => job.epoch === 0 && millis(job.enqueuedAt) < millis(before))
+            .filter((job) => job.epoch === 0 && millis(job.enqueuedAt) < millis(before) && !except.includes(job.job))
             .toSorted((a, b) => millis(a.enqueuedAt) - millis(b.enqueuedAt) || a.position - b.position)
             .slice(0, limit).map(toStatus)
         ),

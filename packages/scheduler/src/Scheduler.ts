@@ -73,10 +73,11 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
 
-  /** Jobs that have not started and were enqueued before `before`, oldest first. */
+  /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
   readonly waitingSince: (
     before: DateTime.Utc,
-    limit: number
+    limit: number,
+    except?: ReadonlyArray<JobId>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Jobs as they stand now; without those that have ended. */
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
@@ -283,7 +284,9 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     checkpoint: (command) => refusalAsFailure(checkpointFolded(command)),
     release,
     rescue,
-    waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit) => store.waitingSince(before, limit)),
+    waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
+      store.waitingSince(before, limit, except)
+    ),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
     verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify"),
     rebuild

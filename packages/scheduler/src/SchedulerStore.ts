@@ -71,10 +71,11 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
   /** Takes leases that ran out by `now`, longest first, passing over those that are being changed. */
   readonly rescue: (terms: ClaimTerms) => Effect.Effect<Rescued, StorageError>
-  /** Jobs that have not started and were enqueued before `before`, oldest first. */
+  /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
   readonly waitingSince: (
     before: DateTime.Utc,
-    limit: number
+    limit: number,
+    except: ReadonlyArray<JobId>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** The jobs of these ids that have not ended, in no order. */
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>

@@ -243,11 +243,14 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
           }),
           mapSql("SchedulerStore.rescue")
         ),
-      waitingSince: (before, limit) =>
+      waitingSince: (before, limit, except) =>
         statusRows(sql`
           SELECT ${statusColumns}
           FROM scheduler_job AS job
-          WHERE job.state <> 'running' AND job.epoch = 0 AND job.enqueued_at < ${DateTime.toDate(before)}
+          WHERE job.state <> 'running'
+            AND job.epoch = 0
+            AND job.enqueued_at < ${DateTime.toDate(before)}
+            AND job.id <> ALL(${except}::uuid[])
           ORDER BY job.enqueued_at, job.position
           LIMIT ${limit}
         `).pipe(Effect.map((rows) => rows.map(Rows.toStatus)), mapSql("SchedulerStore.waitingSince")),

@@ -322,6 +322,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(old.map(({ state }) => state), ["queued", "pending"])
         assert.strictEqual(old[1]!.job, pending.job)
         assert.deepStrictEqual(ids(yield* scheduler.waitingSince(yield* DateTime.now, 1)), ids(old.slice(0, 1)))
+        const others = yield* scheduler.waitingSince(yield* DateTime.now, 1, ids(old.slice(0, 1)))
+        assert.deepStrictEqual(ids(others), ids(old.slice(1)))
       }))
 
     it.effect("does not let a lane move to another group", () =>

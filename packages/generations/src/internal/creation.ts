@@ -9,12 +9,14 @@ import type { ChargeRefusal } from "@kinora/ledger/Charge"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { type DateTime, Effect, Result } from "effect"
+import { DateTime, Effect, Result } from "effect"
 import { Changes } from "../Changes.ts"
-import { type Generation, GenerationId } from "../Generation.ts"
+import { type Generation, GenerationId, type UploadId } from "../Generation.ts"
 import * as GenerationError from "../GenerationError.ts"
 import { GenerationStore } from "../GenerationStore.ts"
+import { ImageStore, type Keep, type KeptImage } from "../ImageStore.ts"
 import type { Admitted } from "./admission.ts"
+import type { Input } from "./inputs.ts"
 import { addressOf, generationKind } from "./lane.ts"
 
 /** A request that was found good, and the generation that it is to become. */
@@ -23,6 +25,10 @@ export interface Member {
   readonly admitted: Admitted
   /** As it will be recorded, but for where it has to wait. */
   readonly generation: Generation
+  /** The images that it starts from. */
+  readonly inputs: ReadonlyArray<Input>
+  /** Until when a worker may read them. */
+  readonly inputsKeptUntil: DateTime.Utc
 }
 
 /** What became of a member. */
@@ -38,7 +44,15 @@ export const makeCreateAll = Effect.gen(function*() {
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
   const store = yield* GenerationStore
+  const images = yield* ImageStore
   const changes = yield* Changes
+
+  /** Keeps the images of those that have some, for as long as their jobs may take. */
+  const keepInputs = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
+    const keeps = keepsOf(members)
+    const kept = keeps.length === 0 ? [] : yield* images.keep(keeps)
+    return new Map(kept.map((image) => [image.id, image]))
+  })
 
   /** Charges and places those that claimed their request; answers what each of them became. */
   const place = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
@@ -50,9 +64,15 @@ export const makeCreateAll = Effect.gen(function*() {
     })
     const addresses = members.map(({ generation }) => addressOf(generation))
     const lanes = yield* scheduler.open({ lanes: addresses })
+    const kept = yield* keepInputs(members)
 
     members.forEach((member, index) => {
       const { admitted, generation } = member
+      const gone = goneOf(member, kept)
+      if (gone !== undefined) {
+        placed.set(member, Result.fail(gone))
+        return
+      }
       const charge = books.charge({
         account: generation.account,
         reference: generation.id,
@@ -135,6 +155,38 @@ export const makeCreateAll = Effect.gen(function*() {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** One for each image, until the last of the jobs has ended that start from it. */
+const keepsOf = (members: ReadonlyArray<Member>): ReadonlyArray<Keep> => {
+  const keeps = new Map<UploadId, Keep>()
+  for (const { generation: { account }, inputs, inputsKeptUntil } of members) {
+    for (const { id } of inputs) {
+      const until = keeps.get(id)?.until ?? inputsKeptUntil
+      keeps.set(id, { id, account, until: DateTime.max(until, inputsKeptUntil) })
+    }
+  }
+  return Array.from(keeps.values())
+}
+
+/** Why an image that was there when the request came cannot be used any more. */
+const goneOf = (
+  { generation, inputs }: Member,
+  kept: ReadonlyMap<UploadId, KeptImage>
+): GenerationError.Refusal | undefined => {
+  for (const { id, image: { index }, isUpload } of inputs) {
+    const image = kept.get(id)
+    if (isUpload) {
+      const until = image?.usableUntil ?? undefined
+      if (until === undefined || DateTime.isLessThanOrEqualTo(until, generation.createdAt)) {
+        return new GenerationError.UploadNotFound({ index })
+      }
+    } else if (image === undefined) {
+      // The request took longer than anybody waits for an answer.
+      return new GenerationError.InvalidImage({ index, message: "The image was not kept. Send the request again." })
+    }
+  }
+  return undefined
+}
 
 /** The earliest and the latest moment at which a member arrived. */
 const spanOf = (members: ReadonlyArray<Member>): { readonly at: DateTime.Utc; readonly until: DateTime.Utc } => {

@@ -1,7 +1,7 @@
 /** Where a generation stands in the scheduler. */
 import { JobKind } from "@kinora/scheduler"
 import type { JobAddress } from "@kinora/scheduler/Job"
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import { GenerationId, Plan } from "../Generation.ts"
 import type { Subject } from "../GenerationStore.ts"
 
@@ -18,9 +18,12 @@ export const addressOf = ({ account, id, plan }: Subject): JobAddress => ({
   group: account
 })
 
-/** The generation of a job: what `addressOf` made of it, back again. */
-export const subjectOf = ({ group, job, lane }: JobAddress): Subject => ({
-  id: GenerationId.fromUuid(job),
-  account: group,
-  plan: Schema.decodeUnknownSync(Plan)(lane.slice(group.length + 1))
-})
+/** The generation of a job: what `addressOf` made of it, back again. `none`: the lane is none of ours. */
+export const parseSubject = ({ group, job, lane }: JobAddress): Option.Option<Subject> =>
+  Option.map(
+    Schema.decodeUnknownOption(Plan)(lane.slice(group.length + 1)),
+    (plan) => ({ id: GenerationId.fromUuid(job), account: group, plan })
+  )
+
+/** `parseSubject` of a job that was claimed, whose lane is always ours. */
+export const subjectOf = (job: JobAddress): Subject => Option.getOrThrow(parseSubject(job))

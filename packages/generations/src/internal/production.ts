@@ -17,14 +17,21 @@ import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { DateTime, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
-import type { Generation, Output, StoredFile } from "../Generation.ts"
+import { DateTime, Duration, Effect, Option, Schedule, Schema, Semaphore, Stream } from "effect"
+import type { File, Generation, Output, StoredFile } from "../Generation.ts"
 import * as Files from "./files.ts"
+import { makeOpenImages } from "./opening.ts"
 
 /** Limits of what is made and how long it is tried. */
 export interface ProductionOptions {
   /** The largest result, in bytes. Default 2 GiB. */
   readonly resultBytesMax?: number | undefined
+  /**
+   * The largest image that is read to make a preview and a thumb of it, in bytes; a
+   * larger one goes without. Two are in memory at the same time. Default 64 MiB, as
+   * much as `Media` reads.
+   */
+  readonly derivedBytesMax?: number | undefined
   /** How often a call that may succeed later is repeated. Default 6, over about half a minute. */
   readonly retries?: number | undefined
 }
@@ -34,12 +41,14 @@ export type ProductionError = CallError | StorageError | SchedulerError
 
 /** Builds the function that makes one generation's files. */
 export const makeProduce = Effect.fnUntraced(function*(options: ProductionOptions) {
-  const { resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
+  const { derivedBytesMax = 64 * 1024 ** 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
   const blobs = yield* BlobStore
   const catalog = yield* Catalog
   const generators = yield* Generators
   const media = yield* Media
   const scheduler = yield* Scheduler
+  const openImages = yield* makeOpenImages
+  const turns = Semaphore.makeUnsafe(derivedAtOnce)
 
   /** Repeats what fails for a passing reason, with growing pauses that respect what the generator asks for. */
   const persist = <A, E extends CallError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -50,15 +59,16 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
 
   /** Hands the work over, unless an earlier attempt did. */
   const submit = Effect.fnUntraced(
-    function*(job: ClaimedJob, generator: Generator["Service"], request: GenerationRequest) {
+    function*(job: ClaimedJob, { generator, model }: Source, generation: Generation) {
       const progress = Option.flatMap(job.checkpoint, Schema.decodeUnknownOption(Progress))
       if (Option.isSome(progress) && progress.value.operation !== undefined) return progress.value.operation
+      const images = yield* persist(openImages(generation.images))
       if (generator.resubmit === "unsafe") {
         // The last attempt was lost between its request and the answer, which may have cost money.
         if (Option.isSome(progress)) return yield* new GeneratorError({ reason: new UnknownOutcome() })
         yield* checkpoint(job, {})
       }
-      const operation = yield* persist(generator.submit(request))
+      const operation = yield* persist(generator.submit(requestOf(generation, model, images)))
       yield* checkpoint(job, { operation })
       return operation
     }
@@ -75,8 +85,8 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
 
   const collect = Effect.fnUntraced(
     function*(key: string, generator: Generator["Service"], operation: Operation) {
-      const { body, mime } = yield* generator.collect(operation)
-      return yield* put(key, mime, body, resultBytesMax)
+      const { body, mime, poster } = yield* generator.collect(operation)
+      return { content: yield* put(key, mime, body, resultBytesMax), poster }
     },
     Effect.scoped,
     persist
@@ -88,27 +98,57 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
       ({ bytes, sha256 }): StoredFile => ({ key, mime, bytes, sha256 })
     )
 
-  /** The small images of a result that is an image. */
-  const derive = Effect.fnUntraced(function*(job: ClaimedJob, content: StoredFile) {
-    const bytes = yield* Stream.mkUint8Array(blobs.get(content.key))
-    const preview = yield* media.preview(bytes)
-    const thumb = yield* media.thumb(preview.bytes)
-    const store = (file: "preview" | "thumb", { bytes, mime }: typeof preview) =>
+  /** A smaller image, and a thumb of it. */
+  const derive = Effect.fnUntraced(function*(job: ClaimedJob, file: "preview" | "poster", bytes: Uint8Array) {
+    const smaller = yield* media.preview(bytes)
+    const thumb = yield* media.thumb(smaller.bytes)
+    const store = (file: File, { bytes, mime }: typeof thumb) =>
       put(Files.keyOf(job, file), mime, Stream.succeed(bytes), bytes.length)
-    return yield* Effect.all({ preview: store("preview", preview), thumb: store("thumb", thumb) })
-  }, persist)
+    return { smaller: yield* store(file, smaller), thumb: yield* store("thumb", thumb) }
+  })
+
+  /** The small images of a result that is an image. One that is too much work goes without; one that is damaged is no result. */
+  const deriveImage = Effect.fnUntraced(
+    function*(job: ClaimedJob, content: StoredFile) {
+      if (content.bytes > derivedBytesMax) {
+        yield* Effect.logWarning("A result is too large for a preview", job.job, content.bytes)
+        return nothingDerived
+      }
+      const { smaller, thumb } = yield* derive(job, "preview", yield* Stream.mkUint8Array(blobs.get(content.key)))
+      return { ...nothingDerived, preview: smaller, thumb }
+    },
+    Effect.catchTag("MediaError", (error) => isTooMuch(error) ? withoutImages(error) : Effect.fail(error)),
+    turns.withPermits(1),
+    persist
+  )
+
+  /** The small images of a result that is a video. What is wrong with its poster is no reason to lose it. */
+  const deriveVideo = Effect.fnUntraced(
+    function*(job: ClaimedJob, poster: Uint8Array | undefined) {
+      if (poster === undefined) return nothingDerived
+      const { smaller, thumb } = yield* derive(job, "poster", poster)
+      return { ...nothingDerived, poster: smaller, thumb }
+    },
+    Effect.catchTag(
+      "MediaError",
+      (error) => Effect.as(Effect.logWarning("A poster is no image", error), nothingDerived)
+    ),
+    turns.withPermits(1),
+    persist
+  )
 
   return Effect.fn("Generations.produce")(function*(job: ClaimedJob, generation: Generation) {
-    const { generator, model } = yield* sourceOf(catalog, generators, generation)
-    const operation = yield* submit(job, generator, requestOf(generation, model))
+    const source = yield* sourceOf(catalog, generators, generation)
+    const { generator } = source
+    const operation = yield* submit(job, source, generation)
     // Who lost the lease or has to stop leaves the work alone: another worker awaits it already, or will.
     yield* Effect.onInterrupt(
       awaitEnd(generator, operation),
       () => Effect.when(Effect.ignore(generator.cancel(operation)), isOver(job))
     )
-    const content = yield* collect(Files.keyOf(job, "content"), generator, operation)
-    const images = generation.kind === "image" ? yield* derive(job, content) : { preview: null, thumb: null }
-    const output: Output = { content, ...images, poster: null }
+    const { content, poster } = yield* collect(Files.keyOf(job, "content"), generator, operation)
+    const derived = yield* generation.kind === "image" ? deriveImage(job, content) : deriveVideo(job, poster)
+    const output: Output = { content, ...derived }
     return output
   })
 })
@@ -128,6 +168,24 @@ export const untilStored = <A, E extends StorageError | SchedulerError, R>(
 
 /** What calls fail with whose other end is not the database. */
 type CallError = GeneratorError | BlobError | MediaError
+
+/** Results whose small images are made at the same time. */
+const derivedAtOnce = 2
+
+const nothingDerived: Omit<Output, "content"> = { preview: null, thumb: null, poster: null }
+
+const withoutImages = (error: MediaError) =>
+  Effect.as(Effect.logWarning("A result has no small images", error), nothingDerived)
+
+/** Whether nothing is wrong with an image but its size. */
+const isTooMuch = ({ reason }: MediaError): boolean =>
+  reason._tag === "TooManyBytes" || reason._tag === "TooManyPixels" || reason._tag === "TookTooLong"
+
+/** What makes a generation. */
+interface Source {
+  readonly generator: Generator["Service"]
+  readonly model: Model
+}
 
 /** The job's checkpoint. Without an operation: the work is about to be submitted. */
 const Progress = Schema.Struct({ operation: Schema.optionalKey(Schema.Json) })
@@ -191,14 +249,18 @@ const sourceOf = Effect.fnUntraced(function*(
   return { model: model.value, generator: generator.value }
 })
 
-const requestOf = (generation: Generation, model: Model): GenerationRequest => ({
+const requestOf = (
+  generation: Generation,
+  model: Model,
+  images: GenerationRequest["images"]
+): GenerationRequest => ({
   id: generation.id,
   model: { name: model.id, options: model.driver.options },
   kind: generation.kind,
   mode: generation.mode,
   prompt: generation.prompt,
   params: generation.params,
-  images: [],
+  images,
   format: formats[model.output_formats[0]!]
 })
 
