@@ -7,8 +7,10 @@ import * as Generation from "@kinora/generations/Generation"
 import * as Generations from "@kinora/generations/Generations"
 import * as GenerationStore from "@kinora/generations/GenerationStore"
 import * as MemoryGenerationStore from "@kinora/generations/MemoryGenerationStore"
+import * as Uploads from "@kinora/generations/Uploads"
 import { Idempotency, MemoryIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
+import { Media } from "@kinora/media"
 import { UnitOfWork } from "@kinora/persistence"
 import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
 import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
@@ -34,7 +36,14 @@ const models = [
 ]
 
 /** Everything but the server. */
-export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLimit.layer, Places.layer, Budget.layer)
+export const services = Layer.mergeAll(
+  Generations.layer,
+  Uploads.layer,
+  Accounts.layer,
+  RateLimit.layer,
+  Places.layer,
+  Budget.layer
+)
   .pipe(
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
     Layer.provideMerge(Layer.mergeAll(
@@ -51,6 +60,7 @@ export const services = Layer.mergeAll(Generations.layer, Accounts.layer, RateLi
       Changes.layer,
       Wakeup.layer,
       BlobStore.layerMemory,
+      Media.layer(),
       UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
       SecureRandom.layerWebCrypto,
       Digest.layerWebCrypto,
@@ -77,7 +87,7 @@ export interface Answer {
 export interface Sent {
   readonly key?: Redacted.Redacted | string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sent as JSON, unless it is text. */
+  /** Sent as JSON, unless it is text, bytes or a form. */
   readonly body?: unknown
   /** The socket's address. */
   readonly from?: string | undefined
@@ -102,9 +112,10 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
     if (sent.key !== undefined) {
       headers["authorization"] = `Bearer ${typeof sent.key === "string" ? sent.key : Redacted.value(sent.key)}`
     }
-    if (sent.body !== undefined) headers["content-type"] = "application/json"
+    const isJson = !(sent.body === undefined || sent.body instanceof Uint8Array || sent.body instanceof FormData)
+    if (isJson) headers["content-type"] = "application/json"
     Object.assign(headers, sent.headers)
-    const body = sent.body === undefined ? null : typeof sent.body === "string" ? sent.body : JSON.stringify(sent.body)
+    const body = bodyOf(sent.body)
     return yield* Effect.promise(async (signal): Promise<Answer> => {
       const response = await handler(new Request(`http://internal:8080${path}`, { method, headers, body, signal }))
       const text = await response.text()
@@ -118,6 +129,12 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
     })
   })
 })
+
+const bodyOf = (body: unknown) => {
+  if (body === undefined) return null
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body)
+}
 
 /** An account with credits, a plan in both groups unless `plans` is false, and a key. */
 export const openAccount = Effect.fnUntraced(function*(
@@ -167,6 +184,7 @@ export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes:
     status: "completed",
     prompt: "a lake",
     params: { aspect_ratio: "1:1", resolution: "1k" },
+    images: [],
     costCredits: 8,
     quotaKind: null,
     refunded: false,
