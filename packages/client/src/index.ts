@@ -1,0 +1,7 @@
+export * from "./Generations.ts"
+export * from "./Kinora.ts"
+export * from "./KinoraError.ts"
+export * from "./Options.ts"
+export * from "./Result.ts"
+export * from "./Uploads.ts"
+export type * from "./Wire.ts"

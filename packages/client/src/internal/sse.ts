@@ -1,0 +1,31 @@
+/** Reads server-sent events. */
+import type { Opened } from "./Transport.ts"
+
+/** The data of every event of an answer, in their order. Ends with the answer; half an event is none. */
+export const dataOf = async function*({ next }: Opened): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let rest = ""
+  const data: Array<string> = []
+  for (let bytes = await next(); bytes !== undefined; bytes = await next()) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines.map((line) => line.replace(/\r$/, ""))) {
+      if (line !== "") {
+        data.push(...valueOf(line))
+      } else if (data.length > 0) {
+        yield data.join("\n")
+        data.length = 0
+      }
+    }
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What a line adds to the data: nothing, when it is a comment or another field. */
+const valueOf = (line: string): ReadonlyArray<string> => {
+  const [found, value = ""] = /^data(?:: ?(.*))?$/.exec(line) ?? []
+  return found === undefined ? [] : [value]
+}
