@@ -19,7 +19,7 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
   Kinora is ready.
 
     Base URL   ${baseUrl}
-    API key    ${keyText(ready)}
+    API key    ${keyText(ready, settings)}
     Data       ${resolve(settings.dataDirectory)} (${database})
     Workers    ${workers}
     Docs       ${baseUrl}/docs
@@ -30,9 +30,12 @@ ${curl(ready)}`
 // internal
 // -----------------------------------------------------------------------------
 
-const keyText = ({ apiKey }: Ready): string =>
+const keyText = ({ apiKey }: Ready, { demoAccount }: Settings.Settings): string =>
   Option.match(apiKey, {
-    onNone: () => "shown at the first start, on the host that made the demo account",
+    onNone: () =>
+      demoAccount
+        ? "shown at the first start, on the host that made the demo account"
+        : "of an account that an operator makes; there is no demo account",
     onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
   })
 

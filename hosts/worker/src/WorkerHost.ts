@@ -13,7 +13,11 @@ export class NoSharedDatabase extends Data.TaggedError("NoSharedDatabase")<{}> {
 /** Everything, on these settings. `onReady` runs when jobs are taken. */
 export const layer = (settings: Settings.Settings, onReady: Effect.Effect<void>) => {
   const work = Layer.mergeAll(
-    Work.layerWorker({ name: `${hostname()}/worker/${process.pid}`, concurrency: settings.workers }),
+    Work.layerWorker({
+      name: `${hostname()}/worker/${process.pid}`,
+      concurrency: settings.workers,
+      resultTtl: settings.resultTtl
+    }),
     Work.layerSweeps
   )
   const host = Layer.effectDiscard(onReady).pipe(

@@ -5,10 +5,9 @@
  */
 import type { PlanTable } from "@kinora/accounts"
 import type { ModelInput } from "@kinora/catalog/Model"
-import { Generations } from "@kinora/generations"
 import { type Generator, Generators } from "@kinora/generator"
 import { Host, Http, Notifications, Services, Settings, Stores, Work } from "@kinora/hosting"
-import { type HttpServerOptions, Readiness } from "@kinora/http-server"
+import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -25,16 +24,15 @@ export interface LocalHostOptions {
   /** Jobs at once. Default 4. */
   readonly workers?: number | undefined
   /** Limits of the interface. */
-  readonly http?: Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">> | undefined
+  readonly http?: Http.InterfaceOptions | undefined
   /** What tiers allow. Default: what the interface says. */
   readonly planTable?: PlanTable.PlanTable | undefined
 }
 
 /** The host with all of its services, until the layer's scope closes. `baseUrl` says where it listens. */
 export const layer = (options: LocalHostOptions) => {
-  const { generator, http, planTable, workers = 4 } = options
-  const plans = planTable === undefined ? {} : { plans: planTable }
-  return Http.layer({ host: "127.0.0.1", port: 0, interface: { docs: false, ...http, ...plans }, grace: 0 }).pipe(
+  const { generator, http, workers = 4 } = options
+  return Http.layer({ host: "127.0.0.1", port: 0, interface: { docs: false, ...http }, grace: 0 }).pipe(
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("acceptance-acceptance-acceptance-acceptance")] })),
     Layer.provideMerge(Work.layerWorker({ name: "local", concurrency: workers, grace: 0 })),
@@ -66,8 +64,9 @@ const inMemory = ({ models, planTable }: LocalHostOptions) =>
   )
 
 const onSite = ({ models, planTable }: LocalHostOptions, { environment }: Site) =>
-  Generations.layerWith({ planTable }).pipe(
-    Layer.provideMerge(
-      Layer.unwrap(Effect.map(Settings.load(environment), (settings) => Host.layer({ ...settings, models })))
+  Layer.unwrap(
+    Effect.map(
+      Settings.load(environment),
+      (settings) => Host.layer({ ...settings, models, planTable: planTable ?? settings.planTable })
     )
   )

@@ -24,10 +24,9 @@ export interface PeerOptions {
 export const layer = (site: Site, { planTable, workers = 0 }: PeerOptions = {}) =>
   Layer.unwrap(Effect.map(Settings.load(site.environment), (settings) =>
     Layer.fresh(
-      Layer.mergeAll(
-        Generations.layerWith({ planTable }),
-        Work.layerWorker({ name: "peer", concurrency: workers })
-      ).pipe(Layer.provideMerge(Host.layerWorking(settings)))
+      Work.layerWorker({ name: "peer", concurrency: workers }).pipe(
+        Layer.provideMerge(Host.layerWorking({ ...settings, planTable: planTable ?? settings.planTable }))
+      )
     )))
 
 /** Creates a job for an account as the interface would, its limits aside. */

@@ -22,9 +22,13 @@ export const layer = (settings: Settings) =>
     const { dataDirectory } = settings
     // Processes that share a Postgres may share their files as well; an embedded database is one process's.
     yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
-    const database = Database.layer({ url: settings.databaseUrl, dataDirectory })
+    const database = Database.layer({
+      url: settings.databaseUrl,
+      dataDirectory,
+      maxConnections: settings.databasePoolSize
+    })
     const migrated = Migrations.layer(...Stores.migrations).pipe(Layer.provideMerge(database))
-    return Services.layer({ models: settings.models }).pipe(
+    return Services.layer({ models: settings.models, planTable: settings.planTable }).pipe(
       Layer.provideMerge(Layer.mergeAll(
         Stores.layerSql,
         FileBlobStore.layer({ directory: join(dataDirectory, "files") }),

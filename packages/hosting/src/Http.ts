@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net"
 import * as Database from "./Database.ts"
 import { CurrentPlanTable } from "./Services.ts"
+import type { Settings } from "./Settings.ts"
 
 /** What the interface is told, but for what the services know. */
 export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
@@ -25,6 +26,18 @@ export interface HttpOptions {
   /** What else begins when the server stops, so that it need not wait for the last request. Must not take long. */
   readonly onStop?: Effect.Effect<void> | undefined
 }
+
+/** What the settings of a host say of the interface. */
+export const interfaceOf = (settings: Settings): InterfaceOptions => ({
+  adminToken: settings.adminToken,
+  baseUrl: settings.baseUrl,
+  downloadBytesPerDay: settings.downloadBytesPerDay,
+  downloadStreamsMax: settings.downloadStreamsMax,
+  imageWait: settings.imageWait,
+  resultDownloadMultiple: settings.resultDownloadMultiple,
+  resultTtl: settings.resultTtl,
+  trustedProxies: settings.trustedProxies
+})
 
 /** Every route: the interface for clients, and the one for operators where there is a token for it (D50). */
 export const layerRoutes = (options: InterfaceOptions) =>

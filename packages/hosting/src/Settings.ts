@@ -3,9 +3,14 @@
  * the configuration file. The environment wins over the file, the file over the
  * default. What is unknown or wrong stops the start, all of it at once.
  */
-import { Data, Effect, Redacted, Result, Schema, SchemaGetter } from "effect"
-import { Yaml } from "effect/encoding"
-import { readFile } from "node:fs/promises"
+import type { PlanTable } from "@kinora/accounts"
+import { Duration, Effect, Redacted } from "effect"
+import { IpNetwork } from "effect/net"
+import * as ConfigFile from "./internal/settings/configFile.ts"
+import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
+import { type Environment, readAll } from "./internal/settings/reading.ts"
+
+export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
 
 /** What a host is told. */
 export interface Settings {
@@ -14,33 +19,39 @@ export interface Settings {
   readonly port: number
   /** Origin in the URLs that clients get; absent: the origin that the request came to (D26a). */
   readonly baseUrl: string | undefined
+  /** Networks of the proxies in front, whose headers are believed (D28). */
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Directory of the embedded database and of stored files. */
   readonly dataDirectory: string
   /** Absent: an embedded database in the data directory. */
   readonly databaseUrl: Redacted.Redacted | undefined
+  /** Connections to Postgres, at most. */
+  readonly databasePoolSize: number
   /** Jobs at once in this process; 0: none. */
   readonly workers: number
   /** The first signs, all verify; empty: one is made and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
+  /** The operators' token; absent: there is no interface for operators (D50). */
+  readonly adminToken: Redacted.Redacted | undefined
+  /** Whether the demo account is made in a database that has none. */
+  readonly demoAccount: boolean
+  /** How long after completion a result can be downloaded (D29). */
+  readonly resultTtl: Duration.Duration
+  /** What an account may download per UTC day (D29). */
+  readonly downloadBytesPerDay: number
+  /** How many times its size may be downloaded of a result per UTC day (D29). */
+  readonly resultDownloadMultiple: number
+  /** Files that an account may download at the same time (D29). */
+  readonly downloadStreamsMax: number
+  /** How long the image endpoint waits (D20). */
+  readonly imageWait: Duration.Duration
+  /** How long a server that stops goes on taking requests while it is not ready (D49). */
+  readonly drain: Duration.Duration
   readonly logLevel: typeof LogLevel.Type
   /** The file's `models`, to be checked by the catalog; absent: the default models. */
   readonly models: unknown
-}
-
-/** One thing that is wrong, as a sentence. Never carries the value of a secret. */
-export interface SettingsProblem {
-  /** `KINORA_PORT`, or `kinora.config.yaml: port`. */
-  readonly where: string
-  readonly problem: string
-}
-
-/** The start stops here; the message has one line for each problem. */
-export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
-  readonly problems: ReadonlyArray<SettingsProblem>
-}> {
-  override get message(): string {
-    return this.problems.map(({ problem, where }) => `${where} ${problem}`).join("\n")
-  }
+  /** What tiers allow and cost (D25). */
+  readonly planTable: PlanTable.PlanTable
 }
 
 /** A documented setting. `secret` values are never repeated in a message. */
@@ -51,71 +62,8 @@ export interface SettingDoc {
   readonly about: string
 }
 
-const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
-
-const PortNumber = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
-const JobCount = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 256 }))
-const DatabaseUrl = Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/./))
-const Secret = Schema.String.check(Schema.isMinLength(32))
-
-/** Every setting: how it is read, and what the documentation says of it. */
-export const definitions = {
-  host: {
-    schema: Schema.NonEmptyString,
-    default: "127.0.0.1",
-    expected: "an address to listen on",
-    about: "Address to listen on. The default answers this machine only; 0.0.0.0 answers the network."
-  },
-  port: {
-    schema: PortNumber,
-    default: "4747",
-    expected: "a port from 0 to 65535",
-    about: "Port to listen on; 0 takes any free one and prints it."
-  },
-  base_url: {
-    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
-    default: undefined,
-    expected: "an origin such as https://media.example.com, without a path",
-    about: "Origin in the URLs that clients get. Absent: the origin that the request came to."
-  },
-  data_dir: {
-    schema: Schema.NonEmptyString,
-    default: "./data",
-    expected: "a directory",
-    about: "Directory of stored files, and of the embedded database, which one process at a time can have."
-  },
-  database_url: {
-    schema: DatabaseUrl,
-    default: undefined,
-    expected: "a URL postgres://user:password@host:port/database",
-    about: "Postgres to use. Absent: an embedded database in the data directory.",
-    isSecret: true
-  },
-  workers: {
-    schema: JobCount,
-    default: "4",
-    expected: "a number of jobs from 0 to 256",
-    about: "Jobs at once in this process; 0: none, some other process works."
-  },
-  url_signing_keys: {
-    schema: Schema.String,
-    default: undefined,
-    expected: "secrets of at least 32 characters, separated by commas",
-    about:
-      "Secrets that sign content URLs, separated by commas: the first signs, all verify. Absent: one is made and kept in the data directory.",
-    isSecret: true,
-    isList: true
-  },
-  log_level: {
-    schema: LogLevel,
-    default: "info",
-    expected: "one of trace, debug, info, warn, error, none",
-    about: "The least severe messages that are logged."
-  }
-} as const
-
 /** The documentation of every setting, in the order in which they are shown. */
-export const docs: ReadonlyArray<SettingDoc> = Object.entries(definitions).map(([key, definition]) => ({
+export const docs: ReadonlyArray<SettingDoc> = Object.entries<Definition>(definitions).map(([key, definition]) => ({
   variable: variableOf(key),
   key,
   default: definition.default ?? "",
@@ -126,47 +74,30 @@ export const docs: ReadonlyArray<SettingDoc> = Object.entries(definitions).map((
  * Reads the settings from `environment`, and from the file that `KINORA_CONFIG`
  * names, or `kinora.config.yaml` in the working directory if there is one.
  */
-export const load = Effect.fn("Settings.load")(function*(environment: Readonly<Record<string, string | undefined>>) {
-  const file = yield* readConfigFile(environment["KINORA_CONFIG"] || undefined)
-  const problems: Array<SettingsProblem> = [...unknownNames(environment, file)]
-
-  const read = <A>(key: keyof typeof definitions, schema: Schema.ConstraintDecoder<A>): A | undefined => {
-    const source = sourceOf(key, environment, file)
-    if (source === undefined) return undefined
-    const result = Schema.decodeUnknownResult(schema)(source.value)
-    if (Result.isSuccess(result)) return result.success
-    const { expected, ...definition } = definitions[key]
-    const value = "isSecret" in definition ? "is not valid" : `is ${JSON.stringify(source.value)}`
-    problems.push({ where: source.where, problem: `${value}; expected ${expected}` })
-    return undefined
-  }
-
-  const host = read("host", definitions.host.schema)
-  const port = read("port", definitions.port.schema)
-  const baseUrl = read("base_url", definitions.base_url.schema)
-  const dataDirectory = read("data_dir", definitions.data_dir.schema)
-  const databaseUrl = read("database_url", definitions.database_url.schema)
-  const workers = read("workers", definitions.workers.schema)
-  const signingKeys = read("url_signing_keys", SecretList)
-  const logLevel = read("log_level", definitions.log_level.schema)
-
-  // A setting with a default is absent only when its value was wrong, which is a problem already.
-  if (
-    problems.length > 0 || host === undefined || port === undefined || dataDirectory === undefined ||
-    workers === undefined || logLevel === undefined
-  ) {
-    return yield* new InvalidSettings({ problems })
-  }
+export const load = Effect.fn("Settings.load")(function*(environment: Environment) {
+  const file = yield* ConfigFile.read(environment["KINORA_CONFIG"] || undefined)
+  const { planTable, values } = yield* readAll(environment, file)
   const settings: Settings = {
-    host,
-    port,
-    baseUrl,
-    dataDirectory,
-    databaseUrl: databaseUrl === undefined ? undefined : Redacted.make(databaseUrl),
-    workers,
-    urlSigningKeys: (signingKeys ?? []).map((key) => Redacted.make(key)),
-    logLevel,
-    models: file.content["models"]
+    host: values.host,
+    port: values.port,
+    baseUrl: values.base_url,
+    trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
+    dataDirectory: values.data_dir,
+    databaseUrl: redacted(values.database_url),
+    databasePoolSize: values.database_pool_size,
+    workers: values.workers,
+    urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
+    adminToken: redacted(values.admin_token),
+    demoAccount: values.demo_account === "true",
+    resultTtl: Duration.hours(values.results_ttl_hours),
+    downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
+    resultDownloadMultiple: values.download_multiple,
+    downloadStreamsMax: values.download_streams,
+    imageWait: Duration.seconds(values.image_wait_seconds),
+    drain: Duration.seconds(values.drain_seconds),
+    logLevel: values.log_level,
+    models: file.content["models"],
+    planTable
   }
   return settings
 })
@@ -175,97 +106,5 @@ export const load = Effect.fn("Settings.load")(function*(environment: Readonly<R
 // internal
 // -----------------------------------------------------------------------------
 
-interface ConfigFile {
-  readonly path: string
-  readonly content: Readonly<Record<string, unknown>>
-}
-
-const defaultPath = "kinora.config.yaml"
-
-/** Names with our prefix that are no settings of a host: where the file is, and what only tests read. */
-const otherNames = new Set(["KINORA_CONFIG", "KINORA_TEST_POSTGRES", "KINORA_TEST_POSTGRES_URL"])
-
-const SecretList = Schema.String.pipe(
-  Schema.decodeTo(Schema.Array(Secret), {
-    decode: SchemaGetter.transform((text: string) => text.split(",").map((key) => key.trim())),
-    encode: SchemaGetter.transform((keys: ReadonlyArray<string>) => keys.join(","))
-  })
-)
-
-function variableOf(key: string): string {
-  return `KINORA_${key.toUpperCase()}`
-}
-
-/** The default file may be missing, one that was named may not. */
-const readConfigFile = (named: string | undefined): Effect.Effect<ConfigFile, InvalidSettings> => {
-  const path = named ?? defaultPath
-  return Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: (cause) => isMissing(cause) ? new Missing() : invalid(path, `cannot be read: ${messageOf(cause)}`)
-  }).pipe(
-    Effect.flatMap((text) => parseConfigFile(path, text)),
-    Effect.catchTag(
-      "Missing",
-      () => named === undefined ? Effect.succeed({ path, content: {} }) : Effect.fail(invalid(path, "does not exist"))
-    )
-  )
-}
-
-const parseConfigFile = Effect.fnUntraced(function*(path: string, text: string) {
-  const content = yield* Effect.try({
-    try: () => Yaml.parse(text),
-    catch: (cause) => invalid(path, `is not YAML: ${messageOf(cause)}`)
-  })
-  if (content === null) return { path, content: {} }
-  if (typeof content !== "object" || Array.isArray(content)) {
-    return yield* invalid(path, "must be a mapping of settings")
-  }
-  return { path, content: { ...content } }
-})
-
-class Missing extends Data.TaggedError("Missing")<{}> {}
-
-const isMissing = (cause: unknown) =>
-  typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
-
-const messageOf = (cause: unknown) => cause instanceof Error ? cause.message : String(cause)
-
-const invalid = (where: string, problem: string) => new InvalidSettings({ problems: [{ where, problem }] })
-
-const unknownNames = (
-  environment: Readonly<Record<string, string | undefined>>,
-  file: ConfigFile
-): ReadonlyArray<SettingsProblem> => {
-  const known = new Set(docs.map(({ variable }) => variable))
-  const keys = new Set([...Object.keys(definitions), "models"])
-  return [
-    ...Object.keys(environment)
-      .filter((name) => name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name))
-      .map((name) => ({ where: name, problem: `is no setting; known are ${[...known].join(", ")}` })),
-    ...Object.keys(file.content)
-      .filter((key) => !keys.has(key))
-      .map((key) => ({ where: `${file.path}: ${key}`, problem: `is no setting; known are ${[...keys].join(", ")}` }))
-  ]
-}
-
-/** The text of a setting and where it comes from. An empty variable counts as absent. */
-const sourceOf = (
-  key: keyof typeof definitions,
-  environment: Readonly<Record<string, string | undefined>>,
-  file: ConfigFile
-): { readonly where: string; readonly value: unknown } | undefined => {
-  const variable = variableOf(key)
-  const fromEnvironment = environment[variable]
-  if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
-  const fromFile = file.content[key]
-  if (fromFile !== undefined && fromFile !== null) {
-    const isList = "isList" in definitions[key] && Array.isArray(fromFile)
-    return { where: `${file.path}: ${key}`, value: isList ? fromFile.join(",") : spelled(fromFile) }
-  }
-  const fallback = definitions[key].default
-  return fallback === undefined ? undefined : { where: variable, value: fallback }
-}
-
-/** A scalar of YAML as a variable would spell it. Anything else stays what it is, which no setting accepts. */
-const spelled = (value: unknown): unknown =>
-  typeof value === "number" || typeof value === "boolean" ? String(value) : value
+const redacted = (secret: string | undefined): Redacted.Redacted | undefined =>
+  secret === undefined ? undefined : Redacted.make(secret)

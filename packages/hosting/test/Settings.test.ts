@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { PlanTable } from "@kinora/accounts"
+import { Duration, Effect, Redacted } from "effect"
+import { IpNetwork } from "effect/net"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -28,12 +30,23 @@ describe("Settings", () => {
         host: "127.0.0.1",
         port: 4747,
         baseUrl: undefined,
+        trustedProxies: [],
         dataDirectory: "./data",
         databaseUrl: undefined,
+        databasePoolSize: 16,
         workers: 4,
         urlSigningKeys: [],
+        adminToken: undefined,
+        demoAccount: true,
+        resultTtl: Duration.hours(24),
+        downloadBytesPerDay: 50 * 1024 ** 3,
+        resultDownloadMultiple: 10,
+        downloadStreamsMax: 8,
+        imageWait: Duration.seconds(50),
+        drain: Duration.zero,
         logLevel: "info",
-        models: undefined
+        models: undefined,
+        planTable: PlanTable.defaults
       })
     }))
 
@@ -68,6 +81,81 @@ describe("Settings", () => {
       assert.deepStrictEqual(settings.urlSigningKeys.map(Redacted.value), [`${secret}1`, `${secret}2`])
     }))
 
+  it.effect("reads what operators may say of limits and proxies (D18, D20, D28, D29)", () =>
+    Effect.gen(function*() {
+      const settings = yield* loadWith(
+        "results_ttl_hours: 48\ndownload_gib_per_day: 1\ndemo_account: false\ntrusted_proxies: [10.0.0.0/8, \"fd00::/8\"]\n",
+        {
+          KINORA_ADMIN_TOKEN: secret,
+          KINORA_DOWNLOAD_MULTIPLE: "3",
+          KINORA_DOWNLOAD_STREAMS: "2",
+          KINORA_IMAGE_WAIT_SECONDS: "5",
+          KINORA_DRAIN_SECONDS: "10",
+          KINORA_DATABASE_POOL_SIZE: "4"
+        }
+      )
+      assert.strictEqual(Redacted.value(settings.adminToken ?? Redacted.make("")), secret)
+      assert.deepStrictEqual(settings.trustedProxies.map(IpNetwork.format), ["10.0.0.0/8", "fd00::/8"])
+      assert.deepInclude(settings, {
+        demoAccount: false,
+        resultTtl: Duration.hours(48),
+        downloadBytesPerDay: 1024 ** 3,
+        resultDownloadMultiple: 3,
+        downloadStreamsMax: 2,
+        imageWait: Duration.seconds(5),
+        drain: Duration.seconds(10),
+        databasePoolSize: 4
+      })
+    }))
+
+  it.effect("refuses what would undo a limit, or is no network", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Settings.load({
+        KINORA_ADMIN_TOKEN: "short",
+        KINORA_TRUSTED_PROXIES: "10.0.0.0/8, proxy.internal",
+        KINORA_DEMO_ACCOUNT: "no",
+        KINORA_IMAGE_WAIT_SECONDS: "120",
+        KINORA_RESULTS_TTL_HOURS: "0",
+        KINORA_DOWNLOAD_GIB_PER_DAY: "1.5"
+      }))
+      assert.deepStrictEqual(error.problems.map(({ where }) => where), [
+        "KINORA_TRUSTED_PROXIES",
+        "KINORA_ADMIN_TOKEN",
+        "KINORA_DEMO_ACCOUNT",
+        "KINORA_RESULTS_TTL_HOURS",
+        "KINORA_DOWNLOAD_GIB_PER_DAY",
+        "KINORA_IMAGE_WAIT_SECONDS"
+      ])
+    }))
+
+  it.effect("lays the plans of the file over the table of the interface (D25)", () =>
+    Effect.gen(function*() {
+      const { planTable } = yield* loadWith(
+        "plans:\n  period_days: 31\n  studio:\n    pro:\n      price_cents: 3500\n      quota: { images: 250 }\n"
+      )
+      const { pro, ...others } = PlanTable.defaults.studio
+      const quota = { images: 250, videos: 20 }
+      assert.deepStrictEqual(planTable, {
+        ...PlanTable.defaults,
+        periodDays: 31,
+        studio: { ...others, pro: { ...pro, priceCents: 3500, quota } }
+      })
+    }))
+
+  it.effect("names every problem of the plans with its path, and knows no other tiers", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        loadWith("plans:\n  studio: { gold: {}, pro: { concurrency: 0 } }\n  credits: { pro: { createRpm: 1 } }\n")
+      )
+      assert.deepStrictEqual(error.problems.map(({ where }) => where.split(": ")[1]), [
+        "plans.studio.gold",
+        "plans.studio.pro.concurrency",
+        "plans.credits.pro.createRpm"
+      ])
+      const list = yield* Effect.flip(loadWith("plans: [pro]\n"))
+      assert.match(list.message, /config\.yaml: plans is not valid: /)
+    }))
+
   it.effect("names every wrong value with its place, at once", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(loadWith("log_level: loud\n", { KINORA_PORT: "99999", KINORA_WORKERS: "many" }))
@@ -88,9 +176,13 @@ describe("Settings", () => {
   it.effect("never repeats a secret", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
-        Settings.load({ KINORA_DATABASE_URL: "mysql://user:hunter2@host/db", KINORA_URL_SIGNING_KEYS: "short" })
+        Settings.load({
+          KINORA_ADMIN_TOKEN: "shorter",
+          KINORA_DATABASE_URL: "mysql://user:hunter2@host/db",
+          KINORA_URL_SIGNING_KEYS: "short"
+        })
       )
-      assert.strictEqual(error.problems.length, 2)
+      assert.strictEqual(error.problems.length, 3)
       assert.notMatch(error.message, /hunter2|short/)
     }))
 

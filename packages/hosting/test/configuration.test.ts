@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { PlanTable } from "@kinora/accounts"
 import { Catalog, Model } from "@kinora/catalog"
 import { Generators } from "@kinora/generator"
 import { Effect, Option, Result, Schema } from "effect"
+import { Yaml } from "effect/encoding"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -62,8 +64,10 @@ describe("docs/configuration.md", () => {
       const [defaults = ""] = yield* examples
       assert.deepStrictEqual(yield* load(defaults), yield* load(""))
       // With what it leaves to be filled in it is a good file, too.
-      const { baseUrl, urlSigningKeys } = yield* load(defaults.replaceAll("# ", ""))
+      const { adminToken, baseUrl, trustedProxies, urlSigningKeys } = yield* load(defaults.replaceAll("# ", ""))
       assert.strictEqual(baseUrl, "https://media.example.com")
+      assert.strictEqual(trustedProxies.length, 2)
+      assert.isDefined(adminToken)
       assert.strictEqual(urlSigningKeys.length, 2)
     }))
 
@@ -79,4 +83,15 @@ describe("docs/configuration.md", () => {
       }
       assert.deepStrictEqual(new Set(models.map(({ driver }) => driver.name)), new Set(["procedural", "scripted"]))
     }).pipe(Effect.provide(Drivers.layer)))
+
+  it.effect("shows the whole table of plans, which is what counts without it (D25)", () =>
+    Effect.gen(function*() {
+      const plans = (yield* examples).find((example) => example.startsWith("plans:")) ?? ""
+      const { planTable } = yield* load(plans)
+      assert.deepStrictEqual(planTable, PlanTable.defaults)
+      // Nothing of the table is left out.
+      const written = Yaml.parse(plans)
+      const encoded = Schema.encodeSync(PlanTable.PlanTable)(PlanTable.defaults)
+      assert.deepStrictEqual(written, { plans: encoded })
+    }))
 })

@@ -1,0 +1,169 @@
+/** Every setting: how it is read, and what the documentation says of it. */
+import { Result, Schema, SchemaGetter } from "effect"
+import { IpNetwork } from "effect/net"
+
+/** How severe a message must be to be logged. */
+export const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
+
+const listOf = (item: Schema.Codec<string>) =>
+  Schema.String.pipe(
+    Schema.decodeTo(Schema.Array(item), {
+      decode: SchemaGetter.transform((text: string) => text.split(",").map((part) => part.trim())),
+      encode: SchemaGetter.transform((parts: ReadonlyArray<string>) => parts.join(","))
+    })
+  )
+
+const between = (minimum: number, maximum: number) =>
+  Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+
+const Secret = Schema.String.check(Schema.isMinLength(32))
+const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
+
+/** By key of the file; `KINORA_` and the key in capitals is the variable. In the order in which they are shown. */
+export const definitions = {
+  host: {
+    schema: Schema.NonEmptyString,
+    default: "127.0.0.1",
+    expected: "an address to listen on",
+    about: "Address to listen on. The default answers this machine only; 0.0.0.0 answers the network."
+  },
+  port: {
+    schema: between(0, 65_535),
+    default: "4747",
+    expected: "a port from 0 to 65535",
+    about: "Port to listen on; 0 takes any free one and prints it."
+  },
+  base_url: {
+    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
+    default: undefined,
+    expected: "an origin such as https://media.example.com, without a path",
+    about: "Origin in the URLs that clients get. Absent: the origin that the request came to."
+  },
+  trusted_proxies: {
+    schema: listOf(Network),
+    default: undefined,
+    expected: "networks such as 10.0.0.0/8, separated by commas",
+    about:
+      "Networks of the proxies in front, separated by commas: only their X-Forwarded-For, -Host and -Proto are believed.",
+    isList: true
+  },
+  data_dir: {
+    schema: Schema.NonEmptyString,
+    default: "./data",
+    expected: "a directory",
+    about: "Directory of stored files, and of the embedded database, which one process at a time can have."
+  },
+  database_url: {
+    schema: Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/./)),
+    default: undefined,
+    expected: "a URL postgres://user:password@host:port/database",
+    about: "Postgres to use. Absent: an embedded database in the data directory.",
+    isSecret: true
+  },
+  database_pool_size: {
+    schema: between(2, 200),
+    default: "16",
+    expected: "a number of connections from 2 to 200",
+    about: "Connections to Postgres of this process, at most."
+  },
+  workers: {
+    schema: between(0, 256),
+    default: "4",
+    expected: "a number of jobs from 0 to 256",
+    about: "Jobs at once in this process; 0: none, some other process works."
+  },
+  url_signing_keys: {
+    schema: listOf(Secret),
+    default: undefined,
+    expected: "secrets of at least 32 characters, separated by commas",
+    about:
+      "Secrets that sign content URLs, separated by commas: the first signs, all verify. Absent: one is made and kept in the data directory.",
+    isSecret: true,
+    isList: true
+  },
+  admin_token: {
+    schema: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{32,512}$/)),
+    default: undefined,
+    expected: "a secret of 32 to 512 ASCII characters without spaces",
+    about: "The operators' token. Absent: the interface for operators is not there.",
+    isSecret: true
+  },
+  demo_account: {
+    schema: Schema.Literals(["true", "false"]),
+    default: "true",
+    expected: "true or false",
+    about: "Whether a server makes the demo account in a database that has none, and shows its key."
+  },
+  results_ttl_hours: {
+    schema: between(1, 8_760),
+    default: "24",
+    expected: "a number of hours from 1 to 8760",
+    about: "How long after completion a result can be downloaded, in hours."
+  },
+  download_gib_per_day: {
+    schema: between(1, 1_000_000),
+    default: "50",
+    expected: "a number of GiB from 1 to 1000000",
+    about: "GiB that an account may download per UTC day."
+  },
+  download_multiple: {
+    schema: between(1, 1_000),
+    default: "10",
+    expected: "a number from 1 to 1000",
+    about: "How many times its size may be downloaded of a result per UTC day."
+  },
+  download_streams: {
+    schema: between(1, 1_000),
+    default: "8",
+    expected: "a number of downloads from 1 to 1000",
+    about: "Files that an account may download at the same time."
+  },
+  image_wait_seconds: {
+    schema: between(1, 110),
+    default: "50",
+    expected: "a number of seconds from 1 to 110",
+    about: "How long the image endpoint waits for its image before it answers 504, in seconds."
+  },
+  drain_seconds: {
+    schema: between(0, 300),
+    default: "0",
+    expected: "a number of seconds from 0 to 300",
+    about: "How long a server that was told to stop goes on taking requests while /readyz answers 503, in seconds."
+  },
+  log_level: {
+    schema: LogLevel,
+    default: "info",
+    expected: "one of trace, debug, info, warn, error, none",
+    about: "The least severe messages that are logged."
+  }
+} as const satisfies Readonly<Record<string, Definition>>
+
+/** Keys of the file that are settings of their own shape, and have no variable. */
+export const fileKeys = ["models", "plans"] as const
+
+/** How one setting is read. */
+export interface Definition {
+  /** Decodes what a variable says. */
+  readonly schema: Schema.ConstraintDecoder<unknown>
+  /** As a variable would say it. */
+  readonly default: string | undefined
+  /** What a problem says was wanted. */
+  readonly expected: string
+  /** One sentence of the documentation. */
+  readonly about: string
+  /** Its value is never repeated in a message. */
+  readonly isSecret?: boolean
+  /** The file may give a list. */
+  readonly isList?: boolean
+}
+
+/** The key of a setting. */
+export type Key = keyof typeof definitions
+
+/** What every setting is once it was read; those without a default may be absent. */
+export type Values = {
+  readonly [K in Key]: (typeof definitions)[K]["schema"]["Type"] | ((typeof definitions)[K]["default"] & undefined)
+}
+
+/** The environment variable of a setting. */
+export const variableOf = (key: string): string => `KINORA_${key.toUpperCase()}`

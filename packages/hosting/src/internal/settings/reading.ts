@@ -1,0 +1,107 @@
+/** Reads settings from the environment and the file, and tells everything that is wrong with them. */
+import { PlanTable } from "@kinora/accounts"
+import { Issue } from "@kinora/catalog"
+import { Effect, Result, Schema, SchemaIssue } from "effect"
+import type { ConfigFile } from "./configFile.ts"
+import { type Definition, definitions, fileKeys, type Key, type Values, variableOf } from "./definitions.ts"
+import { InvalidSettings, type SettingsProblem } from "./problems.ts"
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The values of all settings, and the plan table. */
+export const readAll = (
+  environment: Environment,
+  file: ConfigFile
+): Effect.Effect<{ readonly values: Values; readonly planTable: PlanTable.PlanTable }, InvalidSettings> => {
+  const problems: Array<SettingsProblem> = [...unknownNames(environment, file)]
+  const keep = <A>(result: Result.Result<A, ReadonlyArray<SettingsProblem>>): A | undefined => {
+    if (Result.isSuccess(result)) return result.success
+    problems.push(...result.failure)
+    return undefined
+  }
+  const values = Object.fromEntries(
+    Object.entries(definitions).map(([key, definition]) => [key, keep(readOne(key, definition, environment, file))])
+  )
+  const planTable = keep(readPlanTable(file))
+  return problems.length > 0 || planTable === undefined
+    ? Effect.fail(new InvalidSettings({ problems }))
+    // Without a problem, each has the type of its schema.
+    : Effect.succeed({ values: values as Values, planTable })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Names with our prefix that are no settings of a host: where the file is, and what only tests read. */
+const otherNames = new Set(["KINORA_CONFIG", "KINORA_TEST_POSTGRES", "KINORA_TEST_POSTGRES_URL"])
+
+const readOne = (
+  key: string,
+  definition: Definition,
+  environment: Environment,
+  file: ConfigFile
+): Result.Result<unknown, ReadonlyArray<SettingsProblem>> => {
+  const source = sourceOf(key, definition, environment, file)
+  if (source === undefined) return Result.succeed(undefined)
+  return Result.mapError(Schema.decodeUnknownResult(definition.schema)(source.value), () => {
+    const value = definition.isSecret === true ? "is not valid" : `is ${JSON.stringify(source.value)}`
+    return [{ where: source.where, problem: `${value}; expected ${definition.expected}` }]
+  })
+}
+
+/** The text of a setting and where it comes from. An empty variable counts as absent. */
+const sourceOf = (
+  key: string,
+  { default: fallback, isList = false }: Definition,
+  environment: Environment,
+  file: ConfigFile
+): { readonly where: string; readonly value: unknown } | undefined => {
+  const variable = variableOf(key)
+  const fromEnvironment = environment[variable]
+  if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
+  const fromFile = file.content[key]
+  if (fromFile !== undefined && fromFile !== null) {
+    const value = isList && Array.isArray(fromFile) ? fromFile.join(",") : spelled(fromFile)
+    return { where: `${file.path}: ${key}`, value }
+  }
+  return fallback === undefined ? undefined : { where: variable, value: fallback }
+}
+
+/** A scalar of YAML as a variable would spell it. Anything else stays what it is, which no setting accepts. */
+const spelled = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "boolean" ? String(value) : value
+
+/** The file's `plans`, over the table of the interface. What the table does not have is refused. */
+const readPlanTable = (file: ConfigFile): Result.Result<PlanTable.PlanTable, ReadonlyArray<SettingsProblem>> =>
+  Result.mapError(
+    decodePlanTable(file.content["plans"] ?? {}),
+    ({ issue }) =>
+      formatIssue(issue).issues.map(({ message, path = [] }) => ({
+        where: `${file.path}: ${Issue.formatPath(["plans", ...path.map(segmentOf)])}`,
+        problem: `is not valid: ${message}`
+      }))
+  )
+
+const decodePlanTable = Schema.decodeUnknownResult(PlanTable.PlanTable, { errors: "all", onExcessProperty: "error" })
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const segmentOf = (segment: PropertyKey | { readonly key: PropertyKey }): string | number => {
+  const key = typeof segment === "object" ? segment.key : segment
+  return typeof key === "number" ? key : String(key)
+}
+
+const unknownNames = (environment: Environment, file: ConfigFile): ReadonlyArray<SettingsProblem> => {
+  const keys: ReadonlySet<string> = new Set([...Object.keys(definitions), ...fileKeys])
+  const known: ReadonlySet<string> = new Set((Object.keys(definitions) as Array<Key>).map(variableOf))
+  return [
+    ...Object.keys(environment)
+      .filter((name) => name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name))
+      .map((name) => ({ where: name, problem: `is no setting; known are ${[...known].join(", ")}` })),
+    ...Object.keys(file.content)
+      .filter((key) => !keys.has(key))
+      .map((key) => ({ where: `${file.path}: ${key}`, problem: `is no setting; known are ${[...keys].join(", ")}` }))
+  ]
+}
