@@ -43,6 +43,11 @@ export interface HttpServerOptions {
   readonly downloadBytesPerDay: number
   /** How many times its size may be downloaded of a result per UTC day. Default 10 (D29). */
   readonly resultDownloadMultiple: number
+  /**
+   * Bytes that a download sets aside at a time: what stays counted of each when its
+   * process is killed, and a statement for each. Default 16 MiB.
+   */
+  readonly downloadBlockBytes: number
   /** Bytes of a body that creates a job. Default 48 MiB (D18). */
   readonly creatingBodyBytesMax: number
   /** Bytes of an uploaded image. Default 10 MiB (D18). */
@@ -83,6 +88,7 @@ export const defaults: HttpServerOptions = {
   downloadStreamsMax: 8,
   downloadBytesPerDay: 50 * 1024 ** 3,
   resultDownloadMultiple: 10,
+  downloadBlockBytes: 16 * 1024 ** 2,
   creatingBodyBytesMax: 48 * 1024 * 1024,
   uploadBytesMax: 10 * 1024 * 1024,
   uploadsMax: 8,

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Budget, Places } from "@kinora/rate-limit"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
 import { errorOf } from "./Envelope.ts"
@@ -66,6 +66,20 @@ it.effect("refuses what no longer fits the account's day (D29)", () =>
     assert.strictEqual(yield* used(`downloads:${id}`), 10)
     assert.strictEqual((yield* file("content", "bytes=0-1")).status, 206)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("counts and refuses the same whatever the size of the blocks in which bytes are set aside (D34)", () =>
+  Effect.forEach([1, 2, 4, 9, 10, 11], (downloadBlockBytes) =>
+    Effect.gen(function*() {
+      const { account, file, id } = yield* openResult({ downloadBlockBytes, downloadBytesPerDay: 15 })
+      assert.strictEqual((yield* file("content")).status, 200)
+      assert.strictEqual(yield* used(`bytes:${account.id}`), 10)
+      // Its first block has room, all of it has not.
+      errorOf(yield* file("content", "bytes=0-5"), "download_limited")
+      errorOf(yield* file("content"), "download_limited")
+      assert.strictEqual((yield* file("content", "bytes=4-8")).status, 206)
+      assert.strictEqual(yield* used(`bytes:${account.id}`), 15)
+      assert.strictEqual(yield* used(`downloads:${id}`), 15)
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Host.layer)))))
 
 it.effect("refuses more streams at once than the account may have, and gives places back (D27)", () =>
   Effect.gen(function*() {

@@ -24,10 +24,7 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
 
       const open = Effect.fnUntraced(function*(key: string, range: BlobStore.ByteRange, meter: Downloads.Meter) {
-        return Stream.map(yield* Blobs.open(blobs, key, range), (chunk) => {
-          meter.sent += chunk.length
-          return chunk
-        })
+        return Stream.tap(yield* Blobs.open(blobs, key, range), ({ length }) => meter.count(length))
       })
 
       const serve = (file: File) =>

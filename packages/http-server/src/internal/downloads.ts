@@ -6,9 +6,10 @@ import { Clock, type DateTime, Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { unavailable } from "./refusals.ts"
 
-/** Counts what is sent, so that what was set aside and not sent is given back. */
+/** What an admitted download says of itself. */
 export interface Meter {
-  sent: number
+  /** So many more bytes are about to be sent. Never fails: what is being sent can no longer be refused. */
+  readonly count: (bytes: number) => Effect.Effect<void>
 }
 
 /** The counter of the bytes that an account downloads in a day. */
@@ -16,23 +17,38 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** The limits of downloads. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { downloadBlockBytes, downloadBytesPerDay, downloadStreamsMax, resultDownloadMultiple } = options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
-  const settle = (reserved: ReadonlyArray<Budget.Reserved>, { sent }: Meter) =>
+  /** Gives back what of the last block was not sent; those before it were. */
+  const settle = ({ left, reserved }: Block) =>
     Effect.forEach(
       reserved,
-      (one) => one._tag === "Granted" ? budget.settle(one.reservation, sent) : Effect.void,
+      (one) => one._tag === "Granted" ? budget.settle(one.reservation, one.reservation.amount - left) : Effect.void,
       { discard: true }
     ).pipe(
-      // What was set aside then stays counted until the day ends.
+      // It then stays counted until the day ends.
       Effect.catch((error) => Effect.logWarning("A download could not be settled", error))
     )
 
+  /** Sets the next block aside. Its limit was asked before the first byte, and other streams may use it up meanwhile. */
+  const advance = Effect.fnUntraced(
+    function*(block: Block, keys: ReadonlyArray<string>) {
+      const amount = Math.max(Math.min(downloadBlockBytes, block.rest), -block.left)
+      block.reserved = []
+      block.left += amount
+      block.rest -= amount
+      block.reserved = yield* budget.reserveAll(keys.map((key) => ({ key, limit: Number.MAX_SAFE_INTEGER, amount })))
+    },
+    Effect.catch((error) => Effect.logWarning("A part of a download could not be counted", error)),
+    Effect.uninterruptible
+  )
+
   /**
-   * Takes a place among the account's streams and sets aside the bytes that the
-   * request asks for, until its scope closes; then the meter says what was used. A
-   * request that does not fit is refused, and one that sends nothing uses nothing.
+   * Takes a place among the account's streams until its scope closes, and refuses what
+   * no longer fits the day as a whole. Bytes are set aside a block at a time: a process
+   * that is killed leaves no more than a block counted that was not sent.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,
@@ -40,19 +56,32 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     stored: StoredFile,
     amount: number
   ) {
-    const hasPlace = yield* places.acquire({ key: `streams:${account}`, max: options.downloadStreamsMax })
+    const hasPlace = yield* places.acquire({ key: `streams:${account}`, max: downloadStreamsMax })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
-    const meter: Meter = { sent: 0 }
-    const asked = [{ key: bytesKey(account), limit: options.downloadBytesPerDay, amount }]
-    if (file === "content") {
-      asked.push({ key: `downloads:${id}`, limit: options.resultDownloadMultiple * stored.bytes, amount })
-    }
-    const [bytes, downloads] = yield* Effect.acquireRelease(
-      budget.reserveAll(asked),
-      (reserved) => settle(reserved, meter)
+
+    const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]
+    if (file === "content") limits.push({ key: `downloads:${id}`, limit: resultDownloadMultiple * stored.bytes })
+    const left = Math.min(amount, downloadBlockBytes)
+    const rest = amount - left
+    const block = yield* Effect.acquireRelease(
+      Effect.map(
+        // Had only if there is room for the rest as well.
+        budget.reserveAll(limits.map(({ key, limit }) => ({ key, limit: Math.max(limit - rest, 0), amount: left }))),
+        (reserved): Block => ({ reserved, left, rest })
+      ),
+      settle
     )
+    const [bytes, downloads] = block.reserved
     if (bytes?._tag === "Refused") return yield* limitedForToday("bytes", bytes.resetsAt)
     if (downloads?._tag === "Refused") return yield* limitedForToday("downloads", downloads.resetsAt)
+
+    const keys = limits.map(({ key }) => key)
+    const meter: Meter = {
+      count: (bytes) => {
+        block.left -= bytes
+        return block.left < 0 ? advance(block, keys) : Effect.void
+      }
+    }
     return meter
   }, Effect.catchTag("StorageError", unavailable))
 
@@ -62,6 +91,15 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The bytes that are set aside and not all sent yet. Those of a block that could not be counted have no reservation. */
+interface Block {
+  reserved: ReadonlyArray<Budget.Reserved>
+  /** Bytes of it that are not sent. */
+  left: number
+  /** Bytes of the request that come after it. */
+  rest: number
+}
 
 /** What `details.scope` of a `download_limited` says (D27). */
 type Scope = "streams" | "bytes" | "downloads"
