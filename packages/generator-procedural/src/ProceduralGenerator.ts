@@ -1,6 +1,7 @@
 /**
  * A generator that paints pictures by rule, without a model: offline, for free and
- * always the same for the same request.
+ * always the same for the same request. From text it paints one of its scenes; after
+ * reference images it paints what they show, in the colours that the prompt calls for.
  *
  * The operation holds all that is needed to draw, so nothing is lost with a
  * process: whoever polls an operation that this process does not know draws it
@@ -12,6 +13,8 @@
 import { type GenerationRequest, Generator, GeneratorError } from "@kinora/generator"
 import { Deferred, Duration, Effect, Exit, FiberMap, Layer, Option, Schema, Stream } from "effect"
 import * as DrawingPool from "./internal/DrawingPool.ts"
+import { referencesMax } from "./internal/painting/layout.ts"
+import * as References from "./internal/References.ts"
 import * as PictureSize from "./PictureSize.ts"
 
 /** How the generator works. */
@@ -26,7 +29,15 @@ export interface ProceduralGeneratorOptions {
   readonly pollTimeout?: Duration.Input | undefined
   /** Longest prompt, in UTF-16 code units. Default 20 000. */
   readonly promptMax?: number | undefined
+  /** Longest reference image, in bytes. Default 64 MiB. */
+  readonly referenceBytesMax?: number | undefined
 }
+
+/** What it can do. */
+export const modes: ReadonlyArray<GenerationRequest.Mode> = ["text_to_image", "image_to_image"]
+
+/** Most reference images of one request. */
+export { referencesMax }
 
 /** The generator, with threads of its own. */
 export const layer = (options: ProceduralGeneratorOptions = {}): Layer.Layer<Generator.Generator> =>
@@ -40,7 +51,8 @@ export const make = Effect.fnUntraced(function*(
   pool: DrawingPool.DrawingPool,
   options: ProceduralGeneratorOptions = {}
 ) {
-  const { finishedMax = 16, promptMax = 20_000, queueMax = 64 } = options
+  const { finishedMax = 16, promptMax = 20_000, queueMax = 64, referenceBytesMax = 64 * 1024 * 1024 } = options
+  const shrink = References.make({ bytesMax: referenceBytesMax })
   const pollTimeout = Duration.fromInputUnsafe(options.pollTimeout ?? "1 second")
   const fibers = yield* FiberMap.make<string>()
   const known = new Map<string, Picture>()
@@ -51,15 +63,17 @@ export const make = Effect.fnUntraced(function*(
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) known.delete(id)
   }
 
+  const refuseWhenFull = (id: string) =>
+    Effect.flatMap(
+      FiberMap.size(fibers),
+      (size) => size >= queueMax && !known.has(id) ? Effect.fail(busy) : Effect.void
+    )
+
   /** The picture of an operation, which is drawn from now on if it was not before. */
   const begin = Effect.fnUntraced(function*(operation: Drawable) {
     const found = known.get(operation.id)
     if (found !== undefined) return found
-    if ((yield* FiberMap.size(fibers)) >= queueMax) {
-      return yield* new GeneratorError.GeneratorError({
-        reason: new GeneratorError.Transient({ retryAfter: Duration.seconds(1) })
-      })
-    }
+    yield* refuseWhenFull(operation.id)
     const picture: Picture = Deferred.makeUnsafe()
     known.set(operation.id, picture)
     makeRoom()
@@ -76,7 +90,11 @@ export const make = Effect.fnUntraced(function*(
     resubmit: "safe",
 
     submit: Effect.fn("ProceduralGenerator.submit")(function*(request) {
-      const operation = yield* operationOf(request, promptMax)
+      const drawing = yield* drawingOf(request, promptMax)
+      // Before the images are read, which is most of the work of a submission.
+      yield* refuseWhenFull(request.id)
+      const references = yield* shrink(request.images, drawing.width, drawing.height)
+      const operation = { ...drawing, references } satisfies Drawable
       yield* begin(operation)
       return operation
     }),
@@ -125,6 +143,9 @@ export const make = Effect.fnUntraced(function*(
 /** A picture that is being drawn or is finished. */
 type Picture = Deferred.Deferred<Uint8Array, GeneratorError.Permanent>
 
+/** Characters of one reference in an operation. What is made of one has a tenth as a rule. */
+const referenceLengthMax = 512 * 1024
+
 /** The operation: a drawing and the request that it belongs to. */
 const Drawable = Schema.Struct({
   driver: Schema.Literal("procedural"),
@@ -133,7 +154,11 @@ const Drawable = Schema.Struct({
   key: Schema.String,
   width: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
   height: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
-  format: Schema.Literals(["png", "jpeg", "webp"])
+  format: Schema.Literals(["png", "jpeg", "webp"]),
+  /** Absent in the operations of a version that took none. */
+  references: Schema.Array(Schema.String.check(Schema.isMaxLength(referenceLengthMax))).check(
+    Schema.isMaxLength(referencesMax)
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 type Drawable = typeof Drawable.Type
 
@@ -144,6 +169,10 @@ const invalid = (message: string) =>
   new GeneratorError.GeneratorError({
     reason: new GeneratorError.Permanent({ code: "invalid_input", reason: null, message })
   })
+
+const busy = new GeneratorError.GeneratorError({
+  reason: new GeneratorError.Transient({ retryAfter: Duration.seconds(1) })
+})
 
 const failure = (message: string) =>
   new GeneratorError.Permanent({ code: "generation_failed", reason: "internal", message })
@@ -161,10 +190,16 @@ const Params = Schema.Struct({
 })
 const decodeParams = Schema.decodeUnknownOption(Params)
 
-/** What to draw for a request. Without a seed, another id gives another picture of the same prompt. */
-const operationOf = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest, promptMax: number) {
-  const { format, id, mode, prompt, seed } = request
-  if (mode !== "text_to_image") return yield* invalid("This model makes images from text only.")
+/** What to draw for a request, but for its references. Without a seed, another id gives another picture of the same prompt. */
+const drawingOf = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest, promptMax: number) {
+  const { format, id, images, mode, prompt, seed } = request
+  if (!modes.includes(mode)) return yield* invalid("This model makes images only, from text or from images.")
+  if ((mode === "image_to_image") !== (images.length > 0)) {
+    return yield* invalid("Reference images belong to the mode image_to_image, which needs at least one.")
+  }
+  if (images.length > referencesMax) {
+    return yield* invalid(`This model takes at most ${referencesMax} reference images.`)
+  }
   if (format !== "png" && format !== "jpeg" && format !== "webp") {
     return yield* invalid("This model makes PNG, JPEG and WebP images only.")
   }
@@ -173,12 +208,12 @@ const operationOf = Effect.fnUntraced(function*(request: GenerationRequest.Gener
   if (Option.isNone(params)) return yield* invalid("The aspect ratio or the resolution is not supported.")
   const { height, width } = PictureSize.of(params.value.aspect_ratio, params.value.resolution)
   const key = seed === undefined ? `id ${id}` : `seed ${seed}`
-  return { driver: "procedural", id, prompt, key, width, height, format } satisfies Drawable
+  return { driver: "procedural", id, prompt, key, width, height, format } as const
 })
 
 /** Draws, and tells what went wrong to the log and not to the client. */
-const drawn = (pool: DrawingPool.DrawingPool, { format, height, key, prompt, width }: Drawable) =>
-  pool.draw({ prompt, key, width, height, format }).pipe(
+const drawn = (pool: DrawingPool.DrawingPool, { format, height, key, prompt, references, width }: Drawable) =>
+  pool.draw({ prompt, key, width, height, format, references }).pipe(
     Effect.tapError((error) => Effect.logError("A picture could not be drawn", error)),
     Effect.mapError(() => unfinished),
     Effect.withSpan("ProceduralGenerator.draw", { attributes: { width, height, format } })

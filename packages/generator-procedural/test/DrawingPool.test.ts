@@ -8,7 +8,14 @@ import * as DrawingPool from "../src/internal/DrawingPool.ts"
 import type { Drawing } from "../src/internal/picture.ts"
 
 const stubborn = new URL("./threads/stubborn.ts", import.meta.url)
-const drawing = (prompt: string, key = "any"): Drawing => ({ prompt, key, width: 64, height: 64, format: "png" })
+const drawing = (prompt: string, key = "any"): Drawing => ({
+  prompt,
+  key,
+  width: 64,
+  height: 64,
+  format: "png",
+  references: []
+})
 
 /** Waits until a thread says on the channel `key` that it began. */
 const began = (key: string) =>

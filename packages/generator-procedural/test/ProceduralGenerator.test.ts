@@ -1,48 +1,13 @@
 import { assert, it, layer } from "@effect/vitest"
 import { type GenerationRequest, Generator, GeneratorError } from "@kinora/generator"
-import { Context, Deferred, Duration, Effect, Fiber, Layer, type Schema, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, type Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { createHash } from "node:crypto"
 import sharp from "sharp"
-import { type DrawingPool, NotDrawn } from "../src/internal/DrawingPool.ts"
+import { NotDrawn } from "../src/internal/DrawingPool.ts"
 import type { Drawing } from "../src/internal/picture.ts"
 import * as PictureSize from "../src/PictureSize.ts"
 import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
-
-const request = (
-  id: string,
-  rest: Partial<GenerationRequest.GenerationRequest> = {}
-): GenerationRequest.GenerationRequest => ({
-  id,
-  model: { name: "procedural", options: {} },
-  kind: "image",
-  mode: "text_to_image",
-  prompt: "a lake in the mountains",
-  params: {},
-  images: [],
-  format: "webp",
-  ...rest
-})
-
-const collected = Effect.fnUntraced(
-  function*(generator: Generator.Generator["Service"], operation: Generator.Operation) {
-    const output = yield* generator.collect(operation)
-    const bytes = Buffer.concat(Array.from(yield* Stream.runCollect(output.body)))
-    return { ...output, bytes }
-  },
-  Effect.scoped
-)
-
-/** Submits, polls until it is done, collects. */
-const made = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest) {
-  const generator = yield* Generator.Generator
-  const operation = yield* generator.submit(request)
-  const status = yield* Effect.repeat(generator.poll(operation), { while: (status) => status._tag === "Pending" })
-  assert.strictEqual(status._tag, "Succeeded")
-  return yield* collected(generator, operation)
-})
-
-const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+import { collected, made, request, scripted, sha256 } from "./Requests.ts"
 
 const prompts = {
   landscape: "mountains at sunset",
@@ -241,11 +206,6 @@ it("measures sides in multiples of eight, and about one and four megapixels", ()
     }
   }
 })
-
-/** A generator whose pictures are drawn by a function instead of threads. */
-const scripted = (
-  options: ProceduralGenerator.ProceduralGeneratorOptions & Partial<DrawingPool> = {}
-) => ProceduralGenerator.make({ draw: options.draw ?? (() => Effect.succeed(Uint8Array.of(1))) }, options)
 
 /** A picture has light and dark, in many places. */
 const assertNotBlank = Effect.fnUntraced(function*(bytes: Uint8Array) {

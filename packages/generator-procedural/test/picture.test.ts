@@ -32,7 +32,8 @@ it("paints what the words outside the quotes say", () => {
 })
 
 it("sets the title over the lower part and leaves the upper part alone", () => {
-  const picture = (prompt: string) => paint({ prompt, key: "any", width: 512, height: 512, format: "png" })
+  const picture = (prompt: string) =>
+    paint({ prompt, key: "any", width: 512, height: 512, format: "png", references: [] })
   const bare = picture("a city at night")
   const titled = picture("a city at night \"Late\"")
   const row = 512 * 4
@@ -41,13 +42,14 @@ it("sets the title over the lower part and leaves the upper part alone", () => {
 })
 
 it("leaves out a title in letters that the font does not have", () => {
-  const picture = (prompt: string) => paint({ prompt, key: "any", width: 256, height: 256, format: "png" })
+  const picture = (prompt: string) =>
+    paint({ prompt, key: "any", width: 256, height: 256, format: "png", references: [] })
   assert.deepStrictEqual(picture("bauhaus \"夜市\""), picture("bauhaus"))
 })
 
 it("shows the same picture at every resolution", () => {
-  const small = paint({ prompt: "bauhaus", key: "any", width: 256, height: 256, format: "png" })
-  const large = paint({ prompt: "bauhaus", key: "any", width: 1024, height: 1024, format: "png" })
+  const small = paint({ prompt: "bauhaus", key: "any", width: 256, height: 256, format: "png", references: [] })
+  const large = paint({ prompt: "bauhaus", key: "any", width: 1024, height: 1024, format: "png", references: [] })
   let difference = 0
   for (let y = 0; y < 256; y++) {
     for (let x = 0; x < 256; x++) {

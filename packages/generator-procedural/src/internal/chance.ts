@@ -69,6 +69,18 @@ export class Chance {
     return choices[Math.floor(this.next() * choices.length)] ?? choices[0]
   }
 
+  /** The same things in no order. */
+  shuffled<A>(list: ReadonlyArray<A>): Array<A> {
+    const mixed = [...list]
+    for (let index = mixed.length - 1; index > 0; index--) {
+      const other = this.whole(0, index)
+      const kept = mixed[index]!
+      mixed[index] = mixed[other]!
+      mixed[other] = kept
+    }
+    return mixed
+  }
+
   /** Normally distributed around 0 with deviation 1. */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(tau * this.next())

@@ -18,13 +18,7 @@ export class Noise {
   readonly #z = new Float64Array(256)
 
   constructor(chance: Chance) {
-    const order = Array.from({ length: 256 }, (_, index) => index)
-    for (let index = 255; index > 0; index--) {
-      const other = chance.whole(0, index)
-      const kept = order[index]!
-      order[index] = order[other]!
-      order[other] = kept
-    }
+    const order = chance.shuffled(Array.from({ length: 256 }, (_, index) => index))
     for (let index = 0; index < 512; index++) this.#order[index] = order[index & 255]!
     for (let index = 0; index < 256; index++) {
       const z = chance.between(-1, 1)

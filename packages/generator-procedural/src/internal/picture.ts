@@ -1,5 +1,7 @@
 /** From a drawing order to the bytes of a file. Deterministic: the same order gives the same bytes on the same build. */
 import sharp from "sharp"
+import { type Guide, guideOf } from "./painting/guide.ts"
+import { painting } from "./painting/painting.ts"
 import { planOf, type SceneName } from "./plan.ts"
 import { bloom } from "./scenes/bloom.ts"
 import { city } from "./scenes/city.ts"
@@ -20,21 +22,25 @@ export interface Drawing {
   /** Pixels. */
   readonly height: number
   readonly format: "png" | "jpeg" | "webp"
+  /** What it is painted after: encoded images, base64, as `References` shrinks them. Empty: the words decide alone. */
+  readonly references: ReadonlyArray<string>
 }
 
-/** The raw pixels of a picture, four bytes each. */
-export const paint = ({ height, key, prompt, width }: Drawing): Uint8Array => {
+/** The raw pixels of a picture, four bytes each; painted after a guide, if there is one. */
+export const paint = ({ height, key, prompt, width }: Drawing, guide?: Guide): Uint8Array => {
   const plan = planOf(prompt, key)
   const surface = makeSurface(width, height)
-  scenes[plan.scene](plan, surface)
+  const scene = guide === undefined ? scenes[plan.scene] : painting(guide)
+  scene(plan, surface)
   if (plan.title !== null) paintTitle(plan, surface, plan.title)
   return surface.canvas.data()
 }
 
 /** The file of a picture. */
-export const draw = (drawing: Drawing): Promise<Uint8Array> => {
-  const { format, height, width } = drawing
-  const image = sharp(paint(drawing), { raw: { width, height, channels: 4 } })
+export const draw = async (drawing: Drawing): Promise<Uint8Array> => {
+  const { format, height, references, width } = drawing
+  const guide = references.length === 0 ? undefined : await guideOf(references, width, height)
+  const image = sharp(paint(drawing, guide), { raw: { width, height, channels: 4 } })
     .removeAlpha()
     .withExif({ IFD0: { Software: "Kinora procedural generator, no AI model" } })
   const encoders = {
