@@ -26,15 +26,15 @@ export const sketch: ModelInput = {
   output_formats: ["image/png"]
 }
 
-/** Up to 2k, for credits only. */
+/** Up to 2k, also after reference images, for credits only. */
 export const canvas: ModelInput = {
   id: "kinora-canvas-1",
   name: "Kinora Canvas",
   kind: "image",
   status: "available",
   studio_eligible: false,
-  capabilities: ["text_to_image"],
-  max_reference_images: 0,
+  capabilities: ["text_to_image", "image_to_image"],
+  max_reference_images: 4,
   max_prompt_chars: 4000,
   params_schema: [aspectRatio, { name: "resolution", type: "string", default: "1k", values: ["1k", "2k"] }],
   price_table: [

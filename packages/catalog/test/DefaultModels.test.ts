@@ -25,3 +25,9 @@ it("have a quick one in Studio, and one for 2k that takes credits", () => {
   assert.isFalse(canvasModel.studio_eligible)
   assert.isTrue(Model.accepts(canvasModel, "resolution", "2k"))
 })
+
+it("have one that takes up to four reference images, and one that takes none", () => {
+  assert.deepStrictEqual(sketchModel.capabilities, ["text_to_image"])
+  assert.deepStrictEqual(canvasModel.capabilities, ["text_to_image", "image_to_image"])
+  assert.strictEqual(canvasModel.max_reference_images, 4)
+})

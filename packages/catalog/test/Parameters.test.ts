@@ -4,9 +4,9 @@ import type { Issue } from "../src/Issue.ts"
 import * as Model from "../src/Model.ts"
 import * as Parameters from "../src/Parameters.ts"
 import * as Price from "../src/Price.ts"
-import { canvasModel, film, filmModel, parseOne, retouchModel } from "./models.ts"
+import { canvasModel, film, filmModel, parseOne, sketchModel } from "./models.ts"
 
-const models = [filmModel, canvasModel, retouchModel]
+const models = [filmModel, canvasModel, sketchModel]
 
 const issuesOf = (model: Model.Model, params: unknown): ReadonlyArray<Issue> =>
   Result.match(Parameters.resolve(model, params), { onFailure: (issues) => issues, onSuccess: () => [] })
@@ -161,9 +161,10 @@ describe("resolve", () => {
   it("derives the mode from kind and images (D9)", () => {
     const modeOf = (model: Model.Model, images: unknown) =>
       Result.getOrThrow(Parameters.resolve(model, { prompt: "x", images })).mode
+    assert.strictEqual(Result.getOrThrow(Parameters.resolve(canvasModel, { prompt: "x" })).mode, "text_to_image")
     assert.strictEqual(modeOf(canvasModel, []), "text_to_image")
     assert.strictEqual(modeOf(canvasModel, null), "text_to_image")
-    assert.strictEqual(modeOf(retouchModel, [{}]), "image_to_image")
+    assert.strictEqual(modeOf(canvasModel, [{}]), "image_to_image")
     assert.strictEqual(modeOf(filmModel, null), "text_to_video")
     assert.strictEqual(modeOf(filmModel, [{}]), "image_to_video")
   })

@@ -38,10 +38,4 @@ export const parseOne = (input: unknown): Model => {
 
 export const filmModel = parseOne(film)
 export const canvasModel = parseOne(DefaultModels.canvas)
-export const retouchModel = parseOne({
-  ...DefaultModels.canvas,
-  id: "retouch-1",
-  capabilities: ["text_to_image", "image_to_image"],
-  max_reference_images: 4
-})
 export const sketchModel = parseOne(DefaultModels.sketch)
