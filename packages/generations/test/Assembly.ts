@@ -2,7 +2,7 @@
 import type { Plan } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
-import { Catalog, DefaultModels } from "@kinora/catalog"
+import { Catalog, DefaultModels, type Model } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Fingerprint, Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
@@ -26,10 +26,25 @@ const scripted = { name: "scripted", options: {} }
 /** How many uploads an account can have in tests. */
 export const uploadsMax = 3
 
-/** The default models, made by script; one that is paused, and one that was withdrawn. */
-const models = [
+/** The default models, made by script; one each that is paused, was withdrawn, starts from images, and makes videos. */
+const models: ReadonlyArray<Model.ModelInput> = [
   { ...DefaultModels.sketch, driver: scripted },
   { ...DefaultModels.canvas, driver: scripted },
+  {
+    ...DefaultModels.canvas,
+    id: "redraw-1",
+    capabilities: ["text_to_image", "image_to_image"],
+    max_reference_images: 2,
+    driver: scripted
+  },
+  {
+    ...DefaultModels.canvas,
+    id: "video-1",
+    kind: "video",
+    capabilities: ["text_to_video"],
+    output_formats: ["video/mp4"],
+    driver: scripted
+  },
   { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const },
   { ...DefaultModels.canvas, id: "withdrawn-1", status: "withdrawn" as const }
 ]

@@ -1,0 +1,182 @@
+/**
+ * Processes that die between any two of their writes, and what the sweep makes of
+ * what they leave: in the end every image is one that a job has, or is gone.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Ledger } from "@kinora/ledger"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { BlobStore } from "@kinora/storage"
+import { DateTime, Effect, Exit, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { UploadId } from "../src/Generation.ts"
+import * as Generations from "../src/Generations.ts"
+import * as GenerationSweep from "../src/GenerationSweep.ts"
+import { ImageStore } from "../src/ImageStore.ts"
+import * as Uploads from "../src/Uploads.ts"
+import { type layerMemory, openAccount, request, uploadsMax } from "./Assembly.ts"
+import { bytesOf, png } from "./Pictures.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+/** The writes of a process. */
+type Moment = "insert" | "put" | "commit" | "delete blob" | "delete row"
+
+/** The services of a process that dies before or after its first write of a kind, and writes nothing from then on. */
+const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
+  const blobs = yield* BlobStore.BlobStore
+  const images = yield* ImageStore
+  const unit = yield* UnitOfWork.UnitOfWork
+  const keys: Array<string> = []
+  let isDead = false
+
+  const die = Effect.suspend(() => {
+    isDead = true
+    return Effect.die("crash")
+  })
+  const write = <A, E, R>(kind: Moment, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      if (isDead) return Effect.die("dead")
+      if (kind !== moment) return effect
+      return isMade ? Effect.andThen(effect, die) : die
+    })
+
+  const services = {
+    blobs: BlobStore.BlobStore.of({
+      ...blobs,
+      put: (key, stream, options) => {
+        keys.push(key)
+        return write("put", blobs.put(key, stream, options))
+      },
+      delete: (keys) => write("delete blob", blobs.delete(keys))
+    }),
+    images: ImageStore.of({
+      ...images,
+      insert: (added) => {
+        keys.push(...added.map(({ id }) => `images/${UploadId.toUuid(id)}`))
+        return write("insert", images.insert(added))
+      },
+      delete: (ids) => write("delete row", images.delete(ids))
+    }),
+    unit: UnitOfWork.UnitOfWork.of({
+      ...unit,
+      atomically: (effect) => write("commit", unit.atomically(effect))
+    })
+  }
+  const inThis = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.provideService(BlobStore.BlobStore, services.blobs),
+      Effect.provideService(ImageStore, services.images),
+      Effect.provideService(UnitOfWork.UnitOfWork, services.unit)
+    )
+  return { keys, inThis }
+})
+
+/** What is left of the images of these keys: bytes, and rows, which a sweep long after would be given. */
+const leftOf = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
+  const blobs = yield* BlobStore.BlobStore
+  const images = yield* ImageStore
+  const later = DateTime.add(yield* DateTime.now, { days: 1_000 })
+  const bytes = yield* Effect.filter(keys, (key) => Effect.map(Effect.exit(blobs.head(key)), Exit.isSuccess))
+  const ids = yield* images.drop(later, later, 1_000)
+  const rows = ids.filter((id) => keys.includes(`images/${UploadId.toUuid(id)}`))
+  return { bytes: bytes.length, rows: rows.length }
+})
+
+const nothing = { bytes: 0, rows: 0 }
+
+const sweep = Effect.gen(function*() {
+  const { dropImages } = yield* GenerationSweep.GenerationSweep
+  yield* dropImages(1_000)
+})
+
+type Death = readonly [moment: Moment, isMade: boolean]
+
+const taking: ReadonlyArray<Death> = [
+  ["insert", false],
+  ["insert", true],
+  ["put", false],
+  ["put", true],
+  ["commit", false]
+]
+
+const deleting: ReadonlyArray<Death> = [
+  ["delete blob", false],
+  ["delete blob", true],
+  ["delete row", false],
+  ["delete row", true]
+]
+
+const nameOf = ([moment, isMade]: Death) => `${isMade ? "after" : "before"} ${moment}`
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  layer(services)(`A process that dies (${name})`, (it) => {
+    for (const at of taking) {
+      it.effect(`creating a job, ${nameOf(at)}: nothing is charged, and the sweep finds the image`, () =>
+        Effect.gen(function*() {
+          const account = yield* openAccount({ credits: 100 })
+          const { inThis, keys } = yield* makeDying(...at)
+          const dying = yield* inThis(Generations.make({}))
+          const params = { prompt: "a lake", images: [{ data: png }] }
+          const command = yield* request(account, { key: "key", model: "redraw-1", params })
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(dying.create(command))))
+          yield* TestClock.adjust("1 hour")
+          yield* sweep
+          assert.deepStrictEqual(yield* leftOf(keys), nothing)
+          const { balances } = yield* Ledger.Ledger
+          assert.strictEqual((yield* balances(account.id, yield* DateTime.now)).credits, 100)
+          // Another process answers the repeated request.
+          const { create } = yield* Generations.Generations
+          assert.isFalse((yield* create(command)).replayed)
+        }))
+    }
+
+    it.effect("creating a job, after the commit: the job has its image, and the repeated request finds it", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const { inThis, keys } = yield* makeDying("commit", true)
+        const dying = yield* inThis(Generations.make({}))
+        const params = { prompt: "a lake", images: [{ data: png }] }
+        const command = yield* request(account, { key: "key", model: "redraw-1", params })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(dying.create(command))))
+        yield* TestClock.adjust("1 hour")
+        yield* sweep
+        const { create } = yield* Generations.Generations
+        const { generation, replayed } = yield* create(command)
+        assert.isTrue(replayed)
+        assert.include(keys, generation.images[0]!.key)
+        assert.deepStrictEqual(yield* leftOf([generation.images[0]!.key]), { bytes: 1, rows: 1 })
+      }))
+
+    for (const at of taking) {
+      it.effect(`taking an upload, ${nameOf(at)}: it counts for its time at most, and the sweep finds it`, () =>
+        Effect.gen(function*() {
+          const account = yield* openAccount({ credits: 0 })
+          const { inThis, keys } = yield* makeDying(...at)
+          const dying = yield* inThis(Uploads.make({ uploadsMax }))
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(dying.create(account.id, bytesOf(png), undefined))))
+          yield* TestClock.adjust("24 hours")
+          yield* sweep
+          assert.deepStrictEqual(yield* leftOf(keys), nothing)
+          const { create } = yield* Uploads.Uploads
+          for (let n = 0; n < uploadsMax; n++) yield* create(account.id, bytesOf(png), undefined)
+        }))
+    }
+
+    for (const at of deleting) {
+      it.effect(`deleting an image, ${nameOf(at)}: the next sweep goes on with it`, () =>
+        Effect.gen(function*() {
+          const { create } = yield* Uploads.Uploads
+          const upload = yield* create("somebody", bytesOf(png), undefined)
+          const key = `images/${UploadId.toUuid(upload.id)}`
+          yield* TestClock.adjust("24 hours")
+          const { inThis } = yield* makeDying(...at)
+          const dying = yield* inThis(Layer.build(Layer.fresh(GenerationSweep.layer)))
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.provide(sweep, dying))))
+          yield* TestClock.adjust("15 minutes")
+          yield* sweep
+          assert.deepStrictEqual(yield* leftOf([key]), nothing)
+        }).pipe(Effect.scoped))
+    }
+  })
+}

@@ -1,0 +1,6 @@
+import { layerMemory } from "./Assembly.ts"
+import { suite as crashes } from "./CrashesContract.ts"
+import { suite } from "./ImagesContract.ts"
+
+suite("memory", layerMemory)
+crashes("memory", layerMemory)

@@ -1,0 +1,276 @@
+/** Input images and uploads: who gets them, how long they stay, and that nothing is left of what came to nothing. */
+import { assert, layer } from "@effect/vitest"
+import { ScriptedGenerator } from "@kinora/generator"
+import { Ledger } from "@kinora/ledger"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { BlobStore } from "@kinora/storage"
+import { DateTime, Effect, Exit, type Layer, type Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { UploadId } from "../src/Generation.ts"
+import { type Failure, Generations, make } from "../src/Generations.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import { ImageStore } from "../src/ImageStore.ts"
+import { Uploads } from "../src/Uploads.ts"
+import { type layerMemory, openAccount, request, startWorker, uploadsMax } from "./Assembly.ts"
+import { bytesOf, jpeg, png } from "./Pictures.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+type Account = Parameters<typeof request>[0]
+
+const price = 8
+
+/** Asks for a picture that starts from these images. */
+const redraw = Effect.fnUntraced(function*(account: Account, key: string, images: Schema.Json) {
+  return yield* request(account, { key, model: "redraw-1", params: { prompt: "a lake", images } })
+})
+
+const refusalOf = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error._tag === "GenerationError" ? error.reason : assert.fail(error._tag))
+
+const creditsOf = Effect.fnUntraced(function*(account: string) {
+  const { balances } = yield* Ledger.Ledger
+  return (yield* balances(account, yield* DateTime.now)).credits
+})
+
+/** Whether the bytes are there. */
+const isKept = (key: string) =>
+  BlobStore.BlobStore.use((blobs) => Effect.map(Effect.exit(blobs.head(key)), Exit.isSuccess))
+
+/** A blob store that notes the keys that were put. */
+const noting = Effect.gen(function*() {
+  const blobs = yield* BlobStore.BlobStore
+  const keys: Array<string> = []
+  const store = BlobStore.BlobStore.of({
+    ...blobs,
+    put: (key, stream, options) =>
+      Effect.suspend(() => {
+        keys.push(key)
+        return blobs.put(key, stream, options)
+      })
+  })
+  return { keys, store }
+})
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  layer(services)(`Input images (${name})`, (it) => {
+    it.effect("reach the generator in their order, written anew and without metadata (D18)", () =>
+      Effect.gen(function*() {
+        const { create, wait } = yield* Generations
+        const uploads = yield* Uploads
+        const blobs = yield* BlobStore.BlobStore
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 100 })
+        const upload = yield* uploads.create(account.id, bytesOf(png), "image/png")
+        const { generation } = yield* create(
+          yield* redraw(account, "both", [{ data: `data:image/jpeg;base64,${jpeg}` }, { upload_id: upload.id }])
+        )
+        assert.strictEqual(generation.mode, "image_to_image")
+        assert.deepStrictEqual(
+          generation.images.map(({ height, index, mime, width }) => [index, mime, width, height]),
+          [[0, "image/jpeg", 4, 2], [1, "image/png", 3, 2]]
+        )
+        yield* control.succeed(generation.id)
+        yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, generation.id, "60 seconds")))
+        assert.deepStrictEqual(
+          yield* control.images(generation.id),
+          generation.images.map(({ bytes, height, mime, width }) => ({ bytes, height, mime, width }))
+        )
+        const kept = yield* Stream.mkUint8Array(blobs.get(generation.images[0]!.key))
+        assert.notInclude(new TextDecoder("latin1").decode(kept), "nobody")
+        assert.include(new TextDecoder("latin1").decode(bytesOf(jpeg)), "nobody")
+      }))
+
+    it.effect("are refused by their place, and then nothing is charged or kept (D13, D18)", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const { keys, store } = yield* noting
+        const { create } = yield* Effect.provideService(make({}), BlobStore.BlobStore, store)
+        const refused = (images: Schema.Json) =>
+          Effect.flatMap(redraw(account, "key", images), (command) => refusalOf(create(command)))
+        const truncated = png.slice(0, 80)
+        for (
+          const bad of [{ data: truncated }, { data: png, mime: "image/webp" }, { data: "AAAA" }, { upload: "x" }]
+        ) {
+          assert.deepInclude(yield* refused([{ data: png }, bad]), { _tag: "InvalidImage", index: 1 })
+        }
+        const unknown = { upload_id: "upl_01jd0000000000000000000000" }
+        assert.deepInclude(yield* refused([{ data: png }, unknown]), { _tag: "UploadNotFound", index: 1 })
+        assert.strictEqual((yield* refused([{ data: png }, { data: png }, { data: "?" }]))._tag, "InvalidParams")
+        assert.isNotEmpty(keys)
+        for (const key of keys) assert.isFalse(yield* isKept(key))
+        assert.strictEqual(yield* creditsOf(account.id), 100)
+        // The same key can be used again.
+        assert.isFalse((yield* create(yield* redraw(account, "key", [{ data: png }]))).replayed)
+      }))
+
+    it.effect("of a request that made no job are deleted at once: refused or answered with an earlier job", () =>
+      Effect.gen(function*() {
+        const { keys, store } = yield* noting
+        const { create } = yield* Effect.provideService(make({}), BlobStore.BlobStore, store)
+        const poor = yield* openAccount({ credits: price - 1 })
+        const refusal = yield* refusalOf(create(yield* redraw(poor, "poor", [{ data: png }])))
+        assert.strictEqual(refusal._tag, "InsufficientCredits")
+
+        const rich = yield* openAccount({ credits: 100 })
+        const command = yield* redraw(rich, "same", [{ data: png }])
+        const made = yield* Effect.forEach([1, 2, 3], () => create(command), { concurrency: "unbounded" })
+        const [image] = made[0]!.generation.images
+        assert.strictEqual(new Set(made.map(({ generation }) => generation.id)).size, 1)
+        const kept = yield* Effect.filter(keys, isKept)
+        assert.deepStrictEqual(kept, [image!.key])
+      }))
+
+    it.effect("stay as long as the job may wait and run, and are deleted then", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Generations
+        const { dropImages } = yield* GenerationSweep
+        const account = yield* openAccount({ credits: 100 })
+        const { generation } = yield* create(yield* redraw(account, "stays", [{ data: png }]))
+        const [image] = generation.images
+        yield* TestClock.adjust("25 hours")
+        yield* dropImages(1_000)
+        assert.isTrue(yield* isKept(image!.key))
+        yield* TestClock.adjust("5 minutes")
+        assert.isAtLeast(yield* dropImages(1_000), 1)
+        assert.isFalse(yield* isKept(image!.key))
+        assert.deepStrictEqual((yield* (yield* Generations).get(account.id, generation.id)).images, [image!])
+      }))
+
+    it.effect("that are gone when the job starts fail it as invalid input, refunded (D12)", () =>
+      Effect.gen(function*() {
+        const { create, wait } = yield* Generations
+        const blobs = yield* BlobStore.BlobStore
+        const account = yield* openAccount({ credits: 100 })
+        const { generation } = yield* create(yield* redraw(account, "gone", [{ data: png }]))
+        yield* blobs.delete(generation.images.map(({ key }) => key))
+        const failed = yield* Effect.scoped(
+          Effect.andThen(startWorker(), wait(account.id, generation.id, "60 seconds"))
+        )
+        assert.deepStrictEqual([failed.status, failed.failure?.code, failed.refunded], [
+          "failed",
+          "invalid_input",
+          true
+        ])
+      }))
+  })
+
+  layer(services)(`Uploads (${name})`, (it) => {
+    it.effect("can be used any number of times for 24 hours, by their account alone (D19)", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Generations
+        const uploads = yield* Uploads
+        const { dropImages } = yield* GenerationSweep
+        const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const at = yield* DateTime.now
+        const upload = yield* uploads.create(account.id, bytesOf(jpeg), undefined)
+        const key = `images/${UploadId.toUuid(upload.id)}`
+        assert.deepInclude(upload, { mime: "image/jpeg", width: 4, height: 2 })
+        assert.deepStrictEqual(upload.expiresAt, DateTime.add(at, { hours: 24 }))
+        const images = [{ upload_id: upload.id }, { upload_id: upload.id, mime: "IMAGE/JPEG" }]
+        yield* create(yield* redraw(account, "twice", images))
+        assert.strictEqual(
+          (yield* refusalOf(create(yield* redraw(other, "not mine", images))))._tag,
+          "UploadNotFound"
+        )
+        const mislabelled = yield* refusalOf(
+          create(yield* redraw(account, "other type", [{ upload_id: upload.id, mime: "image/png" }]))
+        )
+        assert.deepInclude(mislabelled, { _tag: "InvalidImage", index: 0 })
+
+        yield* TestClock.adjust("23 hours")
+        yield* create(yield* redraw(account, "again", images))
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(
+          (yield* refusalOf(create(yield* redraw(account, "too late", images))))._tag,
+          "UploadNotFound"
+        )
+        // The last job may need it for 25 hours from its creation.
+        yield* TestClock.adjust("24 hours")
+        yield* dropImages(1_000)
+        assert.isTrue(yield* isKept(key))
+        yield* TestClock.adjust("10 minutes")
+        yield* dropImages(1_000)
+        assert.isFalse(yield* isKept(key))
+      }))
+
+    it.effect("that are removed cannot be used any more, and go when no job needs them (D19)", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Generations
+        const uploads = yield* Uploads
+        const { dropImages } = yield* GenerationSweep
+        const account = yield* openAccount({ credits: 100 })
+        const other = yield* openAccount({ credits: 100 })
+        const [used, unused] = [
+          yield* uploads.create(account.id, bytesOf(png), undefined),
+          yield* uploads.create(account.id, bytesOf(png), undefined)
+        ]
+        const keyOf = (id: UploadId) => `images/${UploadId.toUuid(id)}`
+        yield* create(yield* redraw(account, "uses it", [{ upload_id: used.id }]))
+        for (const [of, id] of [[other.id, used.id], [account.id, "upl_x"], [account.id, "gen_x"]] as const) {
+          const error = yield* Effect.flip(uploads.remove(of, id))
+          assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "UploadNotFound")
+        }
+        yield* uploads.remove(account.id, used.id)
+        yield* uploads.remove(account.id, unused.id)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(uploads.remove(account.id, used.id))))
+        assert.strictEqual(
+          (yield* refusalOf(create(yield* redraw(account, "late", [{ upload_id: used.id }]))))._tag,
+          "UploadNotFound"
+        )
+        yield* TestClock.adjust("1 hour")
+        yield* dropImages(1_000)
+        assert.deepStrictEqual([yield* isKept(keyOf(used.id)), yield* isKept(keyOf(unused.id))], [true, false])
+      }))
+
+    it.effect("are limited in number, however many are sent at once", () =>
+      Effect.gen(function*() {
+        const uploads = yield* Uploads
+        const account = yield* openAccount({ credits: 0 })
+        const exits = yield* Effect.forEach(
+          Array.from({ length: uploadsMax + 3 }),
+          () => Effect.exit(uploads.create(account.id, bytesOf(png), undefined)),
+          { concurrency: "unbounded" }
+        )
+        const made = exits.filter(Exit.isSuccess).map(({ value }) => value)
+        assert.strictEqual(made.length, uploadsMax)
+        yield* uploads.remove(account.id, made[0]!.id)
+        yield* uploads.create(account.id, bytesOf(png), undefined)
+        const error = yield* Effect.flip(uploads.create(account.id, bytesOf(png), undefined))
+        assert.deepInclude(error._tag === "UploadError" && error.reason, { _tag: "TooManyUploads", max: uploadsMax })
+      }))
+
+    it.effect("are refused when they are no image, or another one than was said (D18)", () =>
+      Effect.gen(function*() {
+        const uploads = yield* Uploads
+        const account = yield* openAccount({ credits: 0 })
+        for (
+          const [bytes, declared] of [
+            [new Uint8Array(), undefined],
+            [bytesOf(png).subarray(0, 40), undefined],
+            [bytesOf(png), "image/jpeg"],
+            [new Uint8Array(10 * 1024 ** 2 + 1), undefined]
+          ] as const
+        ) {
+          const error = yield* Effect.flip(uploads.create(account.id, bytes, declared))
+          assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "InvalidImage")
+        }
+      }))
+
+    it.effect("that are removed between the look at them and the job refuse it, and nothing is charged", () =>
+      Effect.gen(function*() {
+        const uploads = yield* Uploads
+        const images = yield* ImageStore
+        const account = yield* openAccount({ credits: 100 })
+        const upload = yield* uploads.create(account.id, bytesOf(png), undefined)
+        const { create } = yield* Effect.provideService(make({}), ImageStore, {
+          ...images,
+          findUsable: (...args) =>
+            Effect.tap(images.findUsable(...args), () => Effect.ignore(uploads.remove(account.id, upload.id)))
+        })
+        const refusal = yield* refusalOf(create(yield* redraw(account, "raced", [{ upload_id: upload.id }])))
+        assert.deepInclude(refusal, { _tag: "UploadNotFound", index: 0 })
+        assert.strictEqual(yield* creditsOf(account.id), 100)
+      }))
+  })
+}

@@ -1,0 +1,172 @@
+import { assert, layer } from "@effect/vitest"
+import { ScriptedGenerator } from "@kinora/generator"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, Fiber, type Layer, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Changes } from "../src/Changes.ts"
+import type { Generation, GenerationId } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], key: string, options = {}) {
+  const { create } = yield* Generations
+  return (yield* create(yield* request(account, { key, ...options }))).generation
+})
+
+const idsOf = (generations: ReadonlyArray<Generation>) => generations.map(({ id }) => id)
+
+/** What reading many generations promises on every backend. */
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  layer(services)(`Lists of generations (${name})`, (it) => {
+    it.effect("show every job of the account once, newest first, page by page (D38)", () =>
+      Effect.gen(function*() {
+        const { list } = yield* Generations
+        const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const made = yield* Effect.forEach(["1", "2", "3", "4", "5"], (key) => createNew(account, key))
+        yield* createNew(other, "of somebody else")
+        const pages: Array<ReadonlyArray<GenerationId>> = []
+        let before: GenerationId | undefined
+        do {
+          const page = yield* list(account.id, { limit: 2, before })
+          pages.push(idsOf(page.generations))
+          before = page.next ?? undefined
+          // What is made meanwhile is newer than what is left to show.
+          yield* createNew(account, `later ${pages.length}`, { plan: "studio", model: "kinora-sketch-1" })
+        } while (before !== undefined)
+        const newestFirst = idsOf(made).toReversed()
+        assert.deepStrictEqual(pages, [newestFirst.slice(0, 2), newestFirst.slice(2, 4), newestFirst.slice(4)])
+        const whole = yield* list(account.id, { limit: 100, before: newestFirst[0] })
+        assert.deepStrictEqual(whole, { generations: made.slice(0, 4).toReversed(), next: null })
+      }))
+
+    it.effect("show only what the filters leave, together and alone (D38)", () =>
+      Effect.gen(function*() {
+        const { cancel, list } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const image = yield* createNew(account, "image")
+        const video = yield* createNew(account, "video", { model: "video-1" })
+        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-sketch-1" })
+        const cancelled = yield* cancel(account.id, (yield* createNew(account, "cancelled")).id)
+        const listed = (selection: Omit<Parameters<typeof list>[1], "limit">) =>
+          Effect.map(list(account.id, { ...selection, limit: 10 }), ({ generations }) => idsOf(generations))
+        assert.deepStrictEqual(yield* listed({ kind: "video" }), [video.id])
+        assert.deepStrictEqual(yield* listed({ plan: "studio" }), [studio.id])
+        assert.deepStrictEqual(yield* listed({ status: "cancelled" }), [cancelled.id])
+        assert.deepStrictEqual(yield* listed({ status: "queued", kind: "image" }), [studio.id, image.id])
+        assert.deepStrictEqual(yield* listed({ status: "cancelled", plan: "studio" }), [])
+        assert.deepStrictEqual(yield* listed({ status: "queued", plan: "credits", before: video.id }), [image.id])
+      }))
+  })
+
+  layer(services)(`Changes of a generation (${name})`, (it) => {
+    it.effect("are told one by one, from the state that it is in to the final one, and then end (D39)", () =>
+      Effect.gen(function*() {
+        const { changes, get } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, "told")
+        const seen: Array<string> = []
+        const told = yield* changes(account.id, id).pipe(
+          Stream.runForEach(({ status }) => Effect.sync(() => seen.push(status))),
+          Effect.forkChild({ startImmediately: true })
+        )
+        while (seen.length < 1) yield* get(account.id, id)
+        yield* startWorker()
+        yield* control.called("submit", id)
+        while (seen.length < 2) yield* get(account.id, id)
+        yield* control.succeed(id)
+        yield* Fiber.join(told)
+        assert.deepStrictEqual(seen, ["queued", "processing", "completed"])
+        const late = yield* Stream.runCollect(changes(account.id, id))
+        assert.deepStrictEqual(late, [yield* get(account.id, id)])
+      }).pipe(Effect.scoped, TestClock.withLive))
+
+    it.effect("are told to the account alone", () =>
+      Effect.gen(function*() {
+        const { changes } = yield* Generations
+        const [owner, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const { id } = yield* createNew(owner, "mine")
+        for (const told of [changes(other.id, id), changes(owner.id, "gen_unknown")]) {
+          const error = yield* Effect.flip(Stream.runDrain(told))
+          assert.strictEqual(error._tag === "GenerationError" && error.reason._tag, "NotFound")
+        }
+      }))
+
+    it.effect("end when the process stops (D51)", () =>
+      Effect.gen(function*() {
+        const { changes } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, "stopped")
+        const told = yield* Effect.forkChild(Stream.runCollect(changes(account.id, id)), { startImmediately: true })
+        yield* Changes.use(({ end }) => end)
+        assert.deepStrictEqual((yield* Fiber.join(told)).map(({ status }) => status), ["queued"])
+      }))
+  })
+
+  layer(services)(`Usage (${name})`, (it) => {
+    it.effect("counts jobs on the UTC day on which they ended, and credits of completed ones (D36)", () =>
+      Effect.gen(function*() {
+        const { cancel, usage, wait } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 100 })
+        const yesterday = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
+        const first = yield* createNew(account, "first")
+        const second = yield* createNew(account, "second")
+        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-sketch-1" })
+        yield* cancel(account.id, second.id)
+        yield* TestClock.adjust("24 hours")
+        const today = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
+        yield* cancel(account.id, studio.id)
+        yield* control.succeed(first.id)
+        yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, first.id, "60 seconds")))
+        yield* createNew(account, "not ended")
+
+        const credits = { plan: "credits", model: "kinora-canvas-1", kind: "image" } as const
+        const none = { completed: 0, failed: 0, cancelled: 0, credits: 0 }
+        const rows = [
+          { day: yesterday, ...credits, ...none, cancelled: 1 },
+          { day: today, ...credits, ...none, completed: 1, credits: 8 },
+          { day: today, plan: "studio", model: "kinora-sketch-1", kind: "image", ...none, cancelled: 1 }
+        ] as const
+        assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: today }), rows)
+        assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: yesterday }), rows.slice(0, 1))
+      }))
+
+    it.effect("counts a job once, however often it is ended", () =>
+      Effect.gen(function*() {
+        const { cancel, usage } = yield* Generations
+        const { dropStale } = yield* GenerationSweep
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, "once")
+        yield* TestClock.adjust("25 hours")
+        yield* Effect.all([Effect.exit(cancel(account.id, id)), dropStale(100), Effect.exit(cancel(account.id, id))], {
+          concurrency: "unbounded"
+        })
+        const day = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
+        const [row, ...others] = yield* usage(account.id, { from: day, to: day })
+        assert.deepStrictEqual([row!.failed + row!.cancelled, others], [1, []])
+      }))
+  })
+
+  layer(services)(`The window of a request without a key (${name})`, (it) => {
+    it.effect("begins anew when it is asked for, for the job that it made (D20)", () =>
+      Effect.gen(function*() {
+        const { create, extend, replay } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const other = yield* openAccount({ credits: 100 })
+        const command = yield* request(account)
+        const { generation } = yield* create(command)
+        const isKnown = Effect.map(replay(account.id, command.identity), Option.isSome)
+        yield* TestClock.adjust("119 seconds")
+        yield* extend(account.id, command.identity, generation.id)
+        yield* TestClock.adjust("119 seconds")
+        assert.isTrue(yield* isKnown)
+        yield* extend(other.id, command.identity, generation.id)
+        yield* TestClock.adjust("1 second")
+        assert.isFalse(yield* isKnown)
+      }))
+  })
+}
