@@ -26,27 +26,22 @@ const scripted = { name: "scripted", options: {} }
 /** How many uploads an account can have in tests. */
 export const uploadsMax = 3
 
-/** The default models, made by script; one each that is paused, was withdrawn, starts from images, and makes videos. */
+/** As the default model, but from text alone. */
+const fromText: Model.ModelInput = {
+  ...DefaultModels.canvas,
+  capabilities: ["text_to_image"],
+  max_reference_images: 0,
+  driver: scripted
+}
+
+/** Models made by script; one each that is paused, was withdrawn, starts from images, and makes videos. */
 const models: ReadonlyArray<Model.ModelInput> = [
   { ...DefaultModels.sketch, driver: scripted },
-  { ...DefaultModels.canvas, driver: scripted },
-  {
-    ...DefaultModels.canvas,
-    id: "redraw-1",
-    capabilities: ["text_to_image", "image_to_image"],
-    max_reference_images: 2,
-    driver: scripted
-  },
-  {
-    ...DefaultModels.canvas,
-    id: "video-1",
-    kind: "video",
-    capabilities: ["text_to_video"],
-    output_formats: ["video/mp4"],
-    driver: scripted
-  },
-  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const },
-  { ...DefaultModels.canvas, id: "withdrawn-1", status: "withdrawn" as const }
+  fromText,
+  { ...fromText, id: "redraw-1", capabilities: ["text_to_image", "image_to_image"], max_reference_images: 2 },
+  { ...fromText, id: "video-1", kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] },
+  { ...fromText, id: "paused-1", status: "paused" },
+  { ...fromText, id: "withdrawn-1", status: "withdrawn" }
 ]
 
 const servicesWith = (options: Scheduler.SchedulerOptions) =>
