@@ -150,6 +150,13 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           return { requeued: again.map(toAddress), exhausted: exhausted.map(toClaimed) }
         }),
 
+      expireLeases: (now) =>
+        memory.access(() => {
+          const held = Array.from(running.values()).filter((job) => millis(job.leaseUntil) > millis(now))
+          for (const job of held) put({ ...job, leaseUntil: now })
+          return held.length
+        }),
+
       waitingSince: (before, limit, except) =>
         memory.access(() =>
           Array.from(jobs.values())

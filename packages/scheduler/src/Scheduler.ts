@@ -72,6 +72,12 @@ export class Scheduler extends Context.Service<Scheduler, {
    * lost as well, the next rescue finds the job again.
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
+  /**
+   * Has every lease run out now, so that a rescue takes the jobs at once. For a process
+   * that knows that no worker of this storage is alive, such as the only one that can
+   * have it, before its own worker begins. Answers how many there were.
+   */
+  readonly expireLeases: Effect.Effect<number, StorageError>
 
   /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
   readonly waitingSince: (
@@ -284,6 +290,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     checkpoint: (command) => refusalAsFailure(checkpointFolded(command)),
     release,
     rescue,
+    expireLeases: Effect.withSpan(Effect.flatMap(DateTime.now, store.expireLeases), "Scheduler.expireLeases"),
     waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
       store.waitingSince(before, limit, except)
     ),

@@ -243,6 +243,19 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
           }),
           mapSql("SchedulerStore.rescue")
         ),
+      expireLeases: (now) =>
+        idRows(sql`
+          WITH held AS MATERIALIZED (
+            SELECT id FROM scheduler_job
+            WHERE state = 'running' AND lease_until > ${DateTime.toDate(now)}
+            ORDER BY id
+            FOR UPDATE
+          )
+          UPDATE scheduler_job AS job SET lease_until = ${DateTime.toDate(now)}
+          FROM held
+          WHERE job.id = held.id
+          RETURNING job.id
+        `).pipe(Effect.map(({ length }) => length), mapSql("SchedulerStore.expireLeases")),
       waitingSince: (before, limit, except) =>
         statusRows(sql`
           SELECT ${statusColumns}

@@ -130,10 +130,11 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
     return exhausted.length + requeued.length === claimMax
   }).pipe(goOn("Rescuing lost jobs failed", false), Effect.uninterruptible)
 
+  /** Begins with a rescue: a worker that starts again after a crash may find what it left. */
   const rescuing = Effect.gen(function*() {
+    while (yield* rescue);
     const spread = yield* Random.nextBetween(0.5, 1.5)
     yield* Effect.sleep(Duration.times(Duration.fromInputUnsafe(rescueInterval), spread))
-    while (yield* rescue);
   }).pipe(Effect.forever)
 
   const heartbeat = Effect.gen(function*() {
