@@ -286,7 +286,13 @@ it.effect("shows what was booked for a job, the oldest first (D24)", () =>
     )
     assert.isEmpty(others)
     assert.deepInclude(charge, { kind: "charge", account: account.id, reference: job, amount: 8, reverses: null })
-    assert.deepInclude(refund, { kind: "refund", account: account.id, reference: job, amount: 8, reverses: charge?.id })
+    assert.deepInclude(refund, {
+      kind: "refund",
+      account: account.id,
+      reference: job,
+      amount: 8,
+      reverses: charge?.id ?? ""
+    })
     const lot = charge?.entries[0]?.from ?? ""
     assert.deepStrictEqual(charge?.entries, [{ from: lot, to: "consumed", amount: 8 }])
     assert.deepStrictEqual(refund?.entries, [{ from: "consumed", to: lot, amount: 8 }])
