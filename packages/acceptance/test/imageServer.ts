@@ -19,7 +19,7 @@ export const models: ReadonlyArray<ModelInput> = [
   drill({ id: "drill-dear", credits: 1_000 }),
   drill({ id: "drill-failing", failure: "generation_failed" }),
   drill({ id: "drill-rejecting", failure: "content_rejected" }),
-  drill({ id: "drill-slow", delay: "8 seconds" }),
+  drill({ id: "drill-slow", delay: "4 seconds" }),
   drill({ id: "drill-endless", delay: "5 minutes" }),
   { ...drill({ id: "drill-paused" }), status: "paused" },
   { ...drill({ id: "drill-video" }), kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] },
@@ -27,7 +27,7 @@ export const models: ReadonlyArray<ModelInput> = [
   { ...drill({ id: "gpt-image-drill" }), response_format: "b64_json" }
 ]
 
-/** A server that works, and one that waits for images no longer than 3 seconds. */
+/** A server that works, and one that waits for images no longer than 2 seconds. */
 export class ImageServer extends Context.Service<ImageServer, {
   /** What a client library is told as its base URL. */
   readonly baseUrl: string
@@ -43,7 +43,7 @@ export class ImageServer extends Context.Service<ImageServer, {
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
       const { baseUrl } = yield* Program.startServer(site.environment)
-      const hasty = yield* Program.startServer({ ...site.environment, KINORA_IMAGE_WAIT: "3 seconds" })
+      const hasty = yield* Program.startServer({ ...site.environment, KINORA_IMAGE_WAIT_SECONDS: "2" })
       return ImageServer.of({
         baseUrl: `${baseUrl}/v1`,
         hastyBaseUrl: `${hasty.baseUrl}/v1`,
@@ -81,6 +81,8 @@ export const makeRecorder = () => {
   const recorded: typeof fetch = async (input, init) => {
     const sentAt = performance.now()
     const response = await fetch(input, init)
+    // Libraries find out with a `data:` URL what `fetch` can do.
+    if (!response.url.startsWith("http")) return response
     exchanges.push({
       method: init?.method ?? "GET",
       status: response.status,
@@ -93,9 +95,10 @@ export const makeRecorder = () => {
   return { exchanges, fetch: recorded }
 }
 
-/** Asserts that an image came after two 504s, each repeated no sooner than it said. */
+/** Asserts that an image came after a 504, each of which was repeated no sooner than it said. */
 export const assertPatient = (exchanges: ReadonlyArray<Exchange>) => {
-  assert.deepStrictEqual(exchanges.map(({ status }) => status), [504, 504, 200])
+  assert.isAtLeast(exchanges.length, 2)
+  assert.deepStrictEqual(exchanges.map(({ status }) => status), [...exchanges.slice(1).map(() => 504), 200])
   for (const [index, { sentAt }] of exchanges.slice(1).entries()) {
     const { answeredAt, retryAfterMs } = exchanges[index] ?? assert.fail("nothing came before")
     assert.strictEqual(retryAfterMs, "1000")

@@ -1,6 +1,7 @@
 /** Downloading a result over HTTP: ours beside a server that does nothing but send the same file. */
 import { Effect, Random, Schema } from "effect"
-import { readdir } from "node:fs/promises"
+import type { Dirent } from "node:fs"
+import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import {
   attempt,
@@ -131,8 +132,12 @@ const model = {
   output_formats: ["video/mp4"]
 } as const
 
-/** Every limit stays on, and is wide enough for one account to download one result all day. */
-const settings = {}
+/** Every limit stays on, and is so wide that one account can download one result over and over. */
+const settings = {
+  KINORA_DOWNLOAD_GIB_PER_DAY: "1000000",
+  KINORA_DOWNLOAD_MULTIPLE: "1000",
+  KINORA_DOWNLOAD_STREAMS: "1000"
+}
 
 /** Has the result made, and answers with where it is downloaded without a key, as by a browser. */
 const makeResult = Effect.fnUntraced(function*({ makeKeys, name, origin }: HttpServer) {
@@ -157,15 +162,12 @@ const Job = Schema.fromJsonString(Schema.Struct({
   output: Schema.NullOr(Schema.Struct({ url: Schema.String }))
 }))
 
-/** The file of the only result that there is, so that both read the same bytes from the same disk. */
-const fileOf = Effect.fnUntraced(function*({ files }: KinoraServer.KinoraServer) {
-  const entries = yield* attempt(
-    "The result is not on the disk",
-    () => readdir(files, { recursive: true, withFileTypes: true })
-  )
-  const [file, ...others] = entries.filter((entry) => entry.isFile())
-  if (file === undefined || others.length > 0) {
-    return yield* new BenchmarkFailure({ what: `One file was expected in ${files}` })
-  }
-  return file
-})
+/** The file of the result, so that both read the same bytes from the same disk. Others are what was made of it. */
+const fileOf = ({ files }: KinoraServer.KinoraServer): Effect.Effect<Dirent, BenchmarkFailure> =>
+  attempt("The result is not on the disk", async () => {
+    for (const entry of await readdir(files, { recursive: true, withFileTypes: true })) {
+      const { size } = await stat(join(entry.parentPath, entry.name))
+      if (entry.isFile() && size === result.bytes) return entry
+    }
+    throw new Error(`no file of ${result.bytes} bytes in ${files}`)
+  })

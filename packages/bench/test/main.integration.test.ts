@@ -31,4 +31,4 @@ it.live("runs all benchmarks", () =>
     const { outcomes } = yield* Schema.decodeEffect(Output)(stdout)
     assert.deepStrictEqual(outcomes.map(({ benchmark }) => benchmark.name), names)
     for (const { results } of outcomes) for (const { rounds } of results) assert.strictEqual(rounds.length, 1)
-  }), 240_000)
+  }), 300_000)
