@@ -1,0 +1,18 @@
+import { KinoraClient, layer } from "@kinora/client/KinoraClient"
+import { Effect, Redacted, Stream } from "effect"
+
+/** Makes a picture and counts its bytes. */
+export const sizeOfPicture = Effect.gen(function*() {
+  const kinora = yield* KinoraClient
+  const { stream } = yield* kinora.generate({
+    plan: "credits",
+    model: "kinora-canvas-1",
+    params: { prompt: "a lake" }
+  })
+  return yield* Stream.runFold(stream, () => 0, (sum, bytes) => sum + bytes.length)
+}).pipe(
+  Effect.catchTag("GenerationError", ({ code }) => Effect.as(Effect.logWarning("No picture", code), 0))
+)
+
+/** The client for an account. */
+export const connected = (apiKey: string) => layer({ apiKey: Redacted.make(apiKey), baseUrl: "http://127.0.0.1:4747" })
