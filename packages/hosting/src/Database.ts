@@ -1,5 +1,7 @@
 /** The database of a host: Postgres when a URL is given, else an embedded one in the data directory. */
 import { PgClient } from "@effect/sql-pg"
+import { Migrations } from "@kinora/persistence"
+import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -23,6 +25,14 @@ export class DatabaseUnavailable
   }
 }
 
+/** The database went away while its schema was brought up to date. */
+export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly cause: StorageError }> {
+  override get message(): string {
+    return "The database stopped answering while its schema was brought up to date; " +
+      "what was not finished is undone, so start again"
+  }
+}
+
 /**
  * Statements of many fibers share connections (`multiplex`); a unit of work has one
  * for itself. A lock that is not had within 10 s fails its statement, which is how
@@ -34,24 +44,29 @@ export const layer = (
   (options.url === undefined
     ? PgliteClient.layer({ dataDirectory: join(options.dataDirectory, "database") })
     : PgClient.layer({
-      url: options.url,
-      applicationName: "kinora",
+      ...connection(options.url),
       maxConnections: options.maxConnections ?? 16,
       multiplex: true,
       multiplexConcurrency: 8,
-      connectTimeout: "5 seconds",
-      // A connection that waits for a hint would not notice for hours that the other end is gone.
-      keepAlive: "30 seconds",
-      startupParameters: {
-        lock_timeout: "10s",
-        statement_timeout: "30s",
-        idle_in_transaction_session_timeout: "60s"
-      }
-    })).pipe(
-      // A pool connects when it is first used, which is to be now.
-      Layer.tap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
-      Layer.catchTag("SqlError", (cause) => Layer.effectContext(Effect.fail(new DatabaseUnavailable({ cause }))))
-    )
+      startupParameters: { ...waits, statement_timeout: "30s" }
+    })).pipe(reachable)
+
+/**
+ * Brings the schema up to date. On Postgres over a connection of its own, on which a
+ * statement may take as long as it takes: one that rewrites a large table must not be
+ * given up at the limit that requests have. It still does not wait for locks for long.
+ */
+export const layerMigrations = (
+  { url }: Pick<DatabaseOptions, "url">,
+  packages: ReadonlyArray<Migrations.Migrations>
+): Layer.Layer<never, DatabaseLost | DatabaseUnavailable | Migrations.SchemaMismatch, SqlClient.SqlClient> => {
+  const migrate = Effect.catchTag(
+    Migrations.run(packages),
+    "StorageError",
+    (cause) => Effect.fail(new DatabaseLost({ cause }))
+  )
+  return Layer.effectDiscard(url === undefined ? migrate : Effect.provide(migrate, layerUnhurried(url)))
+}
 
 /** Whether the database answers a statement. */
 export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) =>
@@ -61,3 +76,29 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
     Effect.catch(() => Effect.succeed(false))
   )
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const connection = (url: Redacted.Redacted) => ({
+  url,
+  applicationName: "kinora",
+  connectTimeout: "5 seconds",
+  // A connection that waits, for a hint or for a long statement, would not notice for hours that the other end is gone.
+  keepAlive: "30 seconds"
+} as const)
+
+const waits = { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s" }
+
+/** A pool connects when it is first used, which is to be now. */
+const reachable = <Services>(database: Layer.Layer<Services | SqlClient.SqlClient, SqlError.SqlError>) =>
+  database.pipe(
+    Layer.tap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
+    Layer.catchTag("SqlError", (cause) => Layer.effectContext(Effect.fail(new DatabaseUnavailable({ cause }))))
+  )
+
+/** One connection without a limit for a statement. */
+const layerUnhurried = (url: Redacted.Redacted) =>
+  PgClient.layer({ ...connection(url), maxConnections: 1, startupParameters: { ...waits, statement_timeout: "0" } })
+    .pipe(reachable)

@@ -2,7 +2,7 @@
  * What the server and the worker have in common: every service, over the database
  * and the files that the settings name.
  */
-import { Migrations } from "@kinora/persistence"
+import { Scheduler } from "@kinora/scheduler"
 import { FileBlobStore } from "@kinora/storage"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
@@ -22,13 +22,11 @@ export const layer = (settings: Settings) =>
     const { dataDirectory } = settings
     // Processes that share a Postgres may share their files as well; an embedded database is one process's.
     yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
-    const database = Database.layer({
-      url: settings.databaseUrl,
-      dataDirectory,
-      maxConnections: settings.databasePoolSize
-    })
-    const migrated = Migrations.layer(...Stores.migrations).pipe(Layer.provideMerge(database))
-    return Services.layer({ models: settings.models, planTable: settings.planTable }).pipe(
+    const options = { url: settings.databaseUrl, dataDirectory, maxConnections: settings.databasePoolSize }
+    const migrated = Database.layerMigrations(options, Stores.migrations).pipe(
+      Layer.provideMerge(Database.layer(options))
+    )
+    const services = Services.layer({ models: settings.models, planTable: settings.planTable }).pipe(
       Layer.provideMerge(Layer.mergeAll(
         Stores.layerSql,
         FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
@@ -36,6 +34,8 @@ export const layer = (settings: Settings) =>
       )),
       Layer.provideMerge(migrated)
     )
+    // Whoever had leases in an embedded database is gone: the directory is this process's alone.
+    return (isEmbedded ? layerTakeOver : Layer.empty).pipe(Layer.provideMerge(services))
   }))
 
 /** As `layer`, with the generators that a process needs to work. */
@@ -44,3 +44,15 @@ export const layerWorking = (settings: Settings) =>
     Layer.provideMerge(layer(settings)),
     Layer.provideMerge(Drivers.layer)
   )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layerTakeOver = Layer.effectDiscard(
+  Scheduler.Scheduler.use((scheduler) => scheduler.expireLeases).pipe(
+    Effect.tap((leases) =>
+      leases === 0 ? Effect.void : Effect.logInfo("Jobs of the process before this one are taken over", { leases })
+    )
+  )
+)

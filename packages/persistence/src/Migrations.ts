@@ -4,7 +4,7 @@
  * The migrator runs only ids above the highest recorded one, so packages must
  * not share a table: the second one's migrations would be skipped in silence.
  */
-import { Data, Effect, Layer } from "effect"
+import { Cause, Data, Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { StorageError } from "./StorageError.ts"
 import * as Storage from "./StorageError.ts"
@@ -76,10 +76,19 @@ const runOne = Effect.fnUntraced(function*(self: Migrations) {
     loader: Migrator.fromRecord(self.migrations as Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>),
     table: tableOf(self)
   }).pipe(
-    Storage.mapSql("Migrations.run"),
-    Effect.catchTag("MigrationError", (error) => Effect.die(error))
+    Effect.catchCause((cause) => {
+      const failure = failureIn(cause)
+      return failure?.isRetryable === true ? Effect.fail(failure) : Effect.die(Cause.squash(cause))
+    })
   )
 })
+
+/** The backend's failure, also where the migrator keeps what a migration failed with. */
+const failureIn = (cause: Cause.Cause<unknown>): StorageError | undefined => {
+  const error = Cause.squash(cause)
+  const inner = error instanceof Migrator.MigrationError ? Cause.fail(error.cause) : cause
+  return Storage.findInCause("Migrations.run", inner)
+}
 
 const tableOf = (self: Migrations) => `${self.namespace}_migrations`
 

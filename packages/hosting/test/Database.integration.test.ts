@@ -1,0 +1,45 @@
+import { assert, it } from "@effect/vitest"
+import { TestDatabase } from "@kinora/testkit"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../src/Database.ts"
+
+/** Builds the layers on a database of its own, with a single migration. */
+const migrateWith = Effect.fnUntraced(function*(
+  migration: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>
+) {
+  const options = { url: Redacted.make(yield* TestDatabase.postgresUrl), dataDirectory: "unused" }
+  const packages = [{
+    namespace: "slow",
+    migrations: { "0001_slow": Effect.flatMap(SqlClient.SqlClient, migration) }
+  }]
+  return yield* Layer.build(
+    Layer.fresh(Database.layerMigrations(options, packages).pipe(Layer.provideMerge(Database.layer(options))))
+  )
+})
+
+const limitsOf = (sql: SqlClient.SqlClient) =>
+  sql<{ readonly statement: string; readonly lock: string }>`
+    SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock
+  `
+
+it.live("lets a migration's statements take as long as they take, and requests' not", () =>
+  Effect.gen(function*() {
+    const seen: Array<unknown> = []
+    const services = yield* migrateWith((sql) =>
+      Effect.tap(limitsOf(sql), (rows) => Effect.sync(() => seen.push(...rows)))
+    )
+    assert.deepStrictEqual(seen, [{ statement: "0", lock: "10s" }])
+    const [limits] = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, limitsOf), services)
+    assert.deepStrictEqual(limits, { statement: "30s", lock: "10s" })
+  }).pipe(Effect.scoped))
+
+it.live("says that the database was lost during a migration", () =>
+  Effect.gen(function*() {
+    const error = yield* Effect.flip(migrateWith((sql) => sql`SELECT pg_terminate_backend(pg_backend_pid())`))
+    assert.strictEqual(error._tag, "DatabaseLost")
+    assert.match(
+      error.message,
+      /^The database stopped answering while its schema was brought up to date; .* start again$/
+    )
+  }).pipe(Effect.scoped))
