@@ -57,11 +57,15 @@ export interface HttpServerOptions {
   /** Bytes of any other body. Default 1 MiB (D18). */
   readonly bodyBytesMax: number
   /**
-   * Characters of a JSON body outside of its long strings, which are prompts and images:
-   * what takes time to parse and check. Default 64 KiB.
+   * Bytes of a JSON body that creates a job, of which a string counts for at most 256:
+   * what takes time to parse and to check, whatever images and prompts it holds.
+   * Default 16 KiB, which takes at worst a tenth of a second.
    */
   readonly bodyStructureMax: number
-  /** Bytes of bodies that this process holds at the same time. Default 512 MiB, half of it for one account. */
+  /**
+   * Bytes of bodies that this process holds at the same time, half of them for one
+   * account; parsing takes about twice as much again. More are answered 503. Default 512 MiB.
+   */
   readonly bodiesBytesMax: number
   /**
    * Networks of the proxies in front: only their `X-Forwarded-For`, `-Host` and
@@ -93,7 +97,7 @@ export const defaults: HttpServerOptions = {
   uploadBytesMax: 10 * 1024 * 1024,
   uploadsMax: 8,
   bodyBytesMax: 1024 * 1024,
-  bodyStructureMax: 64 * 1024,
+  bodyStructureMax: 16 * 1024,
   bodiesBytesMax: 512 * 1024 * 1024,
   trustedProxies: [],
   docs: true,

@@ -12,6 +12,7 @@ import { Idempotency, MemoryIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { UnitOfWork } from "@kinora/persistence"
+import type { StorageError } from "@kinora/persistence/StorageError"
 import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
 import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
@@ -32,8 +33,31 @@ export const startedAt = DateTime.makeUnsafe("2026-11-21T12:00:30.000Z")
 const models = [
   DefaultModels.sketch,
   DefaultModels.canvas,
-  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const }
+  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const },
+  {
+    ...DefaultModels.canvas,
+    id: "remix-1",
+    capabilities: ["text_to_image", "image_to_image"] as const,
+    max_reference_images: 2,
+    response_format: "b64_json" as const
+  },
+  {
+    ...DefaultModels.canvas,
+    id: "film-1",
+    kind: "video" as const,
+    capabilities: ["text_to_video"] as const,
+    max_reference_images: 0,
+    output_formats: ["video/mp4"] as const
+  }
 ]
+
+/** A PNG of one pixel. */
+export const pixel = Uint8Array.from(
+  atob(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+  ),
+  (letter) => letter.charCodeAt(0)
+)
 
 /** Everything but the server. */
 export const services = Layer.mergeAll(
@@ -162,6 +186,58 @@ export const balances = Effect.fnUntraced(function*(account: Account) {
   const ledger = yield* Ledger.Ledger
   const { credits, quotaUsed } = yield* ledger.balances(account.id, yield* DateTime.now)
   return { credits, quotaUsed: Object.fromEntries(quotaUsed) }
+})
+
+/** What a worker does when it has the result of a job, which can then be downloaded for so many hours. */
+export const complete = Effect.fnUntraced(function*(id: Generation.GenerationId, bytes: Uint8Array, hours = 24) {
+  const blobs = yield* BlobStore.BlobStore
+  const store = yield* GenerationStore.GenerationStore
+  const at = yield* DateTime.now
+  const { key, sha256 } = yield* blobs.put(`${id}/content`, Stream.make(bytes), {
+    bytesMax: 1e9,
+    contentType: "image/png"
+  })
+  const content = { key, mime: "image/png", bytes: bytes.length, sha256 }
+  yield* store.start([{ id, at }])
+  yield* store.end([{
+    id,
+    status: "completed",
+    failure: null,
+    output: { content, preview: null, thumb: null, poster: null },
+    resultExpiresAt: DateTime.add(at, { hours }),
+    at
+  }])
+  yield* Changes.Changes.use((changes) => changes.publish([id]))
+})
+
+/** What a worker does when the job failed. */
+export const fail = Effect.fnUntraced(
+  function*(id: Generation.GenerationId, code: "content_rejected" | "upstream_error" = "content_rejected") {
+    const store = yield* GenerationStore.GenerationStore
+    const reason = code === "content_rejected" ? "safety" as const : "provider" as const
+    const failure = { code, message: "The model refused the prompt.", reason }
+    const at = yield* DateTime.now
+    yield* store.end([{ id, status: "failed", failure, output: null, resultExpiresAt: null, at }])
+    yield* Changes.Changes.use((changes) => changes.publish([id]))
+  }
+)
+
+/** Returns when this many requests of the key hold a place of this kind. */
+export const held = (
+  kind: "wait" | "images",
+  keyId: string,
+  count: number
+): Effect.Effect<void, StorageError, Places.Places> =>
+  Effect.flatMap(
+    Places.Places.use((places) => places.held(`${kind}:${keyId}`)),
+    (now) => now === count ? Effect.void : Effect.andThen(Effect.yieldNow, held(kind, keyId, count))
+  )
+
+/** The newest job of an account. */
+export const newest = Effect.fnUntraced(function*(account: Account) {
+  const { list } = yield* Generations.Generations
+  const { generations: [newest] } = yield* list(account.id, { limit: 1 })
+  return newest === undefined ? yield* Effect.die(new Error("The account has no job")) : newest
 })
 
 /** A completed job of the account whose result is `bytes`, as a worker leaves it; with a thumbnail and no preview. */

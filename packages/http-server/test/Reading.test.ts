@@ -1,8 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Changes, Generation, Generations, GenerationStore } from "@kinora/generations"
+import { Generation, Generations } from "@kinora/generations"
 import { Generation as WireGeneration, Model as WireModel } from "@kinora/http-api"
 import { StorageError } from "@kinora/persistence/StorageError"
-import { Places } from "@kinora/rate-limit"
 import { DateTime, Deferred, Effect, Fiber, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Readiness from "../src/Readiness.ts"
@@ -18,21 +17,6 @@ const createOne = Effect.fnUntraced(function*() {
   const { account, key, keyId } = yield* Host.openAccount()
   const created = strictly((yield* send("POST", "/v1/generations", { key, body })).json)
   return { send, account, key, keyId, id: Generation.GenerationId.parse(created.id)! }
-})
-
-/** Returns when this many requests of the key wait. */
-const held = (keyId: string, count: number): Effect.Effect<void, StorageError, Places.Places> =>
-  Effect.flatMap(
-    Places.Places.use((places) => places.held(`wait:${keyId}`)),
-    (now) => now === count ? Effect.void : Effect.andThen(Effect.yieldNow, held(keyId, count))
-  )
-
-/** What a worker does when the job failed. */
-const fail = Effect.fnUntraced(function*(id: Generation.GenerationId) {
-  const store = yield* GenerationStore.GenerationStore
-  const failure = { code: "content_rejected", message: "The model refused the prompt.", reason: "safety" } as const
-  yield* store.end([{ id, failure, at: yield* DateTime.now }])
-  yield* Changes.Changes.use((changes) => changes.publish([id]))
 })
 
 it.effect("shows a completed job with links that end with the download window (D10)", () =>
@@ -65,7 +49,7 @@ it.effect("shows a completed job with links that end with the download window (D
 it.effect("shows why a job failed, and that it was refunded (D12)", () =>
   Effect.gen(function*() {
     const { id, key, send } = yield* createOne()
-    yield* fail(id)
+    yield* Host.fail(id)
     const generation = strictly((yield* send("GET", `/v1/generations/${id}`, { key })).json)
     assert.strictEqual(generation.status, "failed")
     assert.isTrue(generation.refunded)
@@ -104,10 +88,10 @@ it.effect("holds a request with wait until the job is final (D37)", () =>
   Effect.gen(function*() {
     const { id, key, keyId, send } = yield* createOne()
     const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=30`, { key }))
-    yield* held(keyId, 1)
+    yield* Host.held("wait", keyId, 1)
     yield* TestClock.adjust("10 seconds")
     assert.isUndefined(waiting.pollUnsafe())
-    yield* fail(id)
+    yield* Host.fail(id)
     assert.strictEqual(strictly((yield* Fiber.join(waiting)).json).status, "failed")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
@@ -116,7 +100,7 @@ it.effect("answers with the job as it is when the wait ends, at 60 seconds at th
     const { id, key, keyId, send } = yield* createOne()
     for (const [wait, seconds] of [["1", 1], ["60", 60], ["3600", 60], ["99999999999999999999", 60]] as const) {
       const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=${wait}`, { key }))
-      yield* held(keyId, 1)
+      yield* Host.held("wait", keyId, 1)
       yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
       assert.isUndefined(waiting.pollUnsafe(), wait)
       yield* TestClock.adjust("1 millis")
@@ -143,12 +127,12 @@ it.effect("answers at once when the key's places are taken, and gives a place ba
 
     const first = yield* Effect.forkChild(wait)
     const second = yield* Effect.forkChild(wait)
-    yield* held(keyId, 2)
+    yield* Host.held("wait", keyId, 2)
     assert.strictEqual((yield* wait).status, 200)
     yield* Fiber.interrupt(first)
-    yield* held(keyId, 1)
+    yield* Host.held("wait", keyId, 1)
     yield* Fiber.interrupt(second)
-    yield* held(keyId, 0)
+    yield* Host.held("wait", keyId, 0)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("lists the models on sale with exactly the fields of the interface (D9)", () =>
@@ -160,10 +144,23 @@ it.effect("lists the models on sale with exactly the fields of the interface (D9
     assert.deepStrictEqual(data?.map(({ id, status }) => [id, status]), [
       ["kinora-sketch-1", "available"],
       ["kinora-canvas-1", "available"],
-      ["paused-1", "paused"]
+      ["paused-1", "paused"],
+      ["remix-1", "available"],
+      ["film-1", "available"]
     ])
     assert.deepStrictEqual(data?.[1]?.price_table?.[0], { params: { resolution: "1k" }, credits: 8 })
     assert.strictEqual(limitOf(answer).limit, 300)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows one model as the list does, and no other (D9)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { key } = yield* Host.openAccount()
+    const list = Schema.decodeUnknownSync(WireModel.ModelList)((yield* send("GET", "/v1/models", { key })).json)
+    const one = yield* send("GET", "/v1/models/kinora-canvas-1", { key })
+    assert.deepStrictEqual(Schema.decodeUnknownSync(WireModel.Model)(one.json), list.data?.[1])
+    const { details } = errorOf(yield* send("GET", "/v1/models/gpt-image-1", { key }), "model_not_found")
+    assert.deepStrictEqual(details, { model: "gpt-image-1" })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("says what a host that is not ready waits for (D49)", () =>

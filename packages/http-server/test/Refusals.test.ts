@@ -183,7 +183,14 @@ it.effect("answers unknown routes with 404 and wrong methods with 405 and Allow 
       assert.strictEqual(limitOf(answer).limit, 60)
     }
     const cases = [
-      ["DELETE", "/v1/generations", "POST"],
+      ["DELETE", "/v1/generations", "POST, GET, HEAD"],
+      ["POST", "/v1/generations/gen_1/events", "GET, HEAD"],
+      ["GET", "/v1/images/generations", "POST"],
+      ["GET", "/v1/uploads", "POST"],
+      ["GET", "/v1/uploads/upl_1", "DELETE"],
+      ["DELETE", "/v1/models/a", "GET, HEAD"],
+      ["POST", "/v1/account", "GET, HEAD"],
+      ["POST", "/v1/usage", "GET, HEAD"],
       ["GET", "/v1/generations/gen_1/cancel", "POST"],
       ["POST", "/v1/generations/gen_1/content?exp=1", "GET, HEAD"],
       ["PUT", "/v1/models", "GET, HEAD"],

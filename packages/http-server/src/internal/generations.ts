@@ -101,11 +101,12 @@ export const layer = (options: HttpServerOptions) =>
             function*({ params: { id } }) {
               const { account } = yield* CurrentKey
               // Looked at before the status line leaves: later there is no way left to refuse.
-              const now = yield* generations.get(account, id)
+              const first = yield* generations.get(account, id)
               const mayFollow = yield* places.longPoll
+              const later = mayFollow ? generations.changes(account, id) : Stream.empty
               const links_ = yield* links
               return Events.response(
-                mayFollow ? generations.changes(account, id) : Stream.succeed(now),
+                Stream.concat(Stream.succeed(first), Stream.dropWhile(later, ({ status }) => status === first.status)),
                 (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
                 options.eventsHeartbeat
               )

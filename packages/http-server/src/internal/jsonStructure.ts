@@ -4,7 +4,7 @@
 export const depthMax = 32
 
 /** What a string counts for at most: however long a prompt or an image is, it is quickly passed over. */
-export const stringWeightMax = 1024
+export const stringWeightMax = 256
 
 /**
  * Whether a JSON text, as UTF-8, is nested deeper than `depthMax` or weighs more than

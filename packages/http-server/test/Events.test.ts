@@ -1,0 +1,93 @@
+import { assert, it } from "@effect/vitest"
+import { Generation, GenerationStore } from "@kinora/generations"
+import { Changes } from "@kinora/generations"
+import { Generation as Wire } from "@kinora/http-api"
+import { DateTime, Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { errorOf, limitOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+const strictly = Schema.decodeUnknownSync(Wire.Generation, { onExcessProperty: "error" })
+
+const createOne = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {
+  const send = yield* Host.start(options)
+  const { account, key, keyId } = yield* Host.openAccount()
+  const created = strictly((yield* send("POST", "/v1/generations", { key, body })).json)
+  const id = Generation.GenerationId.parse(created.id)!
+  return { account, follow: send("GET", `/v1/generations/${id}/events`, { key }), id, key, keyId, send }
+})
+
+/** The blocks of a stream: each event with its lines, and each comment. */
+const blocksOf = ({ text }: Host.Answer) => {
+  assert.isTrue(text.endsWith("\n\n"), text)
+  return text.slice(0, -2).split("\n\n").map((block) => block.split("\n"))
+}
+
+/** The states that were sent, every event being exactly as it should be. */
+const statesOf = (answer: Host.Answer) =>
+  blocksOf(answer).map((lines) => {
+    const [id, event, data, ...rest] = lines
+    assert.deepStrictEqual([event, rest], ["event: generation", []])
+    const { status } = strictly(JSON.parse(data!.slice("data: ".length)))
+    assert.strictEqual(id, `id: ${status}`)
+    return status
+  })
+
+it.effect("sends the state now and each that follows, and ends after the final one (D39)", () =>
+  Effect.gen(function*() {
+    const { follow, id, keyId } = yield* createOne()
+    const following = yield* Effect.forkChild(follow)
+    yield* Host.held("wait", keyId, 1)
+    const at = yield* DateTime.now
+    yield* GenerationStore.GenerationStore.use((store) => store.start([{ id, at }]))
+    yield* Changes.Changes.use((changes) => changes.publish([id]))
+    yield* TestClock.adjust("1 second")
+    yield* Host.fail(id)
+    yield* TestClock.adjust("1 second")
+    const answer = yield* Fiber.join(following)
+    assert.deepStrictEqual(statesOf(answer), ["queued", "processing", "failed"])
+    assert.strictEqual(answer.headers["content-type"], "text/event-stream")
+    assert.strictEqual(answer.headers["cache-control"], "no-cache")
+    assert.strictEqual(answer.headers["x-accel-buffering"], "no")
+    assert.strictEqual(limitOf(answer).limit, 300)
+    yield* Host.held("wait", keyId, 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("sends the only state of a job that is final (D39)", () =>
+  Effect.gen(function*() {
+    const { follow, id } = yield* createOne()
+    yield* Host.fail(id)
+    assert.deepStrictEqual(statesOf(yield* follow), ["failed"])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("breaks a silence with a comment, so that proxies keep the stream open (D39)", () =>
+  Effect.gen(function*() {
+    const { follow, id, keyId } = yield* createOne()
+    const following = yield* Effect.forkChild(follow)
+    yield* Host.held("wait", keyId, 1)
+    yield* TestClock.adjust("31 seconds")
+    yield* Host.fail(id)
+    yield* TestClock.adjust("1 second")
+    const blocks = blocksOf(yield* Fiber.join(following))
+    assert.deepStrictEqual(blocks.map(([first]) => first), ["id: queued", ": still here", ": still here", "id: failed"])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("is a long poll: without a place left only the state now is sent, and leaving frees the place (D37, D39)", () =>
+  Effect.gen(function*() {
+    const { follow, keyId } = yield* createOne({ longPollsMax: 1 })
+    const following = yield* Effect.forkChild(follow)
+    yield* Host.held("wait", keyId, 1)
+    assert.deepStrictEqual(statesOf(yield* follow), ["queued"])
+    yield* Fiber.interrupt(following)
+    yield* Host.held("wait", keyId, 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses an unknown job and another account's with the envelope (D31)", () =>
+  Effect.gen(function*() {
+    const { id, send } = yield* createOne()
+    const { key } = yield* Host.openAccount({ email: "other@example.com" })
+    for (const path of [id, "gen_1"]) {
+      errorOf(yield* send("GET", `/v1/generations/${path}/events`, { key }), "not_found")
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
