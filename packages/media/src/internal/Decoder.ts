@@ -20,17 +20,6 @@ export interface Limits {
   readonly secondsMax: number
 }
 
-/** What a file says of itself before its pixels. */
-export interface Header {
-  readonly mime: ImageMime
-  /** As shown. */
-  readonly width: number
-  /** As shown. */
-  readonly height: number
-  /** Pictures in the file: more than one in an animation. */
-  readonly frames: number
-}
-
 /** SVG, PDF, RAW and the like are parsers with a reach of their own; only three formats are asked for. */
 export const confine = (): void => {
   sharp.block({ operation: ["VipsForeignLoad"] })
@@ -94,4 +83,19 @@ export const encodeAs: Readonly<Record<ImageMime, (image: Sharp) => Sharp>> = {
   "image/png": (image) => image.png(),
   "image/jpeg": (image) => image.jpeg({ quality: 90, chromaSubsampling: "4:4:4" }),
   "image/webp": (image) => image.webp({ quality: 85, effort: 1 })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** What a file says of itself before its pixels. */
+interface Header {
+  readonly mime: ImageMime
+  /** As shown. */
+  readonly width: number
+  /** As shown. */
+  readonly height: number
+  /** Pictures in the file: more than one in an animation. */
+  readonly frames: number
 }
