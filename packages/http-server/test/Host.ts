@@ -111,7 +111,7 @@ export interface Answer {
 export interface Sent {
   readonly key?: Redacted.Redacted | string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sent as JSON, unless it is text, bytes or a form. */
+  /** Sent as JSON, unless it is text or bytes. */
   readonly body?: unknown
   /** The socket's address. */
   readonly from?: string | undefined
@@ -136,7 +136,7 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
     if (sent.key !== undefined) {
       headers["authorization"] = `Bearer ${typeof sent.key === "string" ? sent.key : Redacted.value(sent.key)}`
     }
-    const isJson = !(sent.body === undefined || sent.body instanceof Uint8Array || sent.body instanceof FormData)
+    const isJson = !(sent.body === undefined || sent.body instanceof Uint8Array)
     if (isJson) headers["content-type"] = "application/json"
     Object.assign(headers, sent.headers)
     const body = bodyOf(sent.body)
@@ -157,7 +157,7 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
 const bodyOf = (body: unknown) => {
   if (body === undefined) return null
   if (body instanceof Uint8Array) return new Uint8Array(body)
-  return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body)
+  return typeof body === "string" ? body : JSON.stringify(body)
 }
 
 /** An account with credits, a plan in both groups unless `plans` is false, and a key. */

@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Generations } from "@kinora/generations"
+import { Deferred, Effect, Fiber } from "effect"
+import { HeldBytes } from "../src/internal/heldBytes.ts"
+import * as JsonStructure from "../src/internal/jsonStructure.ts"
+import { errorOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+
+describe("the weight of a JSON text", () => {
+  const weigh = (text: string, max: number) => JsonStructure.isExcessive(new TextEncoder().encode(text), max)
+
+  it("is its bytes", () => {
+    assert.isFalse(weigh("{\"a\": [1, 2]}", 13))
+    assert.isTrue(weigh("{\"a\": [1, 2]}", 12))
+  })
+
+  it("counts a string for 256 at most, however long it is", () => {
+    const text = `["${"a".repeat(100_000)}"]`
+    assert.isFalse(weigh(text, 259))
+    assert.isTrue(weigh(text, 258))
+  })
+
+  it("does not take an escaped quote for the end of a string, and counts it", () => {
+    assert.isFalse(weigh(`["\\"[[[[\\\\"]`, 13))
+    assert.isTrue(weigh(`["${"\\\"".repeat(1000)}"]`, 1000))
+    // Two backslashes escape each other, so what follows is outside.
+    assert.isTrue(weigh(`["\\\\",${"1,".repeat(500)}1]`, 1000))
+    assert.isFalse(weigh(`["\\\\\\",${"1,".repeat(500)}1"]`, 1000))
+  })
+
+  it("refuses what is nested too deep, and leaves what is no JSON to the parser", () => {
+    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
+    assert.isFalse(weigh(nested(JsonStructure.depthMax), 1000))
+    assert.isTrue(weigh(nested(JsonStructure.depthMax + 1), 1000))
+    for (const text of ["", "\"", "[\"\\", "]]]]", "\\\"", "{\"a"]) assert.isFalse(weigh(text, 1000), text)
+  })
+})
+
+it("holds so many bytes at once, and half of them for one owner", () => {
+  const held = new HeldBytes(100)
+  assert.isTrue(held.take("a", 30))
+  assert.isTrue(held.take("a", 20))
+  assert.isFalse(held.take("a", 1))
+  assert.isTrue(held.take("b", 40))
+  assert.isFalse(held.take("c", 11))
+  held.giveBack("b", 40)
+  assert.isTrue(held.take("c", 11))
+  held.giveBack("a", 50)
+  // An owner's first body may be any that fits.
+  assert.isTrue(held.take("a", 89))
+  assert.isFalse(held.take("b", 1))
+})
+
+it.effect("refuses a body with more in it to parse than any request needs, at both endpoints (D18)", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ bodyStructureMax: 1000 })
+    const { account, key } = yield* Host.openAccount()
+    for (const path of ["/v1/generations", "/v1/images/generations"]) {
+      const answer = yield* send("POST", path, { key, body: { ...body, more: Array(600).fill(1) } })
+      const { details } = errorOf(answer, "invalid_request")
+      const [issue] = details["issues"] as ReadonlyArray<{ readonly message: string }>
+      assert.include(issue?.message, "at most 1000 bytes")
+    }
+    assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
+    const long = { ...body, params: { prompt: "a".repeat(4000) } }
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: long })).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 503 to a body that no longer fits what all bodies may take, until others are done (D18)", () =>
+  Effect.gen(function*() {
+    const generations = yield* Generations.Generations
+    const entered = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const send = yield* Host.start({ bodiesBytesMax: 3000, creatingBodyBytesMax: 2500 }).pipe(
+      Effect.provideService(Generations.Generations, {
+        ...generations,
+        create: (command) =>
+          Effect.andThen(
+            Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(goOn)),
+            generations.create(command)
+          )
+      })
+    )
+    const { key } = yield* Host.openAccount()
+    const text = JSON.stringify({ ...body, params: { prompt: "a".repeat(1900) } })
+    const headers = { "content-length": String(text.length) }
+    const first = yield* Effect.forkChild(send("POST", "/v1/generations", { key, body: text, headers }))
+    yield* Deferred.await(entered)
+    const second = yield* send("POST", "/v1/generations", { key, body: text, headers })
+    errorOf(second, "unavailable")
+    assert.strictEqual(second.headers["retry-after"], "1")
+    assert.strictEqual(second.headers["retry-after-ms"], "1000")
+    yield* Deferred.succeed(goOn, undefined)
+    assert.strictEqual((yield* Fiber.join(first)).status, 201)
+    // All is given back, also what was held for a body of unknown length.
+    for (let n = 0; n < 3; n++) {
+      assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: text })).status, 200)
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -1,0 +1,155 @@
+import { assert, it } from "@effect/vitest"
+import { UploadError, Uploads } from "@kinora/generations"
+import { Generation as WireGeneration, Upload } from "@kinora/http-api"
+import { Deferred, Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { errorOf, limitOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const png = { "content-type": "image/png" }
+const strictly = Schema.decodeUnknownSync(Upload.Upload, { onExcessProperty: "error" })
+const idOf = ({ json }: Host.Answer) => strictly(json).id
+
+const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {
+  const send = yield* Host.start(options)
+  const { key } = yield* Host.openAccount()
+  const upload = Effect.fnUntraced(
+    function*(sent: Uint8Array | FormData, headers: Readonly<Record<string, string>> = {}) {
+      if (sent instanceof Uint8Array) return yield* send("POST", "/v1/uploads", { key, body: sent, headers })
+      // As bytes, since a form's own stream cannot be left before its end.
+      const written = new Response(sent)
+      const body = new Uint8Array(yield* Effect.promise(() => written.arrayBuffer()))
+      const type = { "content-type": written.headers.get("content-type") ?? "" }
+      return yield* send("POST", "/v1/uploads", { key, body, headers: type })
+    }
+  )
+  const create = (image: object) => {
+    const body = { plan: "credits", model: "remix-1", params: { prompt: "a lake", images: [image] } }
+    return send("POST", "/v1/generations", { key, body })
+  }
+  return { create, key, send, upload }
+})
+
+/** A form with these files, each under its name. */
+const form = (...files: ReadonlyArray<readonly [string, Uint8Array | string, string?]>) => {
+  const data = new FormData()
+  for (const [name, content, type = "image/png"] of files) {
+    if (typeof content === "string") data.append(name, content)
+    else data.append(name, new Blob([new Uint8Array(content)], { type }), "lake.png")
+  }
+  return data
+}
+
+it.effect("takes an image as the body or as the part file of a form, and jobs start from it (D19)", () =>
+  Effect.gen(function*() {
+    const { create, upload } = yield* open()
+    const answer = yield* upload(Host.pixel, png)
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { bytes, id } = strictly(answer.json)
+    assert.deepStrictEqual(answer.json, {
+      id,
+      mime: "image/png",
+      bytes,
+      width: 1,
+      height: 1,
+      expires_at: "2026-11-22T12:00:30.000Z"
+    })
+    assert.strictEqual(limitOf(answer).limit, 300)
+    const inForm = yield* upload(form(["file", Host.pixel]))
+    assert.strictEqual(inForm.status, 201, inForm.text)
+    for (const upload_id of [id, idOf(inForm), id]) {
+      const { json, status } = yield* create({ upload_id })
+      assert.isTrue(status === 201 || status === 200)
+      const { params } = Schema.decodeUnknownSync(WireGeneration.Generation)(json)
+      assert.deepStrictEqual(params.images, [{ index: 0, mime: "image/png", width: 1, height: 1 }])
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("ends with its 24 hours, when it is deleted, and is nobody else's (D19)", () =>
+  Effect.gen(function*() {
+    const { create, key, send, upload } = yield* open()
+    const { key: other } = yield* Host.openAccount({ email: "other@example.com" })
+    const id = idOf(yield* upload(Host.pixel, png))
+    errorOf(yield* send("DELETE", `/v1/uploads/${id}`, { key: other }), "upload_not_found")
+    const deleted = yield* send("DELETE", `/v1/uploads/${id}`, { key })
+    assert.deepStrictEqual([deleted.status, deleted.text], [204, ""])
+    errorOf(yield* send("DELETE", `/v1/uploads/${id}`, { key }), "upload_not_found")
+    errorOf(yield* send("DELETE", "/v1/uploads/upl_1", { key }), "upload_not_found")
+    assert.deepStrictEqual(errorOf(yield* create({ upload_id: id }), "upload_not_found").details, { index: 0 })
+
+    const late = idOf(yield* upload(Host.pixel, png))
+    yield* TestClock.adjust("24 hours")
+    errorOf(yield* create({ upload_id: late }), "upload_not_found")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses what is no image of its type, in uploads and in jobs (D18)", () =>
+  Effect.gen(function*() {
+    const { create, upload } = yield* open()
+    const half = Host.pixel.subarray(0, 40)
+    errorOf(yield* upload(half, png), "invalid_image")
+    errorOf(yield* upload(Host.pixel, { "content-type": "image/webp" }), "invalid_image")
+    errorOf(yield* upload(form(["file", Host.pixel, "image/jpeg"])), "invalid_image")
+    errorOf(yield* upload(new Uint8Array(), png), "invalid_image")
+    const { details } = errorOf(yield* create({ data: btoa("no image") }), "invalid_image")
+    assert.deepStrictEqual(details, { index: 0 })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses other types and other forms, and says what to send (D19)", () =>
+  Effect.gen(function*() {
+    const { upload } = yield* open()
+    for (const type of ["application/json", "application/octet-stream", "image/gif", "text/plain"]) {
+      const { message } = errorOf(yield* upload(Host.pixel, { "content-type": type }), "unsupported_media_type")
+      assert.include(message, "multipart/form-data")
+    }
+    errorOf(yield* upload(Host.pixel), "unsupported_media_type")
+    const forms = [
+      form(),
+      form(["image", Host.pixel]),
+      form(["file", "text"]),
+      form(["file", Host.pixel], ["file", Host.pixel]),
+      form(["file", Host.pixel], ["name", "lake"])
+    ]
+    for (const body of forms) errorOf(yield* upload(body), "invalid_request")
+    const type = "multipart/form-data; boundary=x"
+    errorOf(yield* upload(new TextEncoder().encode("no form"), { "content-type": type }), "invalid_request")
+    errorOf(yield* upload(Host.pixel, { "content-type": "multipart/form-data" }), "invalid_request")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("refuses an image that is too large, before and while reading it (D18)", () =>
+  Effect.gen(function*() {
+    const { upload } = yield* open({ uploadBytesMax: 100 })
+    errorOf(yield* upload(new Uint8Array(101), png), "payload_too_large")
+    errorOf(yield* upload(form(["file", new Uint8Array(101)])), "payload_too_large")
+    errorOf(yield* upload(form(["file", new Uint8Array(40_000)])), "payload_too_large")
+    const declared = yield* upload(Host.pixel, { ...png, "content-length": "40000" })
+    errorOf(declared, "payload_too_large")
+    assert.strictEqual(declared.headers["connection"], "close")
+    assert.strictEqual((yield* upload(Host.pixel, png)).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("answers 503 when as many images are in work as may be, and 429 when the account has too many", () =>
+  Effect.gen(function*() {
+    const uploads = yield* Uploads.Uploads
+    const entered = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const refused = new UploadError.UploadError({ reason: new UploadError.TooManyUploads({ max: 3 }) })
+    const { upload } = yield* open({ uploadsMax: 1 }).pipe(
+      Effect.provideService(Uploads.Uploads, {
+        ...uploads,
+        create: () =>
+          Effect.andThen(
+            Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(goOn)),
+            Effect.fail(refused)
+          )
+      })
+    )
+    const first = yield* Effect.forkChild(upload(Host.pixel, png))
+    yield* Deferred.await(entered)
+    const second = yield* upload(Host.pixel, png)
+    errorOf(second, "unavailable")
+    assert.strictEqual(second.headers["retry-after"], "1")
+    yield* Deferred.succeed(goOn, undefined)
+    const answer = yield* Fiber.join(first)
+    assert.deepStrictEqual(errorOf(answer, "rate_limited").details, { scope: "uploads" })
+    assert.strictEqual(answer.headers["x-should-retry"], "false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
