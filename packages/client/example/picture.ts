@@ -15,9 +15,6 @@ export const makePicture = async (kinora: Kinora, prompt: string, say: (line: st
 /** What to tell a person about an error. */
 export const explain = (error: unknown): string => {
   if (error instanceof GenerationError) return `No picture, and nothing to pay: ${error.message}`
-  if (error instanceof ResponseError && error.code === "insufficient_credits") {
-    const { available, required } = error.details
-    return `That costs ${required} credits, and ${available} are left`
-  }
+  if (error instanceof ResponseError && error.plan !== null) return `Try another plan than ${error.plan}: ${error.code}`
   throw error
 }

@@ -30,9 +30,9 @@ it("an error has what the envelope and the headers say (D42)", async () => {
 
 it("what is not the service's own answer is an error of an unknown code, which says what to look at", async () => {
   const html = (status: number) => new Response("<html>", { status, headers: { location: "/" } })
-  const answers = [[html(200), "is baseUrl"], [html(302), "is baseUrl"], [html(403), "not the service's"], [
+  const answers = [[html(200), "is baseUrl"], [html(302), "is baseUrl"], [html(403), "a proxy's"], [
     Response.json({ error: "no" }, { status: 400 }),
-    "not the service's"
+    "a proxy's"
   ]] as const
   for (const [answer, hint] of answers) {
     const { kinora } = scene([answer])
@@ -97,6 +97,14 @@ it("a key that no header can carry is refused without being quoted", () => {
     assert.instanceOf(error, TypeError)
     assert.notMatch(error.message, /kin_/)
   }
+})
+
+it("a header that cannot be sent is refused at once", async () => {
+  const { asked, kinora } = scene([])
+  for (const idempotencyKey of ["two\nlines", "sn\u{2603}w"]) {
+    assert.instanceOf(await rejection(kinora.generations.create(request, { idempotencyKey })), TypeError)
+  }
+  assert.strictEqual(asked.length, 0)
 })
 
 it("other options that cannot be used are refused when the client is made", () => {

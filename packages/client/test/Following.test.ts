@@ -4,8 +4,9 @@ import type { Generation } from "../src/Wire.ts"
 import { collect, job, refusal, rejection, request, scene, unfinished } from "./Scene.ts"
 
 const event = (generation: Generation) => `event: generation\ndata: ${JSON.stringify(generation)}\n\n`
-const sse = (...events: ReadonlyArray<Generation>) =>
-  new Response(events.map(event).join(""), { headers: { "content-type": "text/event-stream" } })
+const stream = (body: string | ReadableStream<Uint8Array>) =>
+  new Response(body, { headers: { "content-type": "text/event-stream" } })
+const sse = (...events: ReadonlyArray<Generation>) => stream(events.map(event).join(""))
 
 interface Time {
   after(millis: number, wake: () => void): unknown
@@ -103,7 +104,7 @@ it("events go on after a connection that broke off or ended early, without a sta
     }
   })
   const { asked, kinora } = scene([
-    new Response(breaking),
+    stream(breaking),
     sse(unfinished("queued"), unfinished()),
     sse(unfinished(), job())
   ])
@@ -117,12 +118,19 @@ it("leaving events ends the connection", async () => {
   const endless = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(event(unfinished())))
   })
-  const { asked, kinora } = scene([new Response(endless)])
+  const { asked, kinora } = scene([stream(endless)])
   for await (const { status } of kinora.generations.events("gen_1")) {
     assert.strictEqual(status, "processing")
     break
   }
   assert.isTrue(asked[0]?.signal.aborted)
+})
+
+it("what is not a stream of events is not waited for", async () => {
+  for (const answer of [new Response("<html>"), stream("data: <html>\n\n")]) {
+    const { kinora } = scene([answer])
+    assert.propertyVal(await rejection(collect(kinora.generations.events("gen_1"))), "code", "unknown")
+  }
 })
 
 it("events of a job that is not the account's are refused as any call", async () => {

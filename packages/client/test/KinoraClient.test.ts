@@ -58,7 +58,9 @@ it.effect("interruption of a stream ends what it waits for", () =>
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(unfinished())}\n\n`))
     })
-    const { client, signals } = yield* withAnswers([new Response(endless)])
+    const { client, signals } = yield* withAnswers([
+      new Response(endless, { headers: { "content-type": "text/event-stream" } })
+    ])
     const first = yield* Deferred.make<string>()
     const fiber = yield* client.generations.events("gen_1").pipe(
       Stream.runForEach(({ status }) => Deferred.succeed(first, status)),

@@ -2,10 +2,10 @@
 import type { Ambient } from "../src/internal/Ambient.ts"
 import { makeAll } from "../src/internal/parts.ts"
 import type { Fetch, Options } from "../src/Options.ts"
-import type { Generation } from "../src/Wire.ts"
+import type { Generation, Plan } from "../src/Wire.ts"
 
 /** What was asked. */
-export interface Asked {
+interface Asked {
   readonly method: string
   readonly url: string
   readonly headers: Headers
@@ -89,8 +89,9 @@ export const refusal = (
   status: number,
   code: string,
   headers: Readonly<Record<string, string>> = {},
-  details: object = {}
-): Response => Response.json({ error: { code, message: "No.", plan: null, details } }, { status, headers })
+  details: object = {},
+  plan: Plan | null = null
+): Response => Response.json({ error: { code, message: "No.", plan, details } }, { status, headers })
 
 /** A job as it travels. */
 export const job = (changes: Partial<Generation> = {}): Generation => ({

@@ -42,8 +42,8 @@ it("the README's example runs: no picture", async () => {
     "No picture, and nothing to pay: content_rejected: No lakes."
   )
   assert.strictEqual(
-    await explained(refusal(402, "insufficient_credits", {}, { required: 8, available: 3 })),
-    "That costs 8 credits, and 3 are left"
+    await explained(refusal(402, "insufficient_credits", {}, {}, "credits")),
+    "Try another plan than credits: insufficient_credits"
   )
 })
 

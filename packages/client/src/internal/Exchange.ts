@@ -11,9 +11,6 @@ export interface Exchange {
   readonly close: () => void
 }
 
-/** Nothing came for too long. */
-export class Silence extends Error {}
-
 /** Begins an exchange. */
 export const make = (ambient: Ambient, callerSignal: AbortSignal | undefined): Exchange => {
   const controller = new AbortController()
@@ -44,3 +41,10 @@ export const untilAborted = <A>(work: Promise<A>, signal: AbortSignal | undefine
     if (signal.aborted) leave()
   })
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Nothing came for too long. */
+class Silence extends Error {}

@@ -31,7 +31,10 @@ export interface Opened {
   readonly close: () => void
 }
 
-/** See each member. All reject with errors of `KinoraError`, or with the reason of the caller's signal. */
+/**
+ * See each member. All reject with errors of `KinoraError`, with the reason of the caller's signal, or with `TypeError`
+ * when the call holds what cannot be sent.
+ */
 export interface Transport {
   /** The JSON of a good answer, which the contract types. */
   readonly json: <A>(call: Call) => Promise<A>
@@ -46,7 +49,7 @@ export interface Transport {
 }
 
 /** The limits of a client's options, defaults filled in. */
-export interface Limits {
+interface Limits {
   readonly attemptsMax: number
   readonly attemptTimeoutMillis: number
   readonly timeoutMillis: number
@@ -71,32 +74,36 @@ export const make = (options: Options, ambient: Ambient): Transport => {
     return url
   }
 
-  const headersOf = (call: Call, url: URL): Record<string, string> => {
-    const headers: Record<string, string> = {}
+  const headersOf = (call: Call, url: URL): Headers => {
+    const headers = new Headers()
     // A key is for its own service: an address elsewhere carries its own right.
-    if (authorization !== undefined && url.href.startsWith(base.href)) headers["authorization"] = authorization
+    if (authorization !== undefined && url.href.startsWith(base.href)) headers.set("authorization", authorization)
     for (const [name, value] of Object.entries(call.headers ?? {})) {
-      if (value !== undefined) headers[name] = value
+      if (value !== undefined) headers.set(name, value)
     }
     return headers
   }
 
+  /** What each attempt sends. Throws `TypeError` when a header cannot be sent: no attempt would mend that. */
+  const requestOf = (call: Call): { readonly url: string; readonly init: RequestInit } => {
+    const url = addressOf(call)
+    const init = {
+      method: call.method,
+      headers: headersOf(call, url),
+      // A redirected POST would become a GET, and answer something else.
+      redirect: call.isFile === true ? "follow" : "manual",
+      ...(call.body === undefined ? {} : { body: call.body })
+    } as const
+    return { url: url.href, init }
+  }
+
   /** One attempt, up to what `read` makes of a good answer. The exchange is left open for those who read on. */
-  const attempt = async <A>(call: Call, deadline: number, attempts: number, read: Read<A>): Promise<A> => {
+  const attempt = async <A>({ attempts, call, deadline, init, read, url }: Attempt<A>): Promise<A> => {
     const occasion = { generationId: call.generationId ?? null, attempts }
     const exchange = Exchange.make(ambient, call.signal)
     try {
       const limit = () => Math.min(limits.attemptTimeoutMillis, deadline - ambient.now())
-      const url = addressOf(call)
-      const init: RequestInit = {
-        method: call.method,
-        headers: headersOf(call, url),
-        signal: exchange.signal,
-        // A redirected POST would become a GET, and answer something else.
-        redirect: call.isFile === true ? "follow" : "manual",
-        ...(call.body === undefined ? {} : { body: call.body })
-      }
-      const response = await exchange.step(ambient.fetch(url.href, init), limit())
+      const response = await exchange.step(ambient.fetch(url, { ...init, signal: exchange.signal }), limit())
       if (!response.ok && !(call.isFile === true && response.status === 304)) {
         throw errorOf(response, await exchange.step(response.text(), limit()), occasion)
       }
@@ -113,13 +120,14 @@ export const make = (options: Options, ambient: Ambient): Transport => {
   const send = async <A>(call: Call, read: Read<A>): Promise<A> => {
     const deadline = ambient.now() + (call.timeoutMillis ?? limits.timeoutMillis)
     const isRepeatable = call.isRepeatable ?? call.method !== "POST"
+    const request = requestOf(call)
     let failures = 0
     let cause: unknown
     for (let attempts = 1;; attempts++) {
       call.signal?.throwIfAborted()
       if (isOver(deadline)) throw timedOut(call, attempts - 1, cause)
       try {
-        return await attempt(call, deadline, attempts, read)
+        return await attempt({ ...request, call, deadline, attempts, read })
       } catch (error) {
         if (!isFailure(error)) throw error
         if (!isPending(error)) failures++
@@ -167,6 +175,16 @@ interface Arrival {
 }
 
 type Read<A> = (arrival: Arrival) => Promise<A>
+
+interface Attempt<A> {
+  readonly url: string
+  readonly init: RequestInit
+  readonly call: Call
+  readonly deadline: number
+  /** Which one it is, from 1. */
+  readonly attempts: number
+  readonly read: Read<A>
+}
 
 const timedOut = ({ generationId }: Pick<Call, "generationId">, attempts: number, cause: unknown) =>
   new TimeoutError("The time of the call is used up.", { generationId: generationId ?? null, attempts }, cause)

@@ -82,11 +82,11 @@ const resuming = (transport: Transport, call: Call, begun: Opened): ReadableStre
         breaks = 0
         return piece
       } catch (error) {
+        opened.close()
         if (extent !== undefined && missing() <= 0) return undefined
         breaks++
         const isLost = error instanceof ConnectionError
         if (!isLost || extent === undefined || breaks >= transport.limits.attemptsMax) throw error
-        opened.close()
         opened = await reopen(extent, error)
       }
     }

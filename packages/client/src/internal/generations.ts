@@ -6,6 +6,7 @@ import type { CreateGenerationRequest, Generation, GenerationList } from "../Wir
 import { download } from "./download.ts"
 import { dataOf } from "./sse.ts"
 import type { Transport } from "./Transport.ts"
+import { foreign, parse } from "./wire.ts"
 
 /** See `Generations`. */
 export const make = (transport: Transport): Generations => {
@@ -36,6 +37,7 @@ export const make = (transport: Transport): Generations => {
 
   const events = async function*(id: string, options: CallOptions = {}): AsyncGenerator<Generation, void> {
     const deadline = ambient.now() + (options.timeoutMillis ?? limits.waitTimeoutMillis)
+    const occasion = { generationId: id, attempts: 1 }
     let last: Generation | undefined
     let lastData = ""
     for (;;) {
@@ -48,11 +50,12 @@ export const make = (transport: Transport): Generations => {
         generationId: id
       })
       try {
+        if (!isEventStream(opened.response)) throw foreign(opened.response, occasion)
         for await (const data of dataOf(opened)) {
           // Every connection begins with the state now.
           if (data === lastData) continue
           lastData = data
-          last = JSON.parse(data) as Generation
+          last = parse<Generation>(opened.response, data, occasion)
           yield last
           if (isFinal(last)) return
         }
@@ -121,6 +124,9 @@ const pollMillisMax = 25_000
 const pageSizeMax = 100
 
 const pathOf = (id: string) => `/generations/${encodeURIComponent(id)}`
+
+const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") ?? false
 
 /** How long the service asks to wait before the next look. */
 const pauseMillis = (generation: Generation | undefined): number => (generation?.next?.after_seconds ?? 1) * 1000

@@ -6,9 +6,13 @@ import { isRetryable, retryAfterMillis } from "./retry.ts"
 /** The JSON of a good answer. Its type is the contract's word, which the service's tests hold it to. */
 export const parse = <A>(response: Response, text: string, occasion: Occasion): A => {
   const json = jsonOf(text)
-  if (json !== undefined) return json as A
-  throw new ResponseError("The answer is not JSON; is baseUrl the service's?", unknownOf(response), occasion)
+  if (json === undefined) throw foreign(response, occasion)
+  return json as A
 }
+
+/** A good answer, but not one of the service. */
+export const foreign = (response: Response, occasion: Occasion): ResponseError =>
+  new ResponseError("The answer is not the service's own; is baseUrl right?", unknownOf(response), occasion)
 
 /** What a bad answer says. */
 export const errorOf = (response: Response, text: string, occasion: Occasion): ResponseError => {
@@ -19,7 +23,9 @@ export const errorOf = (response: Response, text: string, occasion: Occasion): R
     return new ResponseError(message, { ...unknown, ...error }, occasion)
   }
   const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)
-  const message = isRedirect ? "The answer is a redirect; is baseUrl right?" : "The answer is not the service's own."
+  const message = isRedirect
+    ? "The answer is a redirect; is baseUrl right?"
+    : "The answer is not the service's own; it may be a proxy's."
   return new ResponseError(message, unknown, occasion)
 }
 
