@@ -9,6 +9,9 @@ import { columns } from "./rows.ts"
  * is one range of it, newest first. A page is the newest of the ranges' newest: at
  * most `limit` entries are read of each of the 24, however many generations there
  * are and however rare those that are wanted.
+ *
+ * The range is written as one, and so is its order: told that all but the id are
+ * equal, a planner may walk the ids of everybody and look for those that are wanted.
  */
 export const listing = (
   sql: SqlClient.SqlClient,
@@ -26,12 +29,13 @@ export const listing = (
       CROSS JOIN LATERAL (
         SELECT job.id
         FROM generation_job AS job
-        WHERE job.account = ${account}
-          AND job.status = wanted_status
-          AND job.kind = wanted_kind
-          AND job.plan = wanted_plan
-          AND job.id < ${before === undefined ? lastUuid : GenerationId.toUuid(before)}::uuid
-        ORDER BY job.id DESC
+        WHERE (job.account, job.status, job.kind, job.plan, job.id)
+            < (${account}, wanted_status, wanted_kind, wanted_plan, ${
+    before === undefined ? lastUuid : GenerationId.toUuid(before)
+  }::uuid)
+          AND (job.account, job.status, job.kind, job.plan, job.id)
+            >= (${account}, wanted_status, wanted_kind, wanted_plan, ${firstUuid}::uuid)
+        ORDER BY job.account DESC, job.status DESC, job.kind DESC, job.plan DESC, job.id DESC
         LIMIT ${limit}
       ) AS newest
       ORDER BY newest.id DESC
@@ -43,6 +47,9 @@ export const listing = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Comes before all that are made. */
+const firstUuid = "00000000-0000-0000-0000-000000000000"
 
 /** Comes after all that are made. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff"

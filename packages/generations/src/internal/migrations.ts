@@ -77,9 +77,9 @@ export const migrations: Migrations.Migrations = {
 
     "0003_list_and_put_off": Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      // Every combination of filters is a range of this index, newest first.
+      // Every combination of filters is a range of this index.
       yield* sql`
-        CREATE INDEX generation_job_listing ON generation_job (account, status, kind, plan, id DESC)
+        CREATE INDEX generation_job_listing ON generation_job (account, status, kind, plan, id)
       `
       yield* sql`DROP INDEX generation_job_account`
       yield* sql`ALTER TABLE generation_job ADD COLUMN put_off_until timestamptz`

@@ -1,0 +1,123 @@
+/** What only a database can break: its plans, rows of earlier releases, and damage. */
+import { assert, layer } from "@effect/vitest"
+import { Migrations } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
+import { DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import { listing } from "../src/internal/listing.ts"
+import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
+import { layerSql } from "./Assembly.ts"
+
+const { migrations, namespace } = SqlGenerationStore.migrations
+
+/** Completed jobs, most of them, of one account; one in a thousand failed. As the first release wrote them. */
+const insertMany = (count: number) =>
+  SqlClient.SqlClient.use((sql) =>
+    sql`
+      INSERT INTO generation_job (
+        id, account, model, kind, mode, plan, status, prompt, params, cost_credits, refunded, failure, output,
+        result_expires_at, created_at, finished_at
+      )
+      SELECT
+        lpad(to_hex(n), 32, '0')::uuid, 'big', 'canvas', 'image', 'text_to_image', 'credits', status, '', '{}', 8,
+        status = 'failed', CASE status WHEN 'failed' THEN '{"code": "generation_failed", "message": "", "reason": null}'::jsonb END,
+        CASE status WHEN 'completed' THEN '{"content": 4}'::jsonb END,
+        CASE status WHEN 'completed' THEN '1970-01-03Z'::timestamptz END,
+        '1970-01-01Z', '1970-01-01T23:59:59Z'::timestamptz + n * interval '1 millisecond'
+      FROM generate_series(1, ${count}::int) AS n
+      CROSS JOIN LATERAL (SELECT CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'completed' END AS status) AS one
+    `
+  )
+
+/** A node of a plan, as EXPLAIN tells it. */
+interface Plan {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+const Plan: Schema.Codec<Plan> = Schema.Struct({
+  "Node Type": Schema.String,
+  "Relation Name": Schema.optionalKey(Schema.String),
+  "Actual Rows": Schema.Number,
+  "Actual Loops": Schema.Number,
+  "Rows Removed by Filter": Schema.optionalKey(Schema.Number),
+  Plans: Schema.optionalKey(Schema.Array(Schema.suspend(() => Plan)))
+})
+
+const Explained = Schema.Tuple([
+  Schema.Struct({ "QUERY PLAN": Schema.Tuple([Schema.Struct({ Plan })]) })
+])
+
+const scansOf = (plan: Plan): ReadonlyArray<Plan> => [
+  ...plan["Relation Name"] === "generation_job" ? [plan] : [],
+  ...(plan.Plans ?? []).flatMap(scansOf)
+]
+
+for (const [name, database] of TestDatabase.all) {
+  layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`A list of many generations (${name})`, (it) => {
+    it.effect("reads no more rows than a page has for each state, kind and plan (D38)", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([SqlGenerationStore.migrations])
+        const sql = yield* SqlClient.SqlClient
+        yield* insertMany(4_000)
+        yield* sql`ANALYZE generation_job`
+        const limit = 10
+        const selections: ReadonlyArray<Selection> = [{ limit }, { limit, status: "failed" }, { limit, kind: "video" }]
+        for (const selection of selections) {
+          const rows = yield* sql`EXPLAIN (ANALYZE, FORMAT JSON) ${listing(sql, "big", selection)}`
+          const [{ "QUERY PLAN": [{ Plan: plan }] }] = yield* Schema.decodeUnknownEffect(Explained)(rows)
+          const scans = scansOf(plan)
+          assert.isNotEmpty(scans)
+          for (const scan of scans) {
+            assert.match(scan["Node Type"], /Index|Bitmap Heap/)
+            assert.isAtMost(scan["Actual Rows"], limit)
+            assert.isAtMost(scan["Actual Loops"], 24)
+            assert.isAtMost(scan["Rows Removed by Filter"] ?? 0, 0)
+          }
+        }
+      }))
+  })
+
+  layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`Jobs of the first release (${name})`, (it) => {
+    it.effect("are counted in the usage, on the days on which they ended (D36)", () =>
+      Effect.gen(function*() {
+        const store = yield* GenerationStore
+        yield* Migrations.run([{ namespace, migrations: { "0001_create_job": migrations["0001_create_job"]! } }])
+        yield* insertMany(2_000)
+        yield* Migrations.run([SqlGenerationStore.migrations])
+        const row = { plan: "credits", model: "canvas", kind: "image", cancelled: 0 }
+        assert.deepStrictEqual(yield* store.usage("big", { from: "1970-01-01", to: "1970-01-31" }), [
+          { ...row, day: "1970-01-01", completed: 999, failed: 0, credits: 999 * 8 },
+          { ...row, day: "1970-01-02", completed: 999, failed: 2, credits: 999 * 8 }
+        ])
+        const [oldest] = yield* store.list("big", { status: "failed", limit: 1 })
+        assert.deepStrictEqual(oldest?.images, [])
+      }))
+  })
+
+  layer(layerSql(database))(`Results that cannot be read (${name})`, (it) => {
+    it.effect("are put off, and do not stop the sweep (D35)", () =>
+      Effect.gen(function*() {
+        const { expireResults } = yield* GenerationSweep
+        const store = yield* GenerationStore
+        yield* insertMany(3)
+        const sql = yield* SqlClient.SqlClient
+        const file = { key: "generations/a/1/content", mime: "image/png", bytes: 1, sha256: "" }
+        const output = JSON.stringify({ content: file, preview: null, thumb: null, poster: null })
+        yield* sql`UPDATE generation_job SET output = ${output}::jsonb WHERE id = ${`${"0".repeat(31)}3`}::uuid`
+        yield* TestClock.setTime(Date.parse("1970-01-04T00:00:00Z"))
+        assert.strictEqual(yield* expireResults(2), 0)
+        assert.strictEqual(yield* expireResults(2), 1)
+        assert.deepStrictEqual(yield* store.expired(yield* DateTime.now, 10), [])
+        yield* TestClock.adjust("15 minutes")
+        assert.strictEqual((yield* store.expired(yield* DateTime.now, 10)).length, 2)
+      }))
+  })
+}

@@ -1,0 +1,164 @@
+/** Sweeps beside what cannot be ended: the others are ended all the same, and nobody goes round in circles. */
+import { assert, layer } from "@effect/vitest"
+import { ScriptedGenerator } from "@kinora/generator"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Scheduler } from "@kinora/scheduler"
+import { BlobError, BlobStore } from "@kinora/storage"
+import { Effect, Exit, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { GenerationId, UploadId } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
+import * as GenerationSweep from "../src/GenerationSweep.ts"
+import { addressOf, generationKind } from "../src/internal/lane.ts"
+import { Uploads } from "../src/Uploads.ts"
+import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
+import { bytesOf, png } from "./Pictures.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], key: string, options = {}) {
+  const { create } = yield* Generations
+  return (yield* create(yield* request(account, { key, ...options }))).generation
+})
+
+/** A job that was never charged, which no unit can leave behind: it cannot be refunded. */
+const damage = Effect.fnUntraced(function*(account: string) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const scheduler = yield* Scheduler.Scheduler
+  const id = yield* GenerationId.make
+  const address = addressOf({ id, account, plan: "credits" })
+  yield* atomically(Effect.gen(function*() {
+    const lanes = yield* scheduler.open({ lanes: [address] })
+    const job = lanes.enqueue({ ...address, kind: generationKind, payload: { id }, cap: 100 })
+    if (job._tag === "Failure") return assert.fail(job.failure._tag)
+    job.success.keep()
+    yield* lanes.save
+  }))
+  return id
+})
+
+/** A job in a lane that is none of ours. */
+const stray = Effect.fnUntraced(function*(account: string) {
+  const { enqueue } = yield* Scheduler.Scheduler
+  const id = yield* GenerationId.make
+  const address = { ...addressOf({ id, account, plan: "credits" }), lane: `${account}/gold` }
+  yield* enqueue({ ...address, kind: generationKind, payload: { id }, cap: 100 })
+})
+
+/** The sweeps over a blob store that does not delete these keys. */
+const sweepsWithout = Effect.fnUntraced(function*(stuck: Set<string>) {
+  const blobs = yield* BlobStore.BlobStore
+  const deletes: Array<ReadonlyArray<string>> = []
+  const unavailable = new BlobError.Unavailable({ operation: "BlobStore.delete", cause: "stuck" })
+  const services = yield* Layer.build(Layer.fresh(GenerationSweep.layer)).pipe(
+    Effect.provideService(BlobStore.BlobStore, {
+      ...blobs,
+      delete: (keys) =>
+        Effect.suspend(() => {
+          deletes.push(keys)
+          return keys.some((key) => stuck.has(key))
+            ? Effect.fail(new BlobError.BlobError({ reason: unavailable }))
+            : blobs.delete(keys)
+        })
+    })
+  )
+  const sweep = yield* Effect.provide(GenerationSweep.GenerationSweep, services)
+  return { sweep, deletes }
+})
+
+const isKept = (key: string) =>
+  BlobStore.BlobStore.use((blobs) => Effect.map(Effect.exit(blobs.head(key)), Exit.isSuccess))
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  layer(services)(`Sweeps (${name})`, (it) => {
+    it.effect("drop jobs that waited too long beside damaged ones, also when those are as many as a set (D7)", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const { dropStale } = yield* GenerationSweep.GenerationSweep
+        const account = yield* openAccount({ credits: 100 })
+        yield* damage("damaged")
+        yield* damage("damaged")
+        yield* stray("damaged")
+        const stale = yield* Effect.forEach(["1", "2", "3"], (key) => createNew(account, key))
+        yield* TestClock.adjust("25 hours")
+        assert.strictEqual(yield* dropStale(2), 2)
+        assert.strictEqual(yield* dropStale(2), 1)
+        // Nothing is left that can be ended, so nobody is told to go on.
+        assert.strictEqual(yield* dropStale(2), 0)
+        for (const { id } of stale) assert.strictEqual((yield* get(account.id, id)).failure?.code, "queue_timeout")
+        // The queue of the healthy is as if nothing had been there.
+        assert.strictEqual((yield* createNew(account, "after")).status, "queued")
+      }))
+
+    it.effect("delete images beside one that cannot be deleted, which they try again later (D19)", () =>
+      Effect.gen(function*() {
+        const uploads = yield* Uploads
+        const keys = yield* Effect.forEach(
+          ["a", "b"],
+          (account) =>
+            Effect.map(
+              uploads.create(account, bytesOf(png), undefined),
+              ({ id }) => `images/${UploadId.toUuid(id)}`
+            )
+        )
+        const stuck = new Set([keys[0]!])
+        const { sweep } = yield* sweepsWithout(stuck)
+        yield* TestClock.adjust("24 hours")
+        assert.strictEqual(yield* sweep.dropImages(10), 1)
+        assert.strictEqual(yield* sweep.dropImages(10), 0)
+        assert.deepStrictEqual(yield* Effect.forEach(keys, isKept), [true, false])
+        yield* TestClock.adjust("15 minutes")
+        stuck.clear()
+        assert.strictEqual(yield* sweep.dropImages(10), 1)
+        assert.deepStrictEqual(yield* Effect.forEach(keys, isKept), [false, false])
+      }).pipe(Effect.scoped))
+  })
+
+  // Services of its own: the worker would take what others left.
+  layer(services)(`Sweeps of results (${name})`, (it) => {
+    it.effect("delete results beside one that cannot be deleted, which they try again later (D35)", () =>
+      Effect.gen(function*() {
+        const { get, wait } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 100 })
+        const made = yield* Effect.forEach(["1", "2", "3"], (key) => createNew(account, key))
+        yield* Effect.forEach(made, ({ id }) => control.succeed(id))
+        const done = yield* Effect.scoped(
+          Effect.andThen(startWorker(), Effect.forEach(made, ({ id }) => wait(account.id, id, "60 seconds")))
+        )
+        const [first, ...others] = done.map(({ output }) => output!.content.key)
+        const stuck = new Set([first!])
+        const { deletes, sweep } = yield* sweepsWithout(stuck)
+        yield* TestClock.adjust("24 hours")
+        assert.strictEqual(yield* sweep.expireResults(10), 2)
+        for (const key of others) assert.isFalse(yield* isKept(key))
+        assert.isNotNull((yield* get(account.id, made[0]!.id)).output)
+        const tries = deletes.length
+        // It is not found at once again.
+        assert.strictEqual(yield* sweep.expireResults(10), 0)
+        assert.strictEqual(deletes.length, tries)
+        yield* TestClock.adjust("15 minutes")
+        stuck.clear()
+        assert.strictEqual(yield* sweep.expireResults(10), 1)
+        assert.isNull((yield* get(account.id, made[0]!.id)).output)
+      }).pipe(Effect.scoped))
+  })
+
+  layer(services)(`Files of a result (${name})`, (it) => {
+    it.effect("of a video are a poster and a thumb where its generator gave a picture (D10)", () =>
+      Effect.gen(function*() {
+        const { file, wait } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, "video", { model: "video-1" })
+        yield* control.succeed(id)
+        const { output } = yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, id, "60 seconds")))
+        assert.isNull(output!.preview)
+        assert.strictEqual((yield* file(id, "poster")).file.mime, "image/webp")
+        for (const name of ["content", "poster", "thumb"] as const) {
+          assert.isTrue(yield* isKept((yield* file(id, name)).file.key))
+        }
+      }))
+  })
+}
