@@ -6,10 +6,7 @@ import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
 import { HeldBytes } from "./heldBytes.ts"
 import * as JsonStructure from "./jsonStructure.ts"
 
-/** An endpoint, as `group.endpoint`. */
-export type Name = string
-
-/** The limits of bodies, around a handler. */
+/** The limits of bodies, around the handler of an endpoint that is named `group.endpoint`. */
 export const make = (options: HttpServerOptions) => {
   const held = new HeldBytes(options.bodiesBytesMax)
   const kinds = kindsOf(options)
@@ -42,7 +39,7 @@ export const make = (options: HttpServerOptions) => {
     app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
     request: HttpServerRequest.HttpServerRequest,
     owner: string,
-    name: Name
+    name: string
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
     if (request.method !== "POST") return app
     const kind = kinds[name]
@@ -71,7 +68,7 @@ interface Kind {
   readonly isJson: boolean
 }
 
-const kindsOf = (options: HttpServerOptions): Readonly<Record<Name, Kind>> => ({
+const kindsOf = (options: HttpServerOptions): Readonly<Record<string, Kind>> => ({
   "generations.create": { bytesMax: options.creatingBodyBytesMax, isJson: true },
   "images.generate": { bytesMax: options.creatingBodyBytesMax, isJson: true },
   "uploads.create": { bytesMax: options.uploadBytesMax + multipartOverheadMax, isJson: false }

@@ -6,12 +6,6 @@ import { type HttpServerRequest, Multipart } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { multipartOverheadMax } from "./bodies.ts"
 
-/** What was sent, and what the client says that it is. */
-export interface Sent {
-  readonly bytes: Uint8Array
-  readonly declared: string
-}
-
 /** Reads the image of a request. At most `uploadBytesMax` bytes of it are held. */
 export const read = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions) {
@@ -26,6 +20,12 @@ export const read = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** What was sent, and what the client says that it is. */
+interface Sent {
+  readonly bytes: Uint8Array
+  readonly declared: string
+}
 
 const readPart = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number) {
