@@ -30,7 +30,14 @@ export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Ef
   )
   const http = Layer.unwrap(Effect.map(
     Work.startDrain,
-    (onStop) => Http.layer({ host: settings.host, port: settings.port, interface: Http.interfaceOf(settings), onStop })
+    (onStop) =>
+      Http.layer({
+        host: settings.host,
+        port: settings.port,
+        interface: Http.interfaceOf(settings),
+        drain: settings.drain,
+        onStop
+      })
   ))
   return Layer.effectDiscard(announce(settings, onReady)).pipe(
     // The server is built last and stops first; the worker drains while requests end, so the two graces are one (D51).

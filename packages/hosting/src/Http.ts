@@ -3,7 +3,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Changes } from "@kinora/generations"
 import { AdminRoutes, type HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
 import { BlobStore } from "@kinora/storage"
-import { type Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -21,6 +21,12 @@ export interface HttpOptions {
   /** 0: any free port. */
   readonly port: number
   readonly interface: InterfaceOptions
+  /**
+   * How long the server goes on as before when it is told to stop, while `/readyz`
+   * says that it is draining (D49): load balancers look elsewhere before connections
+   * are refused. Default: not at all.
+   */
+  readonly drain?: Duration.Input | undefined
   /** How long requests may go on when the server stops. Default 25 seconds. */
   readonly grace?: Duration.Input | undefined
   /** What else begins when the server stops, so that it need not wait for the last request. Must not take long. */
@@ -48,14 +54,18 @@ export const layerRoutes = (options: InterfaceOptions) =>
 
 /** The server. `HttpServer.address` says where it listens. */
 export const layer = (
-  { grace = "25 seconds", host, interface: options, onStop = Effect.void, port }: HttpOptions
+  { drain = 0, grace = "25 seconds", host, interface: options, onStop = Effect.void, port }: HttpOptions
 ) =>
-  Layer.unwrap(Effect.sync(() => {
+  Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
     const { endConnections, server } = makeServer()
-    // Built after the server, so that it is the first to go.
-    return layerStopWaiting(Effect.andThen(endConnections, onStop)).pipe(
+    const { layerDrain, readiness } = makeDraining(ready, drain)
+    // What is built last is the first to go: the drain, then those who wait, then the server.
+    return layerDrain.pipe(
+      Layer.provideMerge(layerStopWaiting(Effect.andThen(endConnections, onStop))),
       Layer.provideMerge(
-        HttpRouter.serve(layerRoutes(options), { disableLogger: true, disableListenLog: true })
+        HttpRouter.serve(layerRoutes(options), { disableLogger: true, disableListenLog: true }).pipe(
+          Layer.provide(Layer.succeed(Readiness.Readiness, readiness))
+        )
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))
     )
@@ -129,6 +139,19 @@ const makeServer = () => {
     for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
   })
   return { server, endConnections }
+}
+
+/** A host that is ready until it is told to stop, and what tells it. */
+const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Duration.Input) => {
+  let isDraining = false
+  const readiness = Readiness.Readiness.of({
+    notReady: Effect.suspend(() => isDraining ? Effect.map(notReady, (names) => [...names, "draining"]) : notReady)
+  })
+  const wait = Effect.suspend(() => {
+    isDraining = true
+    return Duration.isZero(Duration.fromInputUnsafe(drain)) ? Effect.void : Effect.sleep(drain)
+  })
+  return { readiness, layerDrain: Layer.effectDiscard(Effect.addFinalizer(() => wait)) }
 }
 
 /** When the process stops, those who wait for a job are answered with its state (D51). */
