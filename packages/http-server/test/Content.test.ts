@@ -33,7 +33,8 @@ it.effect("sends the whole result with its headers to key and signed URL alike (
         "content-disposition": `inline; filename="${id}.png"`,
         "x-content-type-options": "nosniff",
         "cross-origin-resource-policy": "cross-origin",
-        "access-control-allow-origin": "*"
+        "access-control-allow-origin": "*",
+        "access-control-expose-headers": "Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id"
       })
       assert.notProperty(answer.headers, "content-range")
     }

@@ -19,9 +19,7 @@ export const make = (options: HttpServerOptions) => {
     { bytesMax, isJson }: Kind
   ) =>
     Effect.suspend(() => {
-      const declared = declaredLength(request)
-      let bytes = declared ?? bytesMax
-      if (!held.take(owner, bytes)) return Effect.succeed(crowded)
+      let bytes = declaredLength(request) ?? bytesMax
       const read = Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => {
         // Without a declared length as much as may come was held.
         held.giveBack(owner, bytes - buffer.byteLength)
@@ -31,7 +29,11 @@ export const make = (options: HttpServerOptions) => {
       const guarded = isJson && isJsonRequest(request)
         ? Effect.flatMap(read, (isExcessive) => isExcessive ? Effect.succeed(tooComplex(options)) : app)
         : app
-      return Effect.ensuring(guarded, Effect.sync(() => held.giveBack(owner, bytes)))
+      return Effect.acquireUseRelease(
+        Effect.sync(() => held.take(owner, bytes)),
+        (isTaken) => isTaken ? guarded : Effect.succeed(crowded),
+        (isTaken) => Effect.sync(() => isTaken ? held.giveBack(owner, bytes) : undefined)
+      )
     })
 
   /** Refuses a body that says it is too large before reading it, and any other while reading it. */

@@ -131,6 +131,8 @@ const headersOf = (
     "last-modified": httpDate(modifiedAt(generation)),
     "cache-control": `private, max-age=${secondsLeft(generation, now)}`,
     "access-control-allow-origin": "*",
+    // A page of another origin cannot resume a download without seeing these.
+    "access-control-expose-headers": "Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id",
     "cross-origin-resource-policy": "cross-origin"
   }
   return {
