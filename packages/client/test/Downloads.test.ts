@@ -64,6 +64,14 @@ it("a download that breaks off goes on at the byte that it had come to, as long 
   ])
 })
 
+it("a download may break off any number of times, as long as it gets on", async () => {
+  const { kinora } = scene([
+    breaking(["0"], whole),
+    ...Array.from({ length: 9 }, (_, index) => breaking([`${index + 1}`], from(index + 1), 206))
+  ])
+  assert.strictEqual(await (await kinora.generations.content("gen_1")).text(), "0123456789")
+})
+
 it("a part of a file goes on within that part", async () => {
   const part = { etag: `"a"`, "content-range": "bytes 2-5/10" }
   const rest = new Response("5", { status: 206, headers: { etag: `"a"`, "content-range": "bytes 5-5/10" } })

@@ -158,6 +158,15 @@ it("an abort rejects with its reason, during a request and during a wait, and en
   }
 })
 
+it("an abort of what is not sent again rejects with its reason too", async () => {
+  const controller = new AbortController()
+  const { kinora, time } = scene([silent])
+  const reason = new Error("Enough")
+  time.after(5_000, () => controller.abort(reason))
+  const upload = kinora.uploads.create(new Uint8Array(1), { signal: controller.signal })
+  assert.strictEqual(await rejection(upload), reason)
+})
+
 it("a call whose signal is aborted already sends nothing", async () => {
   const { asked, kinora } = scene([])
   const signal = AbortSignal.abort(new Error("Enough"))
