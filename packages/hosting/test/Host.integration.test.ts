@@ -11,23 +11,27 @@ const kind = JobKind.make({ name: "test", payload: Schema.Struct({}) })
 const job = "00000000-0000-4000-8000-000000000001"
 const terms = { worker: "test", kinds: [kind.name], limit: 10, lease: "1 hour" } as const
 
-it.live("takes over at once what the process before it had leased, when nobody else can have the database", () =>
-  Effect.gen(function*() {
-    const directory = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-host-"))),
-      (directory) => Effect.promise(() => rm(directory, { recursive: true }))
-    )
-    const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
-    const inProcess = <A, E>(use: (scheduler: Scheduler.Scheduler["Service"]) => Effect.Effect<A, E>) =>
-      Scheduler.Scheduler.use(use).pipe(Effect.provide(Layer.fresh(Host.layer(settings))))
+it.live(
+  "takes over at once what the process before it had leased, when nobody else can have the database",
+  () =>
+    Effect.gen(function*() {
+      const directory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-host-"))),
+        (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+      )
+      const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
+      const inProcess = <A, E>(use: (scheduler: Scheduler.Scheduler["Service"]) => Effect.Effect<A, E>) =>
+        Scheduler.Scheduler.use(use).pipe(Effect.provide(Layer.fresh(Host.layer(settings))))
 
-    yield* inProcess((scheduler) =>
-      Effect.gen(function*() {
-        yield* scheduler.enqueue({ job, lane: "lane", group: "group", kind, payload: {}, cap: 1 })
-        assert.strictEqual((yield* scheduler.claim(terms)).length, 1)
-        assert.deepStrictEqual(yield* scheduler.rescue(terms), { requeued: [], exhausted: [] })
-      })
-    )
-    const { requeued } = yield* inProcess((scheduler) => scheduler.rescue(terms))
-    assert.deepStrictEqual(requeued.map(({ job }) => job), [job])
-  }).pipe(Effect.scoped), 180_000)
+      yield* inProcess((scheduler) =>
+        Effect.gen(function*() {
+          yield* scheduler.enqueue({ job, lane: "lane", group: "group", kind, payload: {}, cap: 1 })
+          assert.strictEqual((yield* scheduler.claim(terms)).length, 1)
+          assert.deepStrictEqual(yield* scheduler.rescue(terms), { requeued: [], exhausted: [] })
+        })
+      )
+      const { requeued } = yield* inProcess((scheduler) => scheduler.rescue(terms))
+      assert.deepStrictEqual(requeued.map(({ job }) => job), [job])
+    }).pipe(Effect.scoped),
+  180_000
+)
