@@ -11,6 +11,8 @@ import { GenerationStore } from "../src/GenerationStore.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
 import { layerMemory, openAccount, request } from "./Assembly.ts"
 
+const lost = new GeneratorError.Lost()
+
 layer(layerMemory)("the work of a job", (it) => {
   it.effect("goes on when its worker has to stop, and the next worker awaits it (D51)", () =>
     Effect.gen(function*() {
@@ -32,6 +34,35 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.strictEqual(calls.filter((method) => method === "submit").length, 1)
       assert.notInclude(calls, "cancel")
     }).pipe(Effect.scoped, TestClock.withLive))
+
+  it.effect("is handed over again when the generator lost it", () =>
+    Effect.gen(function*() {
+      const { wait } = yield* Generations
+      const control = yield* ScriptedGenerator.Control
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* control.script(id, { pollErrors: [lost], collectErrors: [lost] })
+      yield* startImpatientWorker
+      yield* control.called("poll", id)
+      yield* TestClock.adjust("5 seconds")
+      const done = yield* wait(account.id, id, "60 seconds")
+      assert.deepStrictEqual([done.status, done.failure], ["completed", null])
+      const calls = (yield* control.calls).filter((call) => call.id === id).map(({ method }) => method)
+      assert.strictEqual(calls.filter((method) => method === "submit").length, 3)
+    }).pipe(Effect.scoped))
+
+  it.effect("is given up and refunded when the generator loses it again and again (D12)", () =>
+    Effect.gen(function*() {
+      const { get } = yield* Generations
+      const control = yield* ScriptedGenerator.Control
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* control.script(id, { pollErrors: Array.from({ length: 20 }, () => lost) })
+      yield* startImpatientWorker
+      while ((yield* get(account.id, id)).status !== "failed") yield* TestClock.adjust("1 second")
+      const { failure, refunded } = yield* get(account.id, id)
+      assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
+    }).pipe(Effect.scoped))
 
   it.effect("is stopped when the job's time is over (D12)", () =>
     Effect.gen(function*() {

@@ -3,9 +3,9 @@
  * always the same for the same request. From text it paints one of its scenes; after
  * reference images it paints what they show, in the colours that the prompt calls for.
  *
- * The operation holds all that is needed to draw, so nothing is lost with a
- * process: whoever polls an operation that this process does not know draws it
- * again, and gets the same picture. What is kept in memory is only a saving.
+ * The operation holds all that is needed to draw, but for references: whoever polls
+ * one that this process does not know draws it again, and gets the same picture.
+ * After references it is `Lost`, and has to be submitted again together with them.
  *
  * The same build draws the same bytes. Another version of this package, of Skia or
  * of libvips may draw a slightly different picture.
@@ -70,14 +70,15 @@ export const make = Effect.fnUntraced(function*(
     )
 
   /** The picture of an operation, which is drawn from now on if it was not before. */
-  const begin = Effect.fnUntraced(function*(operation: Drawable) {
+  const begin = Effect.fnUntraced(function*(operation: Drawable, references: ReadonlyArray<string>) {
     const found = known.get(operation.id)
     if (found !== undefined) return found
+    if (references.length < operation.references) return yield* lost
     yield* refuseWhenFull(operation.id)
     const picture: Picture = Deferred.makeUnsafe()
     known.set(operation.id, picture)
     makeRoom()
-    yield* FiberMap.run(fibers, operation.id, Deferred.into(drawn(pool, operation), picture))
+    yield* FiberMap.run(fibers, operation.id, Deferred.into(drawn(pool, operation, references), picture))
     return picture
   }, Effect.uninterruptible)
 
@@ -94,15 +95,15 @@ export const make = Effect.fnUntraced(function*(
       // Before the images are read, which is most of the work of a submission.
       yield* refuseWhenFull(request.id)
       const references = yield* shrink(request.images, drawing.width, drawing.height)
-      const operation = { ...drawing, references } satisfies Drawable
-      yield* begin(operation)
+      const operation = { ...drawing, references: references.length } satisfies Drawable
+      yield* begin(operation, references)
       return operation
     }),
 
     poll: Effect.fn("ProceduralGenerator.poll")(function*(operation) {
       const drawable = decode(operation)
       if (drawable === undefined) return Generator.failed(foreign)
-      const picture = yield* begin(drawable)
+      const picture = yield* begin(drawable, [])
       const exit = yield* Effect.timeoutOption(Effect.exit(Deferred.await(picture)), pollTimeout)
       if (Option.isNone(exit)) return Generator.pending(Duration.zero)
       if (Exit.isSuccess(exit.value)) return Generator.succeeded
@@ -123,7 +124,7 @@ export const make = Effect.fnUntraced(function*(
     collect: Effect.fn("ProceduralGenerator.collect")(function*(operation) {
       const drawable = decode(operation)
       if (drawable === undefined) return yield* new GeneratorError.GeneratorError({ reason: foreign })
-      const picture = yield* begin(drawable)
+      const picture = yield* begin(drawable, [])
       const bytes = yield* Effect.mapError(
         Deferred.await(picture),
         (reason) => new GeneratorError.GeneratorError({ reason })
@@ -143,9 +144,6 @@ export const make = Effect.fnUntraced(function*(
 /** A picture that is being drawn or is finished. */
 type Picture = Deferred.Deferred<Uint8Array, GeneratorError.Permanent>
 
-/** Characters of one reference in an operation. What is made of one has a tenth as a rule. */
-const referenceLengthMax = 512 * 1024
-
 /** The operation: a drawing and the request that it belongs to. */
 const Drawable = Schema.Struct({
   driver: Schema.Literal("procedural"),
@@ -155,10 +153,10 @@ const Drawable = Schema.Struct({
   width: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
   height: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
   format: Schema.Literals(["png", "jpeg", "webp"]),
-  /** Absent in the operations of a version that took none. */
-  references: Schema.Array(Schema.String.check(Schema.isMaxLength(referenceLengthMax))).check(
-    Schema.isMaxLength(referencesMax)
-  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  /** How many there are. Absent in the operations of a version that took none. */
+  references: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: referencesMax })).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(0))
+  )
 })
 type Drawable = typeof Drawable.Type
 
@@ -173,6 +171,8 @@ const invalid = (message: string) =>
 const busy = new GeneratorError.GeneratorError({
   reason: new GeneratorError.Transient({ retryAfter: Duration.seconds(1) })
 })
+
+const lost = new GeneratorError.GeneratorError({ reason: new GeneratorError.Lost() })
 
 const failure = (message: string) =>
   new GeneratorError.Permanent({ code: "generation_failed", reason: "internal", message })
@@ -212,7 +212,11 @@ const drawingOf = Effect.fnUntraced(function*(request: GenerationRequest.Generat
 })
 
 /** Draws, and tells what went wrong to the log and not to the client. */
-const drawn = (pool: DrawingPool.DrawingPool, { format, height, key, prompt, references, width }: Drawable) =>
+const drawn = (
+  pool: DrawingPool.DrawingPool,
+  { format, height, key, prompt, width }: Drawable,
+  references: ReadonlyArray<string>
+) =>
   pool.draw({ prompt, key, width, height, format, references }).pipe(
     Effect.tapError((error) => Effect.logError("A picture could not be drawn", error)),
     Effect.mapError(() => unfinished),

@@ -57,6 +57,9 @@ const correlation = (a: Uint8Array, b: Uint8Array): number => {
   return product / Math.sqrt(mean(x.map((value) => value ** 2)) * mean(y.map((value) => value ** 2)))
 }
 
+/** Painting keeps threads busy, and other tests run beside. */
+const drawingTimeout = 120_000
+
 layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, timeout: "60 seconds" })(
   "ProceduralGenerator after references",
   (it) => {
@@ -82,7 +85,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         })
         assert.isAbove(yield* warmth("crimson"), 15)
         assert.isBelow(yield* warmth("azure"), -15)
-      }))
+      }), drawingTimeout)
 
     it.effect("shows each of several references in a place of its own", () =>
       Effect.gen(function*() {
@@ -97,7 +100,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         const expected = { left: yield* lightsOf(left), right: yield* lightsOf(right) }
         assert.isAbove(correlation(lights.left, expected.left), correlation(lights.left, expected.right) + 0.4)
         assert.isAbove(correlation(lights.right, expected.right), correlation(lights.right, expected.left) + 0.4)
-      }))
+      }), drawingTimeout)
 
     it.effect("paints after three and four references, whatever their shape", () =>
       Effect.gen(function*() {
@@ -111,46 +114,57 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
           const picture = yield* made(asked(`${count}`, shapes.slice(0, count), { params: { aspect_ratio } }))
           assert.deepInclude(picture, PictureSize.of(aspect_ratio, "1k"))
         }
-      }))
+      }), drawingTimeout)
 
-    it.effect("paints the same bytes for the same seed, prompt and reference, and others for others", () =>
-      Effect.gen(function*() {
-        const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
-        const [one, other] = [[yield* image(disc(0.3, 0.3))], [yield* image(disc(0.7, 0.7))]]
-        const hashOf = (id: string, images: ReadonlyArray<InputImage>, rest = {}) =>
-          Effect.map(made(asked(id, images, { seed: 7, ...rest })), ({ bytes }) => sha256(bytes))
-        const first = yield* hashOf("first", one)
-        assert.strictEqual(yield* Effect.provideContext(hashOf("elsewhere", one), again), first)
-        const others = [
-          yield* hashOf("seed", one, { seed: 8 }),
-          yield* hashOf("reference", other),
-          yield* hashOf("more", [...other, ...one])
-        ]
-        assert.strictEqual(new Set([first, ...others]).size, 4)
-      }).pipe(Effect.scoped))
+    it.effect(
+      "paints the same bytes for the same seed, prompt and reference, and others for others",
+      () =>
+        Effect.gen(function*() {
+          const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
+          const [one, other] = [[yield* image(disc(0.3, 0.3))], [yield* image(disc(0.7, 0.7))]]
+          const hashOf = (id: string, images: ReadonlyArray<InputImage>, rest = {}) =>
+            Effect.map(made(asked(id, images, { seed: 7, ...rest })), ({ bytes }) => sha256(bytes))
+          const first = yield* hashOf("first", one)
+          assert.strictEqual(yield* Effect.provideContext(hashOf("elsewhere", one), again), first)
+          const others = [
+            yield* hashOf("seed", one, { seed: 8 }),
+            yield* hashOf("reference", other),
+            yield* hashOf("more", [...other, ...one])
+          ]
+          assert.strictEqual(new Set([first, ...others]).size, 4)
+        }).pipe(Effect.scoped),
+      drawingTimeout
+    )
 
-    it.effect("lets another process draw what was submitted without the images", () =>
-      Effect.gen(function*() {
-        const elsewhere = Context.get(yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())), Generator.Generator)
-        const reads = { count: 0 }
-        const file = yield* Effect.promise(() => disc(0.4, 0.4).webp().toBuffer())
-        const operation = yield* elsewhere.submit(asked("crash", [yield* imageOf("image/webp", file, reads)]))
-        const travelled = JSON.parse(JSON.stringify(operation)) as Schema.Json
-        const here = yield* Generator.Generator
-        const picture = yield* collected(here, travelled)
-        assert.strictEqual(sha256(picture.bytes), sha256((yield* collected(elsewhere, operation)).bytes))
-        assert.strictEqual(reads.count, 1)
-      }).pipe(Effect.scoped))
+    it.effect(
+      "says elsewhere that the work is lost, and draws the same once it was submitted again there",
+      () =>
+        Effect.gen(function*() {
+          const elsewhere = Context.get(
+            yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())),
+            Generator.Generator
+          )
+          const here = yield* Generator.Generator
+          const file = yield* Effect.promise(() => disc(0.4, 0.4).webp().toBuffer())
+          const crashed = asked("crash", [yield* imageOf("image/webp", file, { count: 0 })])
+          const operation = yield* elsewhere.submit(crashed)
+          assert.strictEqual((yield* Effect.flip(here.poll(operation))).reason._tag, "Lost")
+          assert.strictEqual((yield* Effect.flip(here.collect(operation))).reason._tag, "Lost")
+          const picture = yield* collected(here, yield* here.submit(crashed))
+          assert.strictEqual(sha256(picture.bytes), sha256((yield* collected(elsewhere, operation)).bytes))
+        }).pipe(Effect.scoped),
+      drawingTimeout
+    )
   }
 )
 
-it.effect("keeps little of four references full of detail in its operation", () =>
+it.effect("keeps nothing of references in its operation", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
-    const noise = { type: "gaussian", mean: 128, sigma: 60 } as const
-    const noisy = yield* image(sharp({ create: { width: 800, height: 600, channels: 3, background: "white", noise } }))
-    const operation = yield* generator.submit(asked("small", [noisy, noisy, noisy, noisy]))
-    assert.isBelow(JSON.stringify(operation).length, 300_000)
+    const [one, other] = [yield* image(disc(0.2, 0.5)), yield* image(disc(0.8, 0.5))]
+    const operation = yield* generator.submit(asked("same", [one]))
+    const elsewhere = yield* scripted()
+    assert.deepStrictEqual(yield* elsewhere.submit(asked("same", [other])), operation)
   }).pipe(Effect.scoped))
 
 it.effect("paints an operation that was submitted before there were references", () =>

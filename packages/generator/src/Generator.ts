@@ -17,6 +17,10 @@
  * same work. Where it is `unsafe` the caller notes that it is about to submit, and
  * a worker that finds this note without an operation fails the job as it does on
  * `UnknownOutcome`.
+ *
+ * A driver may lose work with a process or an engine, and says so with `Lost`: the
+ * caller submits the request again. Input images are why one would: they are no
+ * part of an operation, so work that needs them cannot go on from it elsewhere.
  */
 import { Context, type Duration, type Effect, Schema, type Scope, type Stream } from "effect"
 import type { GenerationRequest } from "./GenerationRequest.ts"
@@ -24,8 +28,8 @@ import type { GeneratorError, Permanent } from "./GeneratorError.ts"
 
 /**
  * Names work that was submitted. JSON that only the driver reads, small, without
- * secrets, and enough for another process to go on: it is stored as the job's
- * checkpoint before the first poll.
+ * secrets and without what input images show, and enough for another process to go
+ * on: it is stored as the job's checkpoint before the first poll.
  */
 export const Operation = Schema.Json
 /** See the schema of the same name. */
@@ -90,8 +94,8 @@ export class Generator extends Context.Service<Generator, {
 
   /**
    * What became of the work. May wait for news for about a second. Knows every
-   * operation that `submit` ever returned, in whatever process; one that is not of
-   * this driver's making is answered with `Failed`.
+   * operation that `submit` ever returned, in whatever process, even if only to
+   * fail with `Lost`; one that is not of this driver's making is answered with `Failed`.
    */
   readonly poll: (operation: Operation) => Effect.Effect<Status, GeneratorError>
 

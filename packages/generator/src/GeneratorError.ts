@@ -39,8 +39,15 @@ export class UnknownOutcome
   extends Schema.TaggedError<UnknownOutcome>("@kinora/generator/UnknownOutcome")("UnknownOutcome", {})
 {}
 
+/**
+ * The work is gone with the process or the engine that had it. Only `poll` and
+ * `collect` of a driver whose `resubmit` is `safe` end like this: submitting the
+ * request again starts the work anew.
+ */
+export class Lost extends Schema.TaggedError<Lost>("@kinora/generator/Lost")("Lost", {}) {}
+
 /** What went wrong. */
-export const Reason = Schema.Union([Transient, Permanent, UnknownOutcome])
+export const Reason = Schema.Union([Transient, Permanent, UnknownOutcome, Lost])
 /** See the schema of the same name. */
 export type Reason = typeof Reason.Type
 

@@ -75,5 +75,11 @@ const fromGenerator = ({ reason }: GeneratorError): Failure => {
         reason: "provider",
         message: "It is unknown whether the generator took the job, so it was given up and refunded. Try again."
       }
+    case "Lost":
+      return {
+        code: "upstream_error",
+        reason: "provider",
+        message: "The generator lost the job more often than it was worth; the job was refunded. Try again later."
+      }
   }
 }

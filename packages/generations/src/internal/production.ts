@@ -57,11 +57,11 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
   const checkpoint = ({ epoch, job }: ClaimedJob, progress: Progress) =>
     untilStored(scheduler.checkpoint({ job, epoch, checkpoint: Schema.encodeSync(Progress)(progress) }))
 
-  /** Hands the work over, unless an earlier attempt did. */
+  /** Hands the work over, unless an earlier attempt did and the work is not lost. */
   const submit = Effect.fnUntraced(
-    function*(job: ClaimedJob, { generator, model }: Source, generation: Generation) {
+    function*(job: ClaimedJob, { generator, model }: Source, generation: Generation, isLost: boolean) {
       const progress = Option.flatMap(job.checkpoint, Schema.decodeUnknownOption(Progress))
-      if (Option.isSome(progress) && progress.value.operation !== undefined) return progress.value.operation
+      if (!isLost && Option.isSome(progress) && progress.value.operation !== undefined) return progress.value.operation
       const images = yield* persist(openImages(generation.images))
       if (generator.resubmit === "unsafe") {
         // The last attempt was lost between its request and the answer, which may have cost money.
@@ -137,16 +137,29 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
     persist
   )
 
+  /** Has the work done, and fetches the result. */
+  const obtain = Effect.fnUntraced(
+    function*(job: ClaimedJob, source: Source, generation: Generation, isLost: boolean) {
+      const { generator } = source
+      const operation = yield* submit(job, source, generation, isLost)
+      // Who lost the lease or has to stop leaves the work alone: another worker awaits it already, or will.
+      yield* Effect.onInterrupt(
+        awaitEnd(generator, operation),
+        () => Effect.when(Effect.ignore(generator.cancel(operation)), isOver(job))
+      )
+      return yield* collect(Files.keyOf(job, "content"), generator, operation)
+    }
+  )
+
   return Effect.fn("Generations.produce")(function*(job: ClaimedJob, generation: Generation) {
     const source = yield* sourceOf(catalog, generators, generation)
-    const { generator } = source
-    const operation = yield* submit(job, source, generation)
-    // Who lost the lease or has to stop leaves the work alone: another worker awaits it already, or will.
-    yield* Effect.onInterrupt(
-      awaitEnd(generator, operation),
-      () => Effect.when(Effect.ignore(generator.cancel(operation)), isOver(job))
-    )
-    const { content, poster } = yield* collect(Files.keyOf(job, "content"), generator, operation)
+    const isGone = (error: ProductionError) => isLost(error) && source.generator.resubmit === "safe"
+    const again = Effect.retry(obtain(job, source, generation, true), {
+      while: isGone,
+      times: retries,
+      schedule: pauses
+    })
+    const { content, poster } = yield* Effect.catchIf(obtain(job, source, generation, false), isGone, () => again)
     const derived = yield* generation.kind === "image" ? deriveImage(job, content) : deriveVideo(job, poster)
     const output: Output = { content, ...derived }
     return output
@@ -204,6 +217,9 @@ const askedPause = (error: ProductionError): Duration.Duration =>
   error._tag === "GeneratorError" && error.reason._tag === "Transient"
     ? error.reason.retryAfter ?? Duration.zero
     : Duration.zero
+
+/** Whether the generator does not know the work any more. */
+const isLost = (error: ProductionError): boolean => error._tag === "GeneratorError" && error.reason._tag === "Lost"
 
 /** Whether the same call may succeed later. */
 const isPassing = (error: CallError): boolean => {

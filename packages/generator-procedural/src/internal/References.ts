@@ -1,4 +1,4 @@
-/** Makes of input images what is kept of them: so little that it fits into an operation, and enough to paint after. */
+/** Makes of input images what is kept of them while they are painted after: little, and enough for that. */
 import { GeneratorError } from "@kinora/generator"
 import type { InputImage } from "@kinora/generator/GenerationRequest"
 import { Effect, Semaphore, Stream } from "effect"
