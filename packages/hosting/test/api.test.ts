@@ -69,7 +69,7 @@ layer(Reader.layer, { excludeTestServices: true })("docs/api.md", (it) => {
         const { body, headers, method, output, url } = Guide.toRequest(command, variables, files)
         const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))
         const bytes = yield* Effect.promise(() => response.bytes())
-        if (output !== undefined) files[output] = bytes
+        if (output !== undefined) files[output] = new Uint8Array(bytes)
         assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, answer.statusLine, command)
         for (const [name, value] of Object.entries(answer.headers)) {
           const actual = response.headers.get(name) ?? "(absent)"
