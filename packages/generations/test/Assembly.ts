@@ -44,7 +44,18 @@ const models: ReadonlyArray<Model.ModelInput> = [
   { ...fromText, id: "withdrawn-1", status: "withdrawn" }
 ]
 
-const servicesWith = (options: Scheduler.SchedulerOptions) =>
+/** Media that takes every image as it is, at once, for tests of what happens around it. */
+export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media, () => {
+  const sides = { width: 3, height: 2 }
+  const derive = (bytes: Uint8Array) => Effect.as(Effect.yieldNow, { mime: "image/webp" as const, bytes, ...sides })
+  return Media.Media.of({
+    normalise: (bytes) => Effect.as(Effect.yieldNow, { mime: "image/png" as const, bytes, ...sides }),
+    preview: derive,
+    thumb: derive
+  })
+})
+
+const servicesWith = (options: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
   Layer.mergeAll(Generations.layer, GenerationSweep.layer, Uploads.layerWith({ uploadsMax })).pipe(
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer)),
     Layer.provideMerge(Layer.mergeAll(
@@ -52,7 +63,7 @@ const servicesWith = (options: Scheduler.SchedulerOptions) =>
       Changes.layer,
       Wakeup.layer,
       BlobStore.layerMemory,
-      Media.layer(),
+      media,
       SecureRandom.layerWebCrypto,
       Digest.layerWebCrypto,
       Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
@@ -62,8 +73,8 @@ const servicesWith = (options: Scheduler.SchedulerOptions) =>
   )
 
 /** All in this process's memory. */
-export const layerMemoryWith = (options: Scheduler.SchedulerOptions) =>
-  servicesWith(options).pipe(
+export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = Media.layer()) =>
+  servicesWith(options, media).pipe(
     Layer.provideMerge(Layer.mergeAll(
       MemoryLedgerStore.layer,
       MemorySchedulerStore.layer,
@@ -77,8 +88,12 @@ export const layerMemoryWith = (options: Scheduler.SchedulerOptions) =>
 export const layerMemory = layerMemoryWith({})
 
 /** All in a database. */
-export const layerSql = (database: TestDatabase.TestDatabase, options: Scheduler.SchedulerOptions = {}) =>
-  servicesWith(options).pipe(
+export const layerSql = (
+  database: TestDatabase.TestDatabase,
+  options: Scheduler.SchedulerOptions = {},
+  media = Media.layer()
+) =>
+  servicesWith(options, media).pipe(
     Layer.provideMerge(Layer.mergeAll(
       SqlLedgerStore.layer,
       SqlSchedulerStore.layer,

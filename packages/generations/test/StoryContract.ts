@@ -29,7 +29,10 @@ import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
+import { Uploads } from "../src/Uploads.ts"
+import type { UsageRow } from "../src/Usage.ts"
 import { type layerMemory, openAccount, request } from "./Assembly.ts"
+import { bytesOf, png } from "./Pictures.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
@@ -47,6 +50,8 @@ const Pick = upTo(50)
 const Create = Schema.TaggedStruct("create", {
   account: upTo(1),
   plan: Schema.Literals(["credits", "studio"]),
+  /** What jobs for credits start from: text, an image that comes along, or an upload. */
+  from: Schema.Literals(["text", "text", "image", "upload"]),
   keys: Schema.Array(upTo(9)).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
   /** After how many yields the client leaves, and after how many operations its fiber yields. */
   leavesAfter: Schema.UndefinedOr(upTo(40)),
@@ -64,7 +69,9 @@ const Step = Schema.Union([
   Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
   Schema.TaggedStruct("release", { pick: Pick }),
   Schema.TaggedStruct("loseWorkers", {}),
-  Schema.TaggedStruct("dropStale", {})
+  Schema.TaggedStruct("dropStale", {}),
+  Schema.TaggedStruct("removeUpload", { account: upTo(1) }),
+  Schema.TaggedStruct("dropImages", {})
 ])
 
 /** Everything that happens at once, on the same day as what was before, or on the next. */
@@ -122,8 +129,9 @@ const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
   })
 
 const makeWorld = Effect.gen(function*() {
-  const { cancel, create } = yield* Generations
-  const { dropStale } = yield* GenerationSweep
+  const { cancel, create, usage } = yield* Generations
+  const { dropImages, dropStale } = yield* GenerationSweep
+  const { create: upload, remove } = yield* Uploads
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const blobs = yield* BlobStore.BlobStore
   const control = yield* ScriptedGenerator.Control
@@ -134,6 +142,7 @@ const makeWorld = Effect.gen(function*() {
   const run = handler.prepare((_, settle) => (settlement) => settle === undefined ? Effect.void : settle([settlement]))
 
   const accounts = yield* Effect.forEach([0, 1], () => openAccount({ credits }))
+  const uploads = yield* Effect.forEach(accounts, ({ id }) => upload(id, bytesOf(png), undefined))
   const leases: Array<ClaimedJob> = []
   const seen = new Map<string, Status>()
   const made = new Map<string, GenerationId>()
@@ -176,11 +185,14 @@ const makeWorld = Effect.gen(function*() {
     }
   })
 
-  const ask = Effect.fnUntraced(function*({ account, leavesAfter, ops, plan }: typeof Create.Type, key: number) {
+  const ask = Effect.fnUntraced(function*({ account, from, leavesAfter, ops, plan }: typeof Create.Type, key: number) {
     const of = accounts[account]!
-    const name = `${account} ${plan} ${key}`
-    const model = plan === "studio" ? "kinora-sketch-1" : "kinora-canvas-1"
-    const command = yield* request(of, { key: name, plan, model })
+    const start = plan === "studio" ? "text" : from
+    const name = `${account} ${plan} ${start} ${key}`
+    const model = plan === "studio" ? "kinora-sketch-1" : start === "text" ? "kinora-canvas-1" : "redraw-1"
+    const images = start === "text" ? [] : [start === "image" ? { data: png } : { upload_id: uploads[account]!.id }]
+    const params = { prompt: "a lake", ...images.length > 0 ? { images } : {} }
+    const command = yield* request(of, { key: name, plan, model, params })
     const fiber = yield* create(command).pipe(
       Effect.provideService(FiberScheduler.MaxOpsBeforeYield, ops),
       Effect.forkChild({ startImmediately: true })
@@ -227,6 +239,11 @@ const makeWorld = Effect.gen(function*() {
         return yield* rescue
       case "dropStale":
         return yield* dropStale(1_000)
+      case "removeUpload":
+        // Another time it is gone, and so it is after a day.
+        return yield* Effect.exit(remove(accounts[step.account]!.id, uploads[step.account]!.id))
+      case "dropImages":
+        return yield* dropImages(1_000)
     }
   })
 
@@ -240,12 +257,15 @@ const makeWorld = Effect.gen(function*() {
     const generations = yield* generationsOf(account)
     const jobs = yield* scheduler.find(generations.map(({ id }) => GenerationId.toUuid(id)))
     const byId = new Map(jobs.map((job) => [GenerationId.fromUuid(job.job), job]))
-    for (const { id, output, refunded, status } of generations) {
+    for (const { createdAt, id, images, output, refunded, status } of generations) {
       assert.include(ways[seen.get(id) ?? "pending"], status)
       assert.isTrue(jobOf(status, byId.get(id)), `${status} beside ${JSON.stringify(byId.get(id))}`)
       assert.strictEqual(refunded, status === "failed" || status === "cancelled")
       assert.strictEqual(output !== null, status === "completed")
       if (output !== null) yield* blobs.head(output.content.key)
+      // Whatever was swept meanwhile, a job has its images for as long as it may wait and run.
+      const mayRun = DateTime.isLessThan(yield* DateTime.now, DateTime.add(createdAt, { hours: 25 }))
+      if (!isFinal(status) && mayRun) yield* Effect.forEach(images, ({ key }) => blobs.head(key))
       seen.set(id, status)
     }
     const kept = generations.filter(({ refunded }) => !refunded)
@@ -253,6 +273,8 @@ const makeWorld = Effect.gen(function*() {
     const { credits: left } = yield* ledger.balances(account, yield* DateTime.now)
     assert.strictEqual(left, credits - spent)
     checkPlaces(generations)
+    const counted = yield* usage(account, { from: "1970-01-01", to: "1970-12-31" })
+    assert.deepStrictEqual(counted, usageOf(generations))
   })
 
   const check = Effect.gen(function*() {
@@ -291,6 +313,20 @@ const checkPlaces = (generations: ReadonlyArray<Generation>) => {
     if (count(plan, "pending") > 0) assert.strictEqual(held, caps[plan])
   }
   assert.isAtMost(count("credits", "pending") + count("studio", "pending"), waitingMax)
+}
+
+/** What usage has to be: every final generation counts once, on its day (D36). */
+const usageOf = (generations: ReadonlyArray<Generation>): ReadonlyArray<UsageRow> => {
+  const rows = new Map<string, UsageRow>()
+  for (const { costCredits, finishedAt, kind, model, plan, status } of generations) {
+    if (status !== "completed" && status !== "failed" && status !== "cancelled") continue
+    const day = DateTime.formatIso(finishedAt!).slice(0, 10)
+    const key = `${day} ${plan} ${model}`
+    const row = rows.get(key) ?? { day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
+    const credits = row.credits + (status === "completed" ? costCredits ?? 0 : 0)
+    rows.set(key, { ...row, [status]: row[status] + 1, credits })
+  }
+  return Array.from(rows).toSorted(([a], [b]) => a < b ? -1 : 1).map(([, row]) => row)
 }
 
 /** A refusal, or the interruption of a client that left; never a defect. */
