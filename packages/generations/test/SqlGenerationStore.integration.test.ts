@@ -92,7 +92,7 @@ for (const [name, database] of TestDatabase.all) {
         yield* Migrations.run([{ namespace, migrations: { "0001_create_job": migrations["0001_create_job"]! } }])
         yield* insertMany(2_000)
         yield* Migrations.run([SqlGenerationStore.migrations])
-        const row = { plan: "credits", model: "canvas", kind: "image", cancelled: 0 }
+        const row = { plan: "credits", model: "canvas", kind: "image", cancelled: 0 } as const
         assert.deepStrictEqual(yield* store.usage("big", { from: "1970-01-01", to: "1970-01-31" }), [
           { ...row, day: "1970-01-01", completed: 999, failed: 0, credits: 999 * 8 },
           { ...row, day: "1970-01-02", completed: 999, failed: 2, credits: 999 * 8 }
