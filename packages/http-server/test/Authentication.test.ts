@@ -110,7 +110,7 @@ it.effect("carries the limit of failed attempts where there is no key, and none 
       remaining: 60,
       reset: Host.startedAt.epochMilliseconds / 1000 + 30
     })
-    for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs"]) {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
       const answer = yield* send("GET", path)
       assert.strictEqual(answer.status, 200)
       assert.notProperty(answer.headers, "x-ratelimit-limit")

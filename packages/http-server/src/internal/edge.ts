@@ -21,6 +21,7 @@ import * as AdminDocument from "./admin/document.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
 import { describe, failedAuthentication } from "./limits.ts"
+import { countResponse } from "./metrics.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -42,7 +43,8 @@ export const layer = (options: HttpServerOptions) => {
           }),
           Effect.flatMap((response) => {
             if (carriesLimit(request.url)) state.limit ??= failedAuthentication(state, options)
-            return finish(normalise(response), state, rateLimit)
+            const normal = normalise(response)
+            return Effect.andThen(countResponse(normal.status), finish(normal, state, rateLimit))
           }),
           Effect.provideService(CurrentRequest, state),
           Effect.annotateLogs("request_id", state.id)
