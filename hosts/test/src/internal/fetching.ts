@@ -41,6 +41,8 @@ export const make = Effect.fnUntraced(
       if (key !== null && !sent.headers.has("authorization")) sent.headers.set("authorization", `Bearer ${key}`)
       // What a network would add; links are on the origin that a request came to (D26a).
       sent.headers.set("host", new URL(sent.url).host)
+      const length = lengthOf(rest.body)
+      if (length !== undefined) sent.headers.set("content-length", String(length))
       return send(sent)
     }
   }
@@ -52,6 +54,13 @@ export const make = Effect.fnUntraced(
 
 /** How long a host that stops lets requests end. Those that wait for a job are answered at once. */
 const answeredWithin = "1 second"
+
+/** Bytes of a body whose length is known before it is sent, which a client declares. */
+const lengthOf = (body: RequestInit["body"]): number | undefined => {
+  if (typeof body === "string") return new TextEncoder().encode(body).length
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return body.byteLength
+  return body instanceof Blob ? body.size : undefined
+}
 
 /** The answer, unless its caller gives up before. */
 const whileGoing = (signal: AbortSignal, answer: Promise<Response>): Promise<Response> =>
