@@ -20,6 +20,14 @@ export class VirtualTime extends Context.Service<VirtualTime, {
    */
   readonly advance: (duration: Duration.Input) => Effect.Effect<void>
 
+  /**
+   * Sleeps for this long, for what looks from time to time whether there is something
+   * to do. Of a long time that passes in one go nobody sees the middle, so there it
+   * sleeps for up to an hour, but is awake once more at the end or less than this long
+   * before it.
+   */
+  readonly nap: (duration: Duration.Input) => Effect.Effect<void>
+
   /** Waits until nothing more happens without time passing. */
   readonly rest: Effect.Effect<void>
 
@@ -44,6 +52,7 @@ export const layer = (startsAt: number): Layer.Layer<VirtualTime> =>
 /** Real time, which cannot be moved: `advance` is a defect, `rest` waits for nothing. */
 export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
   advance: () => Effect.die(new Error("Time is real here, so nobody can advance it: start without `time: \"real\"`")),
+  nap: Effect.sleep,
   rest: Effect.void,
   still: (work) => work
 })
@@ -55,15 +64,20 @@ export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
 /** A service that is busy for so many turns of the event loop will be so forever. */
 const turnsMax = 1_000_000
 
+/** How long a nap is at most, unless it was to be longer. */
+const napMax = Duration.toMillis("1 hour")
+
 const make = Effect.fnUntraced(function*(startsAt: number) {
   const activity = makeActivity(yield* Scheduler.Scheduler)
   const sleepers = Sleepers.make()
   const one = Semaphore.makeUnsafe(1)
   let now = startsAt
+  /** Of the time that passes, or passed last. */
+  let end = startsAt
 
   const move = Effect.fnUntraced(function*(endOf: (now: number) => number) {
     yield* activity.rest
-    const end = endOf(now)
+    end = endOf(now)
     for (let due = sleepers.takeDue(end); due !== undefined; due = sleepers.takeDue(end)) {
       now = due.at
       due.wake()
@@ -74,6 +88,12 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
 
   const advance = (duration: Duration.Input) =>
     move((now) => now + Duration.toMillis(Duration.fromInputUnsafe(duration)))
+
+  const nap = (duration: Duration.Input) =>
+    Effect.suspend(() => {
+      const least = Duration.toMillis(Duration.fromInputUnsafe(duration))
+      return Effect.sleep(Math.max(least, Math.min(end - now - least, napMax)))
+    })
 
   const nanosOf = (millis: number) => BigInt(Math.round(millis * 1e6))
   const clock: TestClock.TestClock = {
@@ -97,7 +117,7 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
     setTime: (timestamp) => move(() => timestamp),
     withLive: Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
   }
-  const time = VirtualTime.of({ advance, rest: activity.rest, still: activity.still })
+  const time = VirtualTime.of({ advance, nap, rest: activity.rest, still: activity.still })
   return { clock, scheduler: activity.scheduler, time }
 })
 

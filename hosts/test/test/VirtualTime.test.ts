@@ -78,6 +78,36 @@ it.effect("who gives up sleeping is not woken, and who sleeps for nothing or for
     assert.deepStrictEqual(notes, ["nothing 0"])
   }).pipe(virtual))
 
+it.effect("who naps sleeps through a long time, and has looked shortly before its end", () =>
+  Effect.gen(function*() {
+    const { advance, nap } = yield* VirtualTime.VirtualTime
+    const hour = 3_600_000
+    const looks: Array<number> = []
+    const look = Effect.map(elapsed, (at) => looks.push(at))
+    yield* Effect.forkChild(Effect.forever(Effect.andThen(nap("1 minute"), look)))
+    yield* advance("2 minutes")
+    assert.deepStrictEqual(looks.splice(0), [60_000, 120_000])
+    yield* advance("59 seconds")
+    assert.deepStrictEqual(looks.splice(0), [])
+    yield* advance("3 hours")
+    const first = 180_000
+    assert.deepStrictEqual(looks.splice(0), [
+      first,
+      first + hour,
+      first + 2 * hour,
+      119_000 + 3 * hour,
+      179_000 + 3 * hour
+    ])
+  }).pipe(virtual))
+
+it.effect("a nap that was to be longer than an hour is not cut short", () =>
+  Effect.gen(function*() {
+    const { advance, nap } = yield* VirtualTime.VirtualTime
+    const woken = yield* Effect.forkChild(Effect.andThen(nap("3 hours"), elapsed))
+    yield* advance("1 day")
+    assert.strictEqual(yield* Fiber.join(woken), 3 * 3_600_000)
+  }).pipe(virtual))
+
 it.effect("rest lets everything happen that takes no time", () =>
   Effect.gen(function*() {
     const { rest } = yield* VirtualTime.VirtualTime

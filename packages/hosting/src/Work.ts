@@ -36,7 +36,7 @@ export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
 /** Ends what nobody else ends, and deletes what nobody needs any more. */
-export const layerSweeps = Layer.unwrap(Effect.gen(function*() {
+export const layerSweepsWith = Effect.fnUntraced(function*(options: Sweeper.SweeperOptions) {
   const generations = yield* GenerationSweep.GenerationSweep
   const idempotency = yield* Idempotency.Idempotency
   const ledger = yield* Ledger.Ledger
@@ -59,5 +59,8 @@ export const layerSweeps = Layer.unwrap(Effect.gen(function*() {
     { name: "counters of limits", every: "5 minutes", run: limits.sweep },
     { name: "places of lost processes", every: "5 minutes", run: places.sweep },
     { name: "budgets of past days", every: "1 hour", run: budgets.sweep }
-  ])
-}))
+  ], options)
+}, Layer.unwrap)
+
+/** `layerSweepsWith` with its defaults. */
+export const layerSweeps = layerSweepsWith({})

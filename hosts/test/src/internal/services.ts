@@ -36,7 +36,7 @@ export const layer = (options: TestHostOptions) => {
     UrlSigner.layer({ keys: [Redacted.make("the test host signs its links so")] })
   )
   const worker = Work.layerWorker({ name: "test", concurrency: workers, resultTtl, ...alone })
-  return Layer.mergeAll(worker, Work.layerSweeps).pipe(
+  return Layer.mergeAll(worker, sweeps).pipe(
     Layer.provideMerge(stillness),
     Layer.provideMerge(services),
     Layer.provideMerge(surroundings),
@@ -50,10 +50,13 @@ export const layer = (options: TestHostOptions) => {
 
 /**
  * There is no other worker that could have told of work, or take over. Looking for
- * either every few seconds would be most of what happens in a day of virtual time.
+ * either every few seconds would be most of what happens in a month of virtual time.
  * A job that runs when the host stops is given up, since nobody moves time for it.
  */
-const alone = { grace: 0, lease: "1 hour", pollInterval: "1 hour" } as const
+const alone = { grace: 0, lease: "1 day", pollInterval: "1 day" } as const
+
+/** So would be looking every minute for what nobody needs any more. */
+const sweeps = Layer.unwrap(Effect.map(VirtualTime.VirtualTime, ({ nap }) => Work.layerSweepsWith({ pause: nap })))
 
 const timeOf = (options: TestHostOptions) =>
   options.time === "real" ? VirtualTime.layerReal : VirtualTime.layer(Number(options.startsAt ?? startsAt))
