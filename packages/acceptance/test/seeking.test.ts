@@ -1,12 +1,11 @@
 /** A video of a job in a real browser: what a `<video>` with the URL of a result can do. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, type TestContext } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { createServer } from "node:http"
 import { delimiter, join } from "node:path"
 import { chromium, type Page } from "playwright-core"
-import type { TestContext } from "vitest"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as FileGenerator from "../src/FileGenerator.ts"

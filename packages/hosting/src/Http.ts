@@ -1,11 +1,18 @@
 /** Serves the interface over HTTP, and stops in good order. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Changes } from "@kinora/generations"
-import { AdminRoutes, type HttpServerOptions, HttpServerRoutes, Readiness } from "@kinora/http-server"
+import {
+  AdminRoutes,
+  type HttpServerOptions,
+  HttpServerRoutes,
+  Readiness,
+  UnreadableRequest
+} from "@kinora/http-server"
 import { BlobStore } from "@kinora/storage"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Database from "./Database.ts"
@@ -131,6 +138,14 @@ const makeServer = () => {
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
+  // What else a client expects is none of our business; Node would refuse it without an envelope.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  server.on("clientError", (_, socket) => {
+    const underWay = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
+    if (!socket.writable) socket.destroy()
+    else if (underWay !== undefined) underWay.once("finish", () => socket.end(() => socket.destroy()))
+    else socket.end(UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`), () => socket.destroy())
+  })
 
   const endConnections = Effect.sync(() => {
     isEnding = true
