@@ -36,6 +36,8 @@ export interface Program {
   readonly kill: Effect.Effect<Ended>
   /** Bytes of memory that it has at the moment, as Linux counts them (resident set). */
   readonly memory: Effect.Effect<number>
+  /** Bytes of its heap and its buffers that are in use: what a collection of garbage leaves. Of a measured program only. */
+  readonly memoryInUse: Effect.Effect<number>
 }
 
 /** A server that takes requests. */
@@ -52,13 +54,10 @@ export const start = (
 ): Effect.Effect<Program, never, Scope.Scope> => Effect.map(launch(name, environment), ({ program }) => program)
 
 /** Starts a server and waits until it takes requests. */
-export const startServer = Effect.fn("Program.startServer")(function*(environment: Readonly<Record<string, string>>) {
-  const launched = yield* launch("server", environment)
-  const line = yield* launched.firstLine
-  const { api_key, base_url } = yield* Schema.decodeEffect(ServerLine)(line).pipe(Effect.orDie)
-  const server: Server = { ...launched.program, baseUrl: base_url, apiKey: api_key }
-  return server
-})
+export const startServer = (environment: Readonly<Record<string, string>>) => launchServer(environment, false)
+
+/** As `startServer`, and the server can be asked for `memoryInUse`. */
+export const startMeasuredServer = (environment: Readonly<Record<string, string>>) => launchServer(environment, true)
 
 /** Starts a worker and waits until it works. */
 export const startWorker = Effect.fn("Program.startWorker")(function*(environment: Readonly<Record<string, string>>) {
@@ -83,9 +82,13 @@ interface Launched {
   readonly firstLine: Effect.Effect<string, NotReady>
 }
 
-const launch = Effect.fnUntraced(function*(name: Name, environment: Readonly<Record<string, string>>) {
+const launch = Effect.fnUntraced(function*(
+  name: Name,
+  environment: Readonly<Record<string, string>>,
+  measured = false
+) {
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => run(name, environment)),
+    Effect.sync(() => run(name, environment, measured)),
     ({ ended, process }) => endBy(process, ended, "SIGKILL")
   )
   const { ended, line, process } = child
@@ -94,7 +97,8 @@ const launch = Effect.fnUntraced(function*(name: Name, environment: Readonly<Rec
     ended: Effect.promise(() => ended),
     stop: endBy(process, ended, "SIGTERM"),
     kill: endBy(process, ended, "SIGKILL"),
-    memory: residentOf(process.pid ?? 0)
+    memory: residentOf(process.pid ?? 0),
+    memoryInUse: measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
   }
   const launched: Launched = {
     program,
@@ -104,6 +108,17 @@ const launch = Effect.fnUntraced(function*(name: Name, environment: Readonly<Rec
     )
   }
   return launched
+})
+
+const launchServer = Effect.fn("Program.startServer")(function*(
+  environment: Readonly<Record<string, string>>,
+  measured: boolean
+) {
+  const launched = yield* launch("server", environment, measured)
+  const line = yield* launched.firstLine
+  const { api_key, base_url } = yield* Schema.decodeEffect(ServerLine)(line).pipe(Effect.orDie)
+  const server: Server = { ...launched.program, baseUrl: base_url, apiKey: api_key }
+  return server
 })
 
 const endBy = (process: ChildProcess, ended: Promise<Ended>, signal: "SIGTERM" | "SIGKILL") =>
@@ -120,17 +135,39 @@ const residentOf = (pid: number) =>
     return Number(kibibytes) * 1024
   })
 
-const run = (name: Name, environment: Readonly<Record<string, string>>) => {
-  const main = join(repository, "hosts", name, "src/main.ts")
-  const child = spawn(process.execPath, ["--conditions=@kinora/source", main, "--json"], {
-    env: { ...environment },
-    stdio: ["ignore", "pipe", "pipe"]
+/** Answers its parent's messages. Collected twice, since buffers are given up after the objects that hold them. */
+const probe = `data:text/javascript,${
+  encodeURIComponent(`
+    process.on("message", () => {
+      gc()
+      gc()
+      const { external, heapUsed } = process.memoryUsage()
+      process.send(external + heapUsed)
+    })
+    process.channel.unref()
+  `)
+}`
+
+const askProbe = (process: ChildProcess) =>
+  Effect.callback<number>((resume) => {
+    process.once("message", (bytes) => resume(Effect.succeed(Number(bytes))))
+    process.send("memory")
   })
+
+const run = (name: Name, environment: Readonly<Record<string, string>>, measured: boolean) => {
+  const main = join(repository, "hosts", name, "src/main.ts")
+  const options = ["--conditions=@kinora/source", ...(measured ? ["--expose-gc", `--import=${probe}`] : [])]
+  const child = spawn(process.execPath, [...options, main, "--json"], {
+    env: { ...environment },
+    stdio: ["ignore", "pipe", "pipe", measured ? "ipc" : "ignore"]
+  })
+  const { stderr, stdout } = child
+  if (stdout === null || stderr === null) throw new Error(`The ${name} has no output`)
   const output = { stdout: "", stderr: "" }
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+  stdout.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text
   })
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  stderr.setEncoding("utf8").on("data", (text: string) => {
     output.stderr += text
   })
   const ended = new Promise<Ended>((resolve, reject) => {
@@ -139,7 +176,7 @@ const run = (name: Name, environment: Readonly<Record<string, string>>) => {
     child.once("close", (code, signal) => resolve({ code, signal, ...output }))
   })
   const line = new Promise<Result.Result<string, Ended>>((resolve, reject) => {
-    createInterface(child.stdout).once("line", (text) => resolve(Result.succeed(text)))
+    createInterface(stdout).once("line", (text) => resolve(Result.succeed(text)))
     ended.then((ended) => resolve(Result.fail(ended)), reject)
   })
   return { process: child, ended, line }

@@ -67,6 +67,22 @@ export const read = (socket: Socket): Effect.Effect<RawAnswer, NotHttp> =>
     parse
   )
 
+/** Reads at least so many bytes, head and all, and then nothing more. Answers with how many; fails when there are less. */
+export const readSome = (socket: Socket, bytesMin: number): Effect.Effect<number, NotHttp> =>
+  Effect.callback((resume) => {
+    let count = 0
+    const stop = () => socket.off("data", add).off("close", end).pause()
+    const add = (chunk: Buffer) => {
+      count += chunk.length
+      if (count < bytesMin) return
+      stop()
+      resume(Effect.succeed(count))
+    }
+    const end = () => resume(Effect.fail(new NotHttp({ received: `${count} bytes` })))
+    socket.on("data", add).once("close", end)
+    return Effect.sync(stop)
+  })
+
 /** Sends a request on a connection of its own and reads the answer to its end. */
 export const send = (baseUrl: string, request: RawRequest): Effect.Effect<RawAnswer, NotHttp> =>
   Effect.flatMap(open(baseUrl), (socket) => Effect.andThen(write(socket, request), read(socket))).pipe(Effect.scoped)

@@ -1,0 +1,135 @@
+/**
+ * Clients that read a large result slowly, go away, or lose their server: what they
+ * cost in memory (D35), and what of the account's day they use up (D29, D34).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import type { ModelInput } from "@kinora/catalog/Model"
+import { Places } from "@kinora/rate-limit"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import * as Books from "../src/Books.ts"
+import * as Client from "../src/Client.ts"
+import * as Drill from "../src/Drill.ts"
+import * as Program from "../src/Program.ts"
+import * as RawHttp from "../src/RawHttp.ts"
+import { makeSite } from "./sites.ts"
+
+const mebibyte = 1024 ** 2
+const size = 256 * mebibyte
+const large: ModelInput = {
+  ...Drill.model({ id: "drill-large" }),
+  kind: "video",
+  capabilities: ["text_to_video"],
+  output_formats: ["video/mp4"],
+  driver: { name: "scripted", options: { bytes: size } }
+}
+
+/** What a server sets aside of the day for a stream at a time (`downloadBlockBytes`). */
+const block = 16 * mebibyte
+
+describe.concurrent("slow readers", { timeout: 300_000 }, () => {
+  it.live("200 of them cost less than 100 KiB each, hold the server back, and are counted for what was sent (D34, D35)", () =>
+    Effect.gen(function*() {
+      const readersCount = 200
+      const { account, open, server, used } = yield* serveLarge({
+        KINORA_DOWNLOAD_STREAMS: String(2 * readersCount),
+        KINORA_DOWNLOAD_MULTIPLE: "100"
+      })
+      const openMany = (count: number) =>
+        Effect.forEach(Array.from({ length: count }), () => open(server), { concurrency: 20 })
+
+      // What the server learns from its first readers is not counted as that of the others.
+      yield* Effect.scoped(openMany(20))
+      yield* account.released
+      const [before, usedBefore] = [yield* server.memoryInUse, yield* used(server)]
+
+      yield* Effect.gen(function*() {
+        yield* openMany(readersCount)
+        const grown = (yield* server.memoryInUse) - before
+        assert.isBelow(grown / readersCount, 100 * 1024)
+        // They have read a little each, and what fits the buffers of the system is on its way; no second block.
+        assert.isAtMost((yield* used(server)) - usedBefore, readersCount * block)
+        assert.isAbove((yield* used(server)) - usedBefore, readersCount * readMin)
+      }).pipe(Effect.scoped)
+
+      yield* account.released
+      const sent = (yield* used(server)) - usedBefore
+      assert.isAtLeast(sent, readersCount * readMin)
+      assert.isBelow(sent, readersCount * block)
+
+      const part = yield* Client.send(account.url(server), { headers: { range: "bytes=1000-300999" } })
+      assert.deepStrictEqual([part.status, part.bytes.length], [206, 300_000])
+      yield* account.released
+      assert.strictEqual((yield* used(server)) - usedBefore, sent + 300_000)
+    }))
+
+  it.live("of a server that is killed leave their places and all but what was sent (D29)", () =>
+    Effect.gen(function*() {
+      const { account, environment, open, server, used } = yield* serveLarge({})
+      yield* Effect.forEach(Array.from({ length: 8 }), () => open(server), { concurrency: 8 })
+      const refused = yield* Client.send(account.url(server), { method: "HEAD" })
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "5"])
+      const heir = yield* Program.startServer({ ...environment, KINORA_WORKERS: "0" })
+      yield* server.kill
+
+      // Every place is a lease of 30 seconds.
+      const url = account.url(heir)
+      const ask = Client.send(url, { headers: { range: "bytes=0-99" } })
+      const first = yield* ask
+      assert.deepStrictEqual([first.status, Client.errorCodeOf(first)], [429, "download_limited"])
+      const later = yield* Effect.repeat(ask, {
+        until: ({ status }) => status !== 429,
+        schedule: Schedule.spaced("1 second")
+      })
+      assert.deepStrictEqual([later.status, later.bytes.length], [206, 100])
+      yield* account.released
+      const counted = yield* used(heir)
+      assert.isAtLeast(counted, 8 * readMin + 100)
+      // Of the 2 GiB that they had asked for.
+      assert.isAtMost(counted, 8 * block + 100)
+    }))
+})
+
+/** What a reader reads before it stops, at least: the stream is under way, and waits for it. */
+const readMin = 64 * 1024
+
+const Account = Schema.fromJsonString(
+  Schema.Struct({ results: Schema.Struct({ download: Schema.Struct({ used_bytes_today: Schema.Int }) }) })
+)
+
+const decodeAccount = (bytes: Uint8Array) =>
+  Schema.decodeEffect(Account)(new TextDecoder().decode(bytes)).pipe(
+    Effect.map(({ results }) => results.download.used_bytes_today),
+    Effect.orDie
+  )
+
+/** A server with one account that has a large result. */
+const serveLarge = Effect.fnUntraced(function*(settings: Readonly<Record<string, string>>) {
+  const site = yield* makeSite("Postgres", [large])
+  const environment = { ...site.environment, ...settings }
+  const server = yield* Program.startMeasuredServer(environment)
+  const books = yield* Layer.build(Books.layer(site))
+  const { id, key } = yield* Effect.provide(Books.openAccount({ credits: 1 }), books)
+  const created = Client.jobOf(yield* Client.make(server.baseUrl, key).create({ model: large.id }))
+  const { output } = yield* Client.make(server.baseUrl, key).awaitEnd(created.id)
+  assert.strictEqual(output?.bytes, size)
+  const { pathname, search } = new URL(output?.url ?? "")
+  const target = `${pathname}${search}`
+
+  const held = Effect.provide(Places.Places.use((places) => places.held(`streams:${id}`)), books)
+  const account = {
+    /** The result at a server; all sign with the same keys. */
+    url: ({ baseUrl }: Program.Server) => `${baseUrl}${target}`,
+    /** Waits until no stream has a place: it is given back after the bytes were settled. */
+    released: Effect.repeat(held, { until: (count) => count === 0 })
+  }
+  /** Bytes of the account's day that are used or set aside, as a server tells it. */
+  const used = ({ baseUrl }: Program.Server) =>
+    Effect.flatMap(Client.make(baseUrl, key).request("/v1/account"), ({ bytes }) => decodeAccount(bytes))
+  /** A reader that has read a part, stops, and goes away when the scope closes. */
+  const open = Effect.fnUntraced(function*({ baseUrl }: Program.Server) {
+    const socket = yield* RawHttp.open(baseUrl)
+    yield* RawHttp.write(socket, { method: "GET", target })
+    return yield* RawHttp.readSome(socket, readMin)
+  })
+  return { account, environment, open, server, used }
+})
