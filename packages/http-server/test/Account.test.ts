@@ -167,6 +167,9 @@ it.effect("refuses a range that is none with invalid_range (D36)", () =>
       "from=2026-11-22",
       "from=2026-11-02&to=2026-11-01",
       "from=2026-10-21",
+      // There is no year 0.
+      "from=0000-12-31&to=0001-01-01",
+      "to=0001-01-06",
       "from=2026-01-01&to=2026-02-01"
     ]
     for (const range of ranges) {

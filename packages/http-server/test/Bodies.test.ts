@@ -64,6 +64,17 @@ it.effect("refuses a body with more in it to parse than any request needs, at bo
       assert.include(issue?.message, "at most 1000 bytes")
     }
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
+    // However the type is spelled, what is parsed as JSON is weighed before.
+    const heavy = JSON.stringify({ ...body, more: Array(600).fill(1) })
+    for (const type of ["application/json\t; charset=utf-8", "Application/JSON", "\u00a0application/json"]) {
+      const headers = { "content-type": type }
+      const { details } = errorOf(
+        yield* send("POST", "/v1/images/generations", { key, body: heavy, headers }),
+        "invalid_request"
+      )
+      const [issue] = details["issues"] as ReadonlyArray<{ readonly message: string }>
+      assert.include(issue?.message, "at most 1000 bytes", type)
+    }
     const long = { ...body, params: { prompt: "a".repeat(4000) } }
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: long })).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { UploadError, Uploads } from "@kinora/generations"
 import { Generation as WireGeneration, Upload } from "@kinora/http-api"
-import { Deferred, Effect, Fiber, Schema } from "effect"
+import { Bytes, Deferred, Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -62,6 +62,19 @@ it.effect("takes an image as the body or as the part file of a form, and jobs st
       assert.isTrue(status === 201 || status === 200)
       const { params } = Schema.decodeUnknownSync(WireGeneration.Generation)(json)
       assert.deepStrictEqual(params.images, [{ index: 0, mime: "image/png", width: 1, height: 1 }])
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("looks itself at a part whose type nobody named (D18, D19)", () =>
+  Effect.gen(function*() {
+    const { upload } = yield* open()
+    const type = { "content-type": "multipart/form-data; boundary=x" }
+    const encode = (text: string) => new TextEncoder().encode(text)
+    for (const line of ["", "Content-Type: application/octet-stream\r\n"]) {
+      const head = encode(`--x\r\nContent-Disposition: form-data; name="file"; filename="lake.png"\r\n${line}\r\n`)
+      const answer = yield* upload(Bytes.concat([head, Host.pixel, encode("\r\n--x--\r\n")]), type)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(strictly(answer.json).mime, "image/png")
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 

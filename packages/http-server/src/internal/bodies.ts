@@ -59,6 +59,9 @@ export const make = (options: HttpServerOptions) => {
 /** What stands around a file in multipart/form-data. */
 export const multipartOverheadMax = 16 * 1024
 
+/** A media type without its parameters and the space around it, told apart as the framework does. */
+export const mediaType = (header: string): string => header.split(";", 1)[0]!.trim().toLowerCase()
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -81,9 +84,9 @@ const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): numbe
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
 
-/** What is not, or says nothing, is for the framework to judge. */
+/** Whatever the framework would parse as JSON; what says nothing is that as well. */
 const isJsonRequest = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  /^application\/json *(;|$)/i.test(headers["content-type"] ?? "application/json")
+  mediaType(headers["content-type"] ?? "application/json") === "application/json"
 
 const tooLarge = (bytesMax: number) =>
   errorResponse("payload_too_large", {

@@ -4,12 +4,12 @@ import { imageTypes } from "@kinora/http-api/Upload"
 import { Bytes, Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { multipartOverheadMax } from "./bodies.ts"
+import { mediaType, multipartOverheadMax } from "./bodies.ts"
 
 /** Reads the image of a request. At most `uploadBytesMax` bytes of it are held. */
 export const read = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions) {
-    const type = mediaType(request.headers["content-type"])
+    const type = mediaType(request.headers["content-type"] ?? "")
     if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax)
     if (!imageTypes.some((known) => known === type)) return yield* unsupported
     // As everywhere, a body that cannot be read is for the edge to answer.
@@ -24,7 +24,8 @@ export const read = Effect.fnUntraced(
 /** What was sent, and what the client says that it is. */
 interface Sent {
   readonly bytes: Uint8Array
-  readonly declared: string
+  /** `undefined`: nothing. */
+  readonly declared: string | undefined
 }
 
 const readPart = Effect.fnUntraced(
@@ -32,7 +33,7 @@ const readPart = Effect.fnUntraced(
     const found: Array<Sent> = []
     const take = Effect.fnUntraced(function*(part: Multipart.Part) {
       if (!Multipart.isFile(part) || part.key !== "file" || found.length > 0) return yield* notOneFile
-      found.push({ bytes: yield* collect(part.content, bytesMax), declared: mediaType(part.contentType) })
+      found.push({ bytes: yield* collect(part.content, bytesMax), declared: declaredOf(part) })
     })
     yield* Stream.runForEach(request.multipartStream, take)
     const [file] = found
@@ -73,8 +74,11 @@ const collect = Effect.fnUntraced(function*<E>(stream: Stream.Stream<Uint8Array,
   return Bytes.concat(chunks)
 })
 
-/** Without its parameters. */
-const mediaType = (header: string | undefined): string => (header ?? "").split(";", 1)[0]!.trim().toLowerCase()
+/** What a part says that it is. This type says nothing, and is that of a file whose part names none. */
+const declaredOf = ({ contentType }: Multipart.File): string | undefined => {
+  const type = mediaType(contentType)
+  return type === "application/octet-stream" ? undefined : type
+}
 
 const tooLarge = (bytesMax: number) =>
   new PayloadTooLarge({

@@ -15,7 +15,9 @@ export const parse = ({ from, to }: Asked, now: DateTime.Utc): Result.Result<Usa
   const first = from === undefined
     ? Option.some(DateTime.subtract(last.value, { days: defaultDays - 1 }))
     : parseDay(from)
-  if (Option.isNone(first)) return Result.fail("from must be a day that exists, as YYYY-MM-DD.")
+  if (Option.isNone(first) || first.value.epochMilliseconds < firstDay) {
+    return Result.fail("from must be a day that exists, as YYYY-MM-DD.")
+  }
   const days = 1 + (last.value.epochMilliseconds - first.value.epochMilliseconds) / millisPerDay
   if (days < 1) return Result.fail("from must not be after to; without to, that is today.")
   if (days > daysMax) return Result.fail(`A report spans at most ${daysMax} days, both ends included; ask for less.`)
@@ -29,6 +31,9 @@ export const parse = ({ from, to }: Asked, now: DateTime.Utc): Result.Result<Usa
 const defaultDays = 7
 const daysMax = 31
 const millisPerDay = 86_400_000
+
+/** 0001-01-01. There is no year 0, and Postgres refuses dates of it. */
+const firstDay = -62_135_596_800_000
 
 /** 00:00 UTC of a day. Dates that do not exist would roll over into ones that do. */
 const parseDay = (text: string): Option.Option<DateTime.Utc> =>
