@@ -8,7 +8,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
-import { Animated, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
+import { Animated, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
 
 /** Normalises and derives images. PNG, JPEG and WebP are read. */
 export class Media extends Context.Service<Media, {
@@ -51,7 +51,7 @@ export interface Derivative {
 
 /** Limits of a `Media`. */
 export interface MediaOptions {
-  /** The longest file that is read, in bytes. Default 64 MiB. */
+  /** The longest file that is read, and that normalising makes, in bytes. Default 64 MiB. */
   readonly bytesMax?: number | undefined
   /** The longest file that is normalised, in bytes. Default 10 MiB (D18). */
   readonly inputBytesMax?: number | undefined
@@ -116,6 +116,10 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
           limits,
           (image) => Decoder.encodeAs[mime](image.autoOrient())
         )
+        // What filters of PNG make small can be hundreds of times as long without them, and somebody keeps it.
+        if (data.length > bytesMax) {
+          return yield* new MediaError({ reason: new GrewTooLong({ bytes: data.length, bytesMax }) })
+        }
         return { mime, width: info.width, height: info.height, bytes: data }
       }))
     }),

@@ -23,6 +23,12 @@ export class TooManyBytes extends Schema.TaggedError<TooManyBytes>("@kinora/medi
   bytesMax: Schema.Int
 }) {}
 
+/** More bytes than may be read, once it was written anew: a file can hold in little what another of its format cannot. */
+export class GrewTooLong extends Schema.TaggedError<GrewTooLong>("@kinora/media/GrewTooLong")("GrewTooLong", {
+  bytes: Schema.Int,
+  bytesMax: Schema.Int
+}) {}
+
 /** More pixels than may be decoded, by the header: nothing was decoded. */
 export class TooManyPixels extends Schema.TaggedError<TooManyPixels>("@kinora/media/TooManyPixels")("TooManyPixels", {
   width: Schema.Int,
@@ -59,6 +65,7 @@ export const Reason = Schema.Union([
   UnsupportedFormat,
   Mislabelled,
   TooManyBytes,
+  GrewTooLong,
   TooManyPixels,
   TooNarrow,
   Animated,
@@ -95,6 +102,9 @@ const messageOf = (reason: Reason): string => {
         " Declare what it is, or leave the type out."
     case "TooManyBytes":
       return `The image has ${reason.bytes} bytes; at most ${reason.bytesMax} are taken. Make it smaller or compress it more.`
+    case "GrewTooLong":
+      return `The image has ${reason.bytes} bytes once it is written anew; at most ${reason.bytesMax} are kept.` +
+        " Scale it down or send it as JPEG."
     case "TooManyPixels":
       return `The image has ${reason.width} x ${reason.height} pixels; at most ${reason.pixelsMax} in all are taken.` +
         " Scale it down."
