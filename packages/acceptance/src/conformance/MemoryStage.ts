@@ -1,0 +1,58 @@
+/** The stage in this process: everything in memory, and time that the test moves. */
+import { TestHost } from "@kinora/host-test"
+import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
+import { Clock, Context, type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { IpNetwork } from "effect/net"
+import * as Stage from "./Stage.ts"
+import { models } from "./StageModels.ts"
+
+/** What the host is told that is not usual. */
+export type MemoryOptions = Pick<TestHostOptions, "http" | "resultTtl" | "startsAt" | "workers">
+
+/** A stage that is stopped when it is disposed of. It logs nothing: every operator's step would be a line. */
+export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & AsyncDisposable> =>
+  Effect.runPromise(
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(layer(options), scope).pipe(
+        Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+      )
+      const run = Effect.runPromiseWith(context)
+      const kinora = Context.get(context, TestHost.TestHost)
+      const clock = Context.get(context, Clock.Clock)
+
+      const fetch: Stage.Fetch = (path, init) => kinora.fetch(path, { ...init, apiKey: null })
+      const admin = Stage.withToken(fetch, Stage.adminToken)
+      const now = () => new Date(clock.currentTimeMillisUnsafe())
+      const advance = (duration: Duration.Input) => run(kinora.time.advance(duration))
+      const stage: Stage.MemoryStage & AsyncDisposable = {
+        host: "memory",
+        baseUrl: kinora.baseUrl,
+        fetch,
+        admin,
+        openAccount: Stage.makeOpenAccount({ admin, fetch, now }),
+        overSocket: async () => {
+          const socket = await run(kinora.listen)
+          return (path, init) => globalThis.fetch(new URL(path, socket), init)
+        },
+        now,
+        advance,
+        elapse: advance,
+        [Symbol.asyncDispose]: () => run(Scope.close(scope, Exit.void))
+      }
+      return stage
+    }).pipe(Effect.provide(Logger.layer([])))
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layer = (options: MemoryOptions) =>
+  TestHost.layer({
+    models,
+    procedural: true,
+    adminToken: Stage.adminToken,
+    ...options,
+    http: { trustedProxies: [IpNetwork.fromStringUnsafe(Stage.trustedProxies)], ...options.http }
+  })

@@ -1,0 +1,94 @@
+/** The stage as a server of its own on a database, asked over a socket. Its time is everybody's. */
+import { PgClient } from "@effect/sql-pg"
+import { TestDatabase } from "@kinora/testkit"
+import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import * as Program from "../Program.ts"
+import * as Site from "../Site.ts"
+import * as Stage from "./Stage.ts"
+import { models } from "./StageModels.ts"
+
+/** A server on a Postgres in which a test interferes, so that it is the test's alone. */
+export interface FaultyStage extends Stage.Stage {
+  /** Runs a statement; answers with its rows. */
+  readonly sql: (statement: string) => Promise<ReadonlyArray<unknown>>
+  /** Starts a second server that shares database and files with this one. */
+  readonly another: () => Promise<Stage.Stage>
+  /** Stops the server; answers with all that it logged. */
+  readonly stop: () => Promise<string>
+}
+
+/** A stage that is stopped when it is disposed of. */
+export const start = (host: Exclude<Stage.Host, "memory">): Promise<Stage.Stage & AsyncDisposable> =>
+  opened(Effect.map(startServer(host), ({ server }) => stageOf(host, server)))
+
+/** The same on a Postgres of its own, with ways to disturb it. */
+export const startFaulty = (): Promise<FaultyStage & AsyncDisposable> =>
+  opened(Effect.gen(function*() {
+    const { databaseUrl, environment, server } = yield* startServer("Postgres")
+    const scope = yield* Effect.scope
+    const database = yield* Layer.build(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
+    const sql = Context.get(database, PgClient.PgClient)
+    return {
+      ...stageOf("Postgres", server),
+      sql: (statement: string) => Effect.runPromise(sql.unsafe(statement)),
+      another: () =>
+        Effect.runPromise(
+          Effect.map(Scope.provide(Program.startServer(environment), scope), (server) => stageOf("Postgres", server))
+        ),
+      stop: () => Effect.runPromise(Effect.map(server.stop, ({ stderr, stdout }) => stdout + stderr))
+    }
+  }))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const clock = Clock.Clock.defaultValue()
+
+/** Builds a stage in a scope that closes when the stage is disposed of, and when it cannot be built. */
+const opened = <A extends object, E>(
+  stage: Effect.Effect<A, E, Scope.Scope>
+): Promise<A & AsyncDisposable> =>
+  Effect.runPromise(Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const built = yield* Effect.onError(
+      Scope.provide(stage, scope),
+      (cause) => Scope.close(scope, Exit.failCause(cause))
+    )
+    return { ...built, [Symbol.asyncDispose]: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  }))
+
+const startServer = Effect.fnUntraced(function*(host: Exclude<Stage.Host, "memory">) {
+  const databaseUrl = host === "Postgres" ? yield* TestDatabase.postgresUrl : ""
+  const site = yield* Site.make({ databaseUrl, models })
+  const environment = {
+    ...site.environment,
+    KINORA_ADMIN_TOKEN: Stage.adminToken,
+    KINORA_TRUSTED_PROXIES: Stage.trustedProxies,
+    // Jobs that take for ever hold a worker each.
+    KINORA_WORKERS: "256"
+  }
+  return { databaseUrl, environment, server: yield* Program.startServer(environment) }
+})
+
+const stageOf = (host: Stage.Host, { baseUrl }: Program.Server): Stage.Stage => {
+  const address = Stage.makeAddresses()
+  const send: Stage.Fetch = (path, init = {}) => {
+    const headers = new Headers(init.headers)
+    // Each request fails from an address of its own, so that tests do not use up each other's failures.
+    if (!headers.has("x-forwarded-for")) headers.set("x-forwarded-for", address())
+    return fetch(new URL(path, baseUrl), { ...init, headers })
+  }
+  const admin = Stage.withToken(send, Stage.adminToken)
+  const now = () => new Date(clock.currentTimeMillisUnsafe())
+  return {
+    host,
+    baseUrl,
+    fetch: send,
+    admin,
+    openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
+    overSocket: () => Promise.resolve(send),
+    now,
+    elapse: () => Promise.resolve()
+  }
+}

@@ -1,0 +1,91 @@
+/** Who may come in, and what becomes of those who may not (D3, D13, D28). */
+import { expect } from "@effect/vitest"
+import type { Fetch } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+/** A request of nobody that is said to come from this address. */
+const from = (fetch: Fetch, address: string) => fetch("/v1/models", { headers: { "x-forwarded-for": address } })
+
+export const authentication = ({ holds, inTime }: Define): void => {
+  holds("authentication.bearer", async (stage) => {
+    const account = await stage.openAccount()
+    const statusOf = async (authorization: string) =>
+      (await stage.fetch("/v1/models", { headers: { authorization } })).status
+    expect(await statusOf(`Bearer ${account.key}`)).toBe(200)
+    expect(await statusOf(`bearer ${account.key}`)).toBe(200)
+    const wrong = ["", "Bearer", "Bearer ", `Basic ${account.key}`, account.key, `Bearer ${account.key}x`]
+    for (const authorization of wrong) {
+      expect([authorization, await statusOf(authorization)]).toEqual([authorization, 401])
+    }
+    expect((await stage.fetch(`/v1/models?api_key=${account.key}`)).status).toBe(401)
+  })
+
+  holds("D3.form", async (stage) => {
+    const { key } = await stage.openAccount()
+    expect(key).toMatch(/^kin_[0-9A-Za-z]{49}$/)
+    const statusOf = async (key: string) =>
+      (await stage.fetch("/v1/models", { headers: { authorization: `Bearer ${key}` } })).status
+    const changed = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11)
+    expect([await statusOf(key), await statusOf(changed)]).toEqual([200, 401])
+  })
+
+  holds("D3.revoked", async (stage) => {
+    const account = await stage.openAccount()
+    expect((await account.fetch("/v1/models")).status).toBe(200)
+    const path = `/admin/v1/accounts/${account.id}/keys/${account.keyId}`
+    expect((await stage.admin(path, { method: "DELETE" })).status).toBe(204)
+    const until = stage.now().getTime() + 5_000
+    let status = 200
+    while (status === 200 && stage.now().getTime() < until) {
+      await stage.elapse("1 second")
+      status = (await account.fetch("/v1/models")).status
+    }
+    expect(status).toBe(401)
+  })
+
+  inTime(["authentication.limit", "limits.authentication", "errors.authLimit"], async (stage) => {
+    for (const n of Calls.numbers(60)) {
+      const response = await stage.fetch("/v1/models")
+      expect(Calls.limitOf(response)).toMatchObject({ limit: 60, remaining: 59 - n })
+      await Calls.refusalOf(response, 401, "unauthorized")
+    }
+    await stage.advance("20 seconds")
+    const refused = await stage.fetch("/v1/models")
+    expect(Calls.retryOf(refused)).toEqual({ seconds: 40, millis: 40_000 })
+    expect((await Calls.refusalOf(refused, 429, "rate_limited")).details["scope"]).toBe("auth")
+    await stage.advance("40 seconds")
+    await Calls.refusalOf(await stage.fetch("/v1/models"), 401, "unauthorized")
+  })
+
+  inTime("D28.others", async (stage) => {
+    const account = await stage.openAccount()
+    for (const _ of Calls.numbers(61)) await stage.fetch("/v1/models")
+    await Calls.refusalOf(await stage.fetch("/v1/models"), 429, "rate_limited")
+    expect((await account.fetch("/v1/models")).status).toBe(200)
+  })
+
+  holds("D28.forwarded", async (stage) => {
+    const fetch = await stage.overSocket()
+    await Calls.inOneMinute(stage, async (attempt) => {
+      const remainingOf = async (address: string) => Calls.limitOf(await from(fetch, address)).remaining
+      const [one, other] = [`203.0.113.${attempt}`, `203.0.113.${100 + attempt}`]
+      expect(await remainingOf(one)).toBe(59)
+      expect(await remainingOf(other)).toBe(59)
+      // What a client puts in front of its own address does not count.
+      expect(await remainingOf(`198.51.100.9, ${one}`)).toBe(58)
+      expect(await remainingOf(`198.51.100.10, ${one}, 127.0.0.2`)).toBe(57)
+    })
+  })
+
+  holds("D28.ipv6", async (stage) => {
+    const fetch = await stage.overSocket()
+    await Calls.inOneMinute(stage, async (attempt) => {
+      const remainingOf = async (address: string) => Calls.limitOf(await from(fetch, address)).remaining
+      const network = `2001:db8:${attempt}:2`
+      expect(await remainingOf(`${network}::1`)).toBe(59)
+      expect(await remainingOf(`${network}:ffff::9`)).toBe(58)
+      expect(await remainingOf(`2001:db8:${attempt}:3::1`)).toBe(59)
+    })
+  })
+}

@@ -1,0 +1,242 @@
+/** Every error code, with its status, its headers and what brings it about (D40). */
+import { expect } from "@effect/vitest"
+import type { ErrorCode } from "@kinora/http-api/ErrorCode"
+import type { MemoryOptions } from "../../src/conformance/MemoryStage.ts"
+import type { Account, MemoryStage, Stage } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+export const codes = ({ holds, inTime }: Define): void => {
+  for (const [code, entry] of entriesOf(everywhere)) holds(`D40.${code}`, (stage) => check(stage, code, entry))
+  for (const [code, entry] of entriesOf(inMemory)) {
+    inTime(`D40.${code}`, (stage) => check(stage, code, entry), entry.options)
+  }
+}
+
+/** What brings a code about, and what its answer is. */
+interface Case<On extends Stage> {
+  readonly status: number
+  readonly cause: (account: Account, stage: On) => Promise<Response>
+  /** Headers besides those of the limit. */
+  readonly headers?: Readonly<Record<string, string | RegExp>>
+  /** Which group the error is about. Default: none. */
+  readonly plan?: string
+  readonly options?: MemoryOptions
+}
+
+type Cases<On extends Stage> = Partial<Readonly<Record<ErrorCode, Case<On>>>>
+
+const retrying = { "retry-after": /^[1-9]\d*$/, "retry-after-ms": /^\d+$/ }
+
+const contentOf = async (account: Account, wish?: Calls.Wish) =>
+  `/v1/generations/${(await Calls.completed(account, wish)).id}/content`
+
+/** The codes that come about on every host, by a request. */
+const everywhere: Cases<Stage> = {
+  invalid_request: { status: 400, cause: (account) => Calls.post(account, "/v1/generations", {}) },
+  invalid_params: { status: 400, cause: (account) => Calls.create(account, { params: { aspect_ratio: "7:1" } }) },
+  invalid_image: { status: 400, cause: (account) => Calls.create(account, { params: { images: [{ data: "AAAA" }] } }) },
+  invalid_idempotency_key: {
+    status: 400,
+    cause: (account) => Calls.create(account, { headers: { "idempotency-key": "x".repeat(256) } })
+  },
+  invalid_range: { status: 400, cause: (account) => account.fetch("/v1/usage?from=monday") },
+  plan_required: { status: 400, cause: (account) => Calls.image(account, { model: "picture" }) },
+  plan_conflict: {
+    status: 400,
+    cause: (account) => Calls.image(account, { plan: "studio" }, { "x-plan": "credits" })
+  },
+  model_not_in_plan: {
+    status: 400,
+    cause: (account) => Calls.create(account, { model: "credits-only", plan: "studio" }),
+    plan: "studio"
+  },
+  model_kind_mismatch: { status: 400, cause: (account) => Calls.image(account, { model: "film", plan: "credits" }) },
+  unauthorized: {
+    status: 401,
+    cause: (_, stage) => stage.fetch("/v1/models"),
+    headers: { "www-authenticate": /^Bearer\b/ }
+  },
+  invalid_signature: {
+    status: 401,
+    cause: async (account, stage) => stage.fetch(`${await contentOf(account)}?exp=9999999999&sig=AAAA`)
+  },
+  plan_inactive: {
+    status: 402,
+    cause: async (_, stage) => Calls.create(await stage.openAccount({ studio: null }), { plan: "studio" }),
+    plan: "studio"
+  },
+  insufficient_credits: {
+    status: 402,
+    cause: async (_, stage) => Calls.create(await stage.openAccount({ lots: [] })),
+    plan: "credits"
+  },
+  account_suspended: {
+    status: 403,
+    cause: async (account, stage) => {
+      await stage.admin(`/admin/v1/accounts/${account.id}/suspend`, { method: "POST" })
+      return awaitSuspended(account, stage)
+    }
+  },
+  not_found: { status: 404, cause: (account) => account.fetch("/v1/generations/nobody") },
+  model_not_found: { status: 404, cause: (account) => Calls.create(account, { model: "nobody" }) },
+  upload_not_found: { status: 404, cause: (account) => account.fetch("/v1/uploads/nobody", { method: "DELETE" }) },
+  result_not_found: {
+    status: 404,
+    cause: async (account) => {
+      const { id } = await Calls.ended(account, { model: "fails" })
+      return account.fetch(`/v1/generations/${id}/content`)
+    }
+  },
+  method_not_allowed: {
+    status: 405,
+    cause: (account) => account.fetch("/v1/models", { method: "DELETE" }),
+    headers: { allow: /\bGET\b/ }
+  },
+  not_cancellable: {
+    status: 409,
+    cause: async (account) => Calls.cancel(account, (await Calls.ended(account)).id),
+    headers: { "x-should-retry": "false" },
+    plan: "credits"
+  },
+  result_not_ready: {
+    status: 409,
+    cause: async (account) => {
+      const { id } = await Calls.createJob(account, { model: "slow" })
+      return account.fetch(`/v1/generations/${id}/content`)
+    }
+  },
+  payload_too_large: {
+    status: 413,
+    cause: (account) => Calls.post(account, "/v1/generations", "x".repeat(48 * 1024 * 1024 + 1))
+  },
+  unsupported_media_type: {
+    status: 415,
+    cause: (account) => Calls.post(account, "/v1/generations", "<job/>", { "content-type": "application/xml" })
+  },
+  range_not_satisfiable: {
+    status: 416,
+    cause: async (account) => account.fetch(await contentOf(account), { headers: { range: "bytes=4096-" } }),
+    headers: { "content-range": "bytes */4096" }
+  },
+  idempotency_key_reused: {
+    status: 422,
+    cause: async (account) => {
+      const headers = { "idempotency-key": "once" }
+      await Calls.create(account, { headers })
+      return Calls.create(account, { headers, model: "dear" })
+    }
+  },
+  generation_failed: {
+    status: 422,
+    cause: (account) => Calls.image(account, { model: "fails", plan: "credits" }),
+    plan: "credits"
+  },
+  content_rejected: {
+    status: 422,
+    cause: (account) => Calls.image(account, { model: "rejects", plan: "credits" }),
+    plan: "credits"
+  },
+  queue_full: {
+    status: 429,
+    cause: async (_, stage) => {
+      const account = await stage.openAccount({ credits: "business" })
+      for (const n of Calls.numbers(28)) await Calls.createJob(account, { model: "slow", params: { prompt: `${n}` } })
+      return Calls.create(account)
+    },
+    headers: retrying,
+    plan: "credits"
+  },
+  model_unavailable: {
+    status: 503,
+    cause: (account) => Calls.create(account, { model: "paused" }),
+    headers: retrying
+  }
+}
+
+/** The codes for which time passes, or for which a limit is small. */
+const inMemory: Cases<MemoryStage> = {
+  quota_exceeded: {
+    status: 402,
+    cause: async (_, stage) => {
+      const account = await stage.openAccount({ studio: "starter" })
+      const film = (n: number) => Calls.create(account, { plan: "studio", model: "film", params: { prompt: `${n}` } })
+      for (const n of Calls.numbers(5)) await film(n)
+      return film(6)
+    },
+    plan: "studio"
+  },
+  signature_expired: {
+    status: 403,
+    cause: async (account, stage) => {
+      const { output } = await Calls.completed(account)
+      await stage.advance("25 hours")
+      return stage.fetch(output.url)
+    }
+  },
+  result_expired: {
+    status: 410,
+    cause: async (account, stage) => {
+      const path = await contentOf(account)
+      await stage.advance("25 hours")
+      return account.fetch(path)
+    }
+  },
+  rate_limited: {
+    status: 429,
+    cause: async (account) => {
+      await account.fetch("/v1/models")
+      return account.fetch("/v1/models")
+    },
+    headers: retrying,
+    options: { http: { keyRequestsPerMinute: 1 } }
+  },
+  download_limited: {
+    status: 429,
+    cause: async (account) => account.fetch(await contentOf(account)),
+    headers: { ...retrying, "x-should-retry": "false" },
+    options: { http: { downloadBytesPerDay: 1_000 } }
+  },
+  generation_pending: {
+    status: 504,
+    cause: async (account, stage) => {
+      const asked = Calls.image(account, { model: "slow", plan: "credits" })
+      await stage.advance("1 minute")
+      return asked
+    },
+    headers: { "retry-after": "1", "retry-after-ms": "1000" }
+  },
+  unavailable: {
+    status: 503,
+    // There is room for fewer bytes of bodies than this one has.
+    cause: (account) => Calls.create(account),
+    headers: retrying,
+    options: { http: { bodiesBytesMax: 10 } }
+  }
+}
+
+/** The entries of a table, whose names `Object.entries` forgets. */
+const entriesOf = <On extends Stage>(table: Cases<On>) => Object.entries(table) as ReadonlyArray<[ErrorCode, Case<On>]>
+
+/** Asks until the suspension is noticed, for 5 seconds at most. */
+const awaitSuspended = async (account: Account, stage: Stage): Promise<Response> => {
+  const until = stage.now().getTime() + 5_000
+  let response = await account.fetch("/v1/models")
+  while (response.status === 200 && stage.now().getTime() < until) {
+    await stage.elapse("1 second")
+    response = await account.fetch("/v1/models")
+  }
+  return response
+}
+
+const check = async <On extends Stage>(stage: On, code: ErrorCode, { cause, headers = {}, plan, status }: Case<On>) => {
+  const response = await cause(await stage.openAccount(), stage)
+  for (const [name, value] of Object.entries(headers)) {
+    const expected = typeof value === "string" ? value : expect.stringMatching(value)
+    expect([name, response.headers.get(name)]).toEqual([name, expected])
+  }
+  for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+    expect([name, response.headers.get(name)]).toEqual([name, expect.stringMatching(/./)])
+  }
+  expect((await Calls.refusalOf(response, status, code)).plan).toBe(plan ?? null)
+}

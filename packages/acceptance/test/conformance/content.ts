@@ -1,0 +1,342 @@
+/** Downloading results: with a key, by a signed URL, whole or in part, and within limits (D31 to D35). */
+import { expect } from "@effect/vitest"
+import type { Account } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+const pathOf = (id: string) => `/v1/generations/${id}/content`
+
+/** The same URL with other values in its query; `undefined` leaves one out. */
+const withQuery = (url: string, changes: Readonly<Record<string, string | undefined>>): string => {
+  const changed = new URL(url)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) changed.searchParams.delete(name)
+    else changed.searchParams.set(name, value)
+  }
+  return changed.href
+}
+
+const queryOf = (url: string, name: string) => new URL(url).searchParams.get(name) ?? ""
+
+/** The same text with its first character another. */
+const forged = (text: string) => (text.startsWith("A") ? "B" : "A") + text.slice(1)
+
+export const content = (define: Define): void => {
+  answers(define)
+  pairs(define)
+  states(define)
+  files(define)
+}
+
+const answers = ({ holds }: Define): void => {
+  holds(["content.200", "service.content"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id, output } = await Calls.completed(account)
+    const response = await account.fetch(pathOf(id))
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/png"])
+    expect(response.headers.get("content-length")).toBe("4096")
+    expect((await response.bytes()).length).toBe(output.bytes)
+  })
+
+  holds(["content.206", "content.range", "D33.one"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const whole = await (await account.fetch(pathOf(id))).bytes()
+    for (
+      const [range, first, last] of [["bytes=0-99", 0, 99], ["bytes=4000-", 4000, 4095], [
+        "bytes=-96",
+        4000,
+        4095
+      ]] as const
+    ) {
+      const response = await account.fetch(pathOf(id), { headers: { range } })
+      expect([response.status, response.headers.get("content-range")]).toEqual([206, `bytes ${first}-${last}/4096`])
+      expect(await response.bytes()).toEqual(whole.subarray(first, last + 1))
+    }
+  })
+
+  holds("D33.several", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const response = await account.fetch(pathOf(id), { headers: { range: "bytes=0-1,4-5" } })
+    expect([response.status, (await response.bytes()).length]).toEqual([200, 4096])
+  })
+
+  holds("D33.unsatisfiable", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const response = await account.fetch(pathOf(id), { headers: { range: "bytes=4096-" } })
+    expect(response.headers.get("content-range")).toBe("bytes */4096")
+    await Calls.refusalOf(response, 416, "range_not_satisfiable")
+  })
+
+  holds("content.download", async (stage) => {
+    const account = await stage.openAccount()
+    const { id, output } = await Calls.completed(account)
+    const dispositionOf = async (url: string) => (await account.fetch(url)).headers.get("content-disposition")
+    expect(await dispositionOf(withQuery(output.url, { download: "1" }))).toMatch(/^attachment\b/)
+    expect(await dispositionOf(`${pathOf(id)}?download=1`)).toMatch(/^attachment\b/)
+    expect(await dispositionOf(`${pathOf(id)}?download=0`)).toMatch(/^inline\b/)
+  })
+
+  holds("D33.disposition", async (stage) => {
+    const account = await stage.openAccount()
+    const [image, film] = [await Calls.completed(account), await Calls.completed(account, { model: "film" })]
+    const dispositionOf = async (path: string) => (await account.fetch(path)).headers.get("content-disposition")
+    expect(await dispositionOf(pathOf(image.id))).toBe(`inline; filename="${image.id}.png"`)
+    expect(await dispositionOf(`${pathOf(film.id)}?download=1`)).toBe(`attachment; filename="${film.id}.mp4"`)
+  })
+
+  holds(["content.headChecks", "content.head", "D34.head"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id, output } = await Calls.completed(account)
+    for (const path of [pathOf(id), output.url]) {
+      const [head, get] = [await account.fetch(path, { method: "HEAD" }), await account.fetch(path)]
+      expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "4096", ""])
+      for (const name of ["content-type", "etag", "last-modified", "accept-ranges", "content-disposition"]) {
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)])
+      }
+    }
+    const statusOf = async (path: string) => (await stage.fetch(path, { method: "HEAD" })).status
+    expect(await statusOf(pathOf(id))).toBe(401)
+    expect(await statusOf(withQuery(output.url, { sig: forged(queryOf(output.url, "sig")) }))).toBe(401)
+    const unfinished = await Calls.createJob(account, { model: "slow" })
+    expect((await account.fetch(pathOf(unfinished.id), { method: "HEAD" })).status).toBe(409)
+  })
+
+  holds("content.headErrors", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.createJob(account, { model: "slow" })
+    const [head, get] = [await account.fetch(pathOf(id), { method: "HEAD" }), await account.fetch(pathOf(id))]
+    // A response to HEAD has no body; its headers are those of the envelope.
+    expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
+      get.status,
+      get.headers.get("content-type"),
+      ""
+    ])
+    await Calls.refusalOf(get, 409, "result_not_ready")
+  })
+
+  holds("D33.validators", async (stage) => {
+    const account = await stage.openAccount()
+    const { finished_at, id } = await Calls.completed(account)
+    const { headers } = await account.fetch(pathOf(id))
+    expect(headers.get("accept-ranges")).toBe("bytes")
+    expect(headers.get("etag")).toMatch(/^"[^"]+"$/)
+    const modified = Date.parse(headers.get("last-modified") ?? "")
+    expect(Math.abs(modified - Date.parse(finished_at ?? ""))).toBeLessThan(5_000)
+  })
+
+  holds("D33.noneMatch", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const etag = (await account.fetch(pathOf(id))).headers.get("etag") ?? ""
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const response = await account.fetch(pathOf(id), { headers: { "if-none-match": known } })
+      expect([known, response.status, await response.text()]).toEqual([known, 304, ""])
+    }
+    expect((await account.fetch(pathOf(id), { headers: { "if-none-match": "\"other\"" } })).status).toBe(200)
+  })
+
+  holds("D33.ifRange", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const etag = (await account.fetch(pathOf(id))).headers.get("etag") ?? ""
+    const statusOf = async (validator: string) =>
+      (await account.fetch(pathOf(id), { headers: { "range": "bytes=0-9", "if-range": validator } })).status
+    expect([await statusOf(etag), await statusOf("\"other\""), await statusOf(`W/${etag}`)]).toEqual([206, 200, 200])
+  })
+
+  holds("D33.embedding", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    const { headers } = await stage.fetch(output.url)
+    expect(headers.get("x-content-type-options")).toBe("nosniff")
+    expect(headers.get("cross-origin-resource-policy")).toBe("cross-origin")
+    expect(headers.get("access-control-allow-origin")).toBe("*")
+  })
+
+  holds("D33.cache", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    const control = (await stage.fetch(output.url)).headers.get("cache-control") ?? ""
+    expect(control).toMatch(/^private, max-age=\d+$/)
+    const left = (Date.parse(output.expires_at) - stage.now().getTime()) / 1_000
+    expect(Math.abs(Number(control.replace(/\D/g, "")) - left)).toBeLessThan(30)
+  })
+}
+
+const pairs = ({ holds, inTime }: Define): void => {
+  holds(["content.pair", "authentication.signed"], async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    expect(queryOf(output.url, "exp")).toMatch(/^\d+$/)
+    const response = await stage.fetch(output.url)
+    expect([response.status, (await response.bytes()).length]).toEqual([200, output.bytes])
+    expect((await stage.fetch(output.url, { headers: { range: "bytes=0-9" } })).status).toBe(206)
+  })
+
+  holds("D32.binds", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    const other = await Calls.completed(account, { model: "dear" })
+    expect((await stage.fetch(output.url, { method: "HEAD" })).status).toBe(200)
+    const later = String(Number(queryOf(output.url, "exp")) + 60)
+    await Calls.refusalOf(await stage.fetch(withQuery(output.url, { exp: later })), 401, "invalid_signature")
+    const elsewhere = withQuery(other.output.url, {
+      exp: queryOf(output.url, "exp"),
+      sig: queryOf(output.url, "sig")
+    })
+    await Calls.refusalOf(await stage.fetch(elsewhere), 401, "invalid_signature")
+    const thumb = output.url.replace("/content?", "/thumb?")
+    await Calls.refusalOf(await stage.fetch(thumb), 401, "invalid_signature")
+  })
+
+  holds("D32.wrong", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    const address = { "x-forwarded-for": "203.0.113.77" }
+    const remaining = []
+    for (const sig of [forged(queryOf(output.url, "sig")), "x", ""]) {
+      const response = await stage.fetch(withQuery(output.url, { sig }), { headers: address })
+      remaining.push(Calls.limitOf(response).remaining)
+      await Calls.refusalOf(response, 401, "invalid_signature")
+    }
+    expect(remaining.toSorted((a, b) => b - a)).toEqual(remaining)
+    expect(new Set(remaining).size).toBe(3)
+  })
+
+  holds("D32.half", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    for (const name of ["exp", "sig"]) {
+      const response = await stage.fetch(withQuery(output.url, { [name]: undefined }))
+      expect(response.status).toBe(400)
+    }
+  })
+
+  holds("D32.both", async (stage) => {
+    const [account, other] = [await stage.openAccount(), await stage.openAccount()]
+    const { output } = await Calls.completed(account)
+    const wrong = withQuery(output.url, { sig: forged(queryOf(output.url, "sig")) })
+    expect((await account.fetch(wrong)).status).toBe(200)
+    expect((await stage.fetch(output.url, { headers: { authorization: "Bearer nobody" } })).status).toBe(200)
+    expect((await other.fetch(output.url)).status).toBe(200)
+    await Calls.refusalOf(await other.fetch(wrong), 404, "not_found")
+  })
+
+  inTime("D32.expired", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    const lasts = Number(queryOf(output.url, "exp")) * 1_000 - stage.now().getTime()
+    await stage.advance(lasts - 1_000)
+    expect((await stage.fetch(output.url)).status).toBe(200)
+    await stage.advance("2 seconds")
+    await Calls.refusalOf(await stage.fetch(output.url), 403, "signature_expired")
+  })
+}
+
+const states = ({ holds, inTime }: Define): void => {
+  holds("D31.notReady", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.createJob(account, { model: "slow" })
+    await Calls.refusalOf(await account.fetch(pathOf(id)), 409, "result_not_ready")
+  })
+
+  holds("D31.notFound", async (stage) => {
+    const account = await stage.openAccount({ credits: null })
+    const failed = await Calls.ended(account, { model: "fails" })
+    await Calls.processing(account)
+    const waiting = await Calls.createJob(account)
+    await Calls.cancel(account, waiting.id)
+    for (const { id } of [failed, waiting]) {
+      await Calls.refusalOf(await account.fetch(pathOf(id)), 404, "result_not_found")
+    }
+  })
+
+  holds("D31.unknown", async (stage) => {
+    const [account, other] = [await stage.openAccount(), await stage.openAccount()]
+    const { id } = await Calls.completed(account)
+    await Calls.refusalOf(await other.fetch(pathOf(id)), 404, "not_found")
+    await Calls.refusalOf(await account.fetch(pathOf("gen_01q3dcbd00evhthzyyqsfhxazr")), 404, "not_found")
+  })
+
+  inTime(
+    ["content.expired", "service.window", "limits.window", "D31.expired", "errors.resultExpired", "D35.row"],
+    async (stage) => {
+      const account = await stage.openAccount()
+      const { id } = await Calls.completed(account)
+      await stage.advance({ hours: 23, minutes: 59, seconds: 59 })
+      expect((await account.fetch(pathOf(id))).status).toBe(200)
+      await stage.advance("1 second")
+      for (const name of ["content", "preview", "thumb"]) {
+        await Calls.refusalOf(await account.fetch(`/v1/generations/${id}/${name}`), 410, "result_expired")
+      }
+      await stage.advance("2 hours")
+      await Calls.refusalOf(await account.fetch(pathOf(id)), 410, "result_expired")
+      expect(await Calls.read(account, id)).toMatchObject({ status: "completed", output: null, prompt: "a lake" })
+    }
+  )
+}
+
+const usedBytes = async (account: Account): Promise<number | null> => {
+  const { results } = await Calls.jsonOf<
+    { readonly results: { readonly download: { readonly used_bytes_today: number | null } } }
+  >(await account.fetch("/v1/account"))
+  return results.download.used_bytes_today
+}
+
+const files = ({ holds, inTime }: Define): void => {
+  holds("D34.sent", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    expect(await usedBytes(account)).toBe(0)
+    await (await account.fetch(pathOf(id))).bytes()
+    await (await account.fetch(pathOf(id), { headers: { range: "bytes=0-99" } })).bytes()
+    await account.fetch(pathOf(id), { method: "HEAD" })
+    expect(await usedBytes(account)).toBe(4_196)
+  })
+
+  inTime(["D34.files", "limits.downloads"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    for (const _ of Calls.numbers(10)) expect((await (await account.fetch(pathOf(id))).bytes()).length).toBe(4096)
+    const refused = await account.fetch(pathOf(id))
+    const { details } = await Calls.refusalOf(refused, 429, "download_limited")
+    expect(details["scope"]).toBe("downloads")
+    for (const name of ["preview", "thumb"]) {
+      expect((await account.fetch(`/v1/generations/${id}/${name}`)).status).toBe(200)
+      await Calls.refusalOf(await stage.fetch(`/v1/generations/${id}/${name}`), 401, "unauthorized")
+    }
+    await Calls.refusalOf(await account.fetch(`/v1/generations/${id}/poster`), 404, "result_not_found")
+    await stage.advance("24 hours")
+    await Calls.refusalOf(await account.fetch(pathOf(id)), 410, "result_expired")
+  })
+
+  inTime(["limits.bytes", "D34.fits", "content.limits", "errors.contentLimits", "D27.daily"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    await stage.advance({ hours: 23, minutes: 30 })
+    await (await account.fetch(pathOf(id))).bytes()
+    await (await account.fetch(pathOf(id), { headers: { range: "bytes=0-3903" } })).bytes()
+    const refused = await account.fetch(pathOf(id), { headers: { range: "bytes=0-2000" } })
+    expect(Calls.retryOf(refused)).toEqual({ seconds: 1_800, millis: 1_800_000 })
+    expect(refused.headers.get("x-should-retry")).toBe("false")
+    expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("bytes")
+    expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(429)
+    expect((await account.fetch(pathOf(id), { headers: { range: "bytes=0-1999" } })).status).toBe(206)
+  }, { http: { downloadBytesPerDay: 10_000 } })
+
+  inTime(["limits.streams", "D27.five", "D29.streams"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account, { model: "large" })
+    const open = await Promise.all(Calls.numbers(8).map(() => account.fetch(pathOf(id))))
+    expect(open.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    const refused = await account.fetch(pathOf(id))
+    expect(Calls.retryOf(refused).seconds).toBe(5)
+    expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("streams")
+    await open[0]?.bytes()
+    expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(200)
+    for (const { body } of open.slice(1)) await body?.cancel()
+  })
+}

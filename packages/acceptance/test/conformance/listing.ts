@@ -1,0 +1,127 @@
+/** The list of jobs (D38) and the stream of a job's changes (D39). */
+import { expect } from "@effect/vitest"
+import type { Account } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Job } from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+interface Page {
+  readonly data: ReadonlyArray<Job>
+  readonly next_cursor: string | null
+}
+
+const list = async (account: Account, query = ""): Promise<Page> => {
+  const response = await account.fetch(`/v1/generations${query}`)
+  expect(response.status).toBe(200)
+  return Calls.jsonOf<Page>(response)
+}
+
+const idsOf = ({ data }: Page) => data.map(({ id }) => id)
+
+/** The jobs of all events, in order. */
+const eventsOf = (text: string): ReadonlyArray<Job> =>
+  text.split("\n\n").flatMap((event) => {
+    const lines = event.split("\n").filter((line) => line !== "" && !line.startsWith(":"))
+    if (lines.length === 0) return []
+    expect(lines).toContain("event: generation")
+    const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice("data:".length)).join("\n")
+    return [JSON.parse(data) as Job]
+  })
+
+export const listing = ({ holds, inTime }: Define): void => {
+  holds(["D38.list", "D38.own"], async (stage) => {
+    const [account, other] = [await stage.openAccount(), await stage.openAccount()]
+    await Calls.createJob(other)
+    const made = []
+    for (const prompt of ["a", "b", "c"]) made.push((await Calls.ended(account, { params: { prompt } })).id)
+    const page = await list(account)
+    expect(Object.keys(page).toSorted()).toEqual(["data", "next_cursor"])
+    expect([idsOf(page), page.next_cursor]).toEqual([made.toReversed(), null])
+    const { output: _, preview_url: __, thumb_url: ___, ...job } = await Calls.read(account, made[0] ?? "")
+    expect(page.data[2]).toMatchObject(job)
+  })
+
+  holds("D38.filters", async (stage) => {
+    const account = await stage.openAccount()
+    const image = await Calls.ended(account)
+    const film = await Calls.ended(account, { model: "film" })
+    const failed = await Calls.ended(account, { model: "fails", plan: "studio" })
+    const filtered = async (query: string) => idsOf(await list(account, query))
+    expect(await filtered("?status=completed")).toEqual([film.id, image.id])
+    expect(await filtered("?status=failed")).toEqual([failed.id])
+    expect(await filtered("?kind=video")).toEqual([film.id])
+    expect(await filtered("?plan=studio")).toEqual([failed.id])
+    expect(await filtered("?plan=credits&kind=image&status=completed")).toEqual([image.id])
+    for (const query of ["status=done", "kind=sound", "plan=free"]) {
+      await Calls.refusalOf(await account.fetch(`/v1/generations?${query}`), 400, "invalid_params")
+    }
+  })
+
+  holds("D38.pages", async (stage) => {
+    const account = await stage.openAccount()
+    const made = []
+    for (const prompt of ["a", "b", "c", "d", "e"]) {
+      made.push((await Calls.createJob(account, { params: { prompt } })).id)
+    }
+    const pages = []
+    let cursor: string | null = ""
+    while (cursor !== null) {
+      const page: Page = await list(account, `?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      pages.push(idsOf(page))
+      cursor = page.next_cursor
+    }
+    const [a, b, c, d, e] = made
+    expect(pages).toEqual([[e, d], [c, b], [a]])
+    expect((await list(account, "?limit=100")).data.length).toBe(5)
+    for (const limit of ["0", "101", "-1", "many", ""]) {
+      await Calls.refusalOf(await account.fetch(`/v1/generations?limit=${limit}`), 400, "invalid_params")
+    }
+    await Calls.refusalOf(await account.fetch("/v1/generations?cursor=nonsense"), 400, "invalid_params")
+  })
+
+  inTime("D39.stream", async (stage) => {
+    const account = await stage.openAccount({ credits: null })
+    await Calls.createJob(account, { model: "in-a-minute", params: { prompt: "first" } })
+    const { id } = await Calls.createJob(account, { model: "in-a-minute" })
+    const response = await account.fetch(`/v1/generations/${id}/events`)
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringMatching(/^text\/event-stream\b/)
+    ])
+    const text = response.text()
+    await stage.advance("1 minute")
+    await stage.advance("1 minute")
+    const jobs = eventsOf(await text)
+    const statuses = jobs.map(({ status }) => status)
+    expect(statuses.filter((status) => status !== "queued")).toEqual(["pending", "processing", "completed"])
+    expect(new Set(jobs.map(({ id }) => id))).toEqual(new Set([id]))
+    expect(Object.keys(jobs.at(-1) ?? {}).toSorted()).toEqual(Object.keys(await Calls.read(account, id)).toSorted())
+  })
+
+  holds("D39.ends", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.createJob(account)
+    const following = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    expect(following.at(-1)?.status).toBe("completed")
+    const over = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    expect(over.map(({ status }) => status)).toEqual(["completed"])
+    const unknown = await account.fetch("/v1/generations/gen_01q3dcbd00evhthzyyqsfhxazr/events")
+    await Calls.refusalOf(unknown, 404, "not_found")
+  })
+
+  holds("D39.counts", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.processing(account)
+    const left = new AbortController()
+    const streams = await Promise.all(
+      Calls.numbers(20).map(() => account.fetch(`/v1/generations/${id}/events`, { signal: left.signal }))
+    )
+    expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    // All places are taken, so neither waits.
+    const polled = await Calls.read(account, id, "?wait=60")
+    const followed = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    expect([polled.status, followed.map(({ status }) => status)]).toEqual(["processing", ["processing"]])
+    left.abort()
+    await Promise.allSettled(streams.map((response) => response.text()))
+  })
+}

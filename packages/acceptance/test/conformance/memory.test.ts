@@ -1,0 +1,4 @@
+import { sections } from "./sections.ts"
+import { runInMemory } from "./Suite.ts"
+
+runInMemory(sections)

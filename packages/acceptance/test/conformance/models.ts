@@ -1,0 +1,92 @@
+/** The model list (PublicModel, D9). */
+import { expect } from "@effect/vitest"
+import type { Account } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+type Model = Readonly<Record<string, unknown>>
+
+const list = async (account: Account): Promise<ReadonlyArray<Model>> =>
+  (await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/models"))).data
+
+const integer = expect.toSatisfy((value) => Number.isSafeInteger(value))
+
+/** What each required field of every model must be. */
+const fields = {
+  "model.id": ["id", expect.stringMatching(/./)],
+  "model.name": ["name", expect.stringMatching(/./)],
+  "model.kind": ["kind", expect.stringMatching(/^(image|video)$/)],
+  "model.studio_eligible": ["studio_eligible", expect.any(Boolean)],
+  "model.status": ["status", expect.stringMatching(/^(available|degraded|paused)$/)],
+  "model.capabilities": ["capabilities", expect.any(Array)],
+  "model.max_reference_images": ["max_reference_images", integer],
+  "model.max_prompt_chars": ["max_prompt_chars", integer],
+  "model.params_schema": ["params_schema", expect.any(Array)],
+  "model.price_table": ["price_table", expect.any(Array)]
+} as const
+
+/** What the model `picture` has in it. */
+const picture: Readonly<Record<string, unknown>> = {
+  id: "picture",
+  name: "Picture of the test",
+  kind: "image",
+  studio_eligible: true,
+  status: "available",
+  capabilities: ["text_to_image", "image_to_image"],
+  max_reference_images: 2,
+  max_prompt_chars: 1000,
+  params_schema: [
+    { name: "aspect_ratio", type: "string", default: "1:1", values: ["1:1", "3:2", "2:3", "16:9", "9:16"] },
+    { name: "resolution", type: "string", default: "1k", values: ["1k", "2k"] },
+    { name: "duration", type: "int", min: 2, max: 4 }
+  ],
+  price_table: [
+    { params: {}, credits: 4 },
+    { params: { resolution: "2k" }, credits: 8 },
+    { params: { resolution: "2k", aspect_ratio: "16:9" }, credits: 10 }
+  ]
+}
+
+export const models = ({ holds }: Define): void => {
+  for (const [id, [field, form]] of Object.entries(fields)) {
+    // `Object.entries` forgets the names of the keys.
+    holds(id as keyof typeof fields, async (stage) => {
+      const models = await list(await stage.openAccount())
+      expect(models.map((model) => model[field])).toEqual(models.map(() => form))
+      expect(models.find(({ id }) => id === "picture")?.[field]).toEqual(picture[field])
+    })
+  }
+
+  holds(["model.schemaParam", "model.price"], async (stage) => {
+    for (const { params_schema, price_table } of await list(await stage.openAccount())) {
+      for (const param of params_schema as ReadonlyArray<Model>) {
+        expect(param).toMatchObject({ name: expect.any(String), type: expect.any(String) })
+        const known = new Set(["name", "type", "default", "min", "max", "values"])
+        expect(Object.keys(param).filter((name) => !known.has(name))).toEqual([])
+      }
+      for (const price of price_table as ReadonlyArray<Model>) {
+        expect(price).toEqual({ params: expect.any(Object), credits: integer })
+      }
+    }
+  })
+
+  holds(["model.list", "models.200"], async (stage) => {
+    const account = await stage.openAccount()
+    const response = await account.fetch("/v1/models")
+    const body = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(response)
+    expect([response.status, Object.keys(body)]).toEqual([200, ["data"]])
+    expect(body.data.find(({ id }) => id === "picture")).toEqual(picture)
+    const one = await account.fetch("/v1/models/picture")
+    expect([one.status, await one.json()]).toEqual([200, picture])
+    await Calls.refusalOf(await account.fetch("/v1/models/nobody"), 404, "model_not_found")
+  })
+
+  holds("D9.withdrawn", async (stage) => {
+    const account = await stage.openAccount()
+    const ids = (await list(account)).map(({ id }) => id)
+    expect(ids).toContain("paused")
+    expect(ids).not.toContain("withdrawn")
+    await Calls.refusalOf(await Calls.create(account, { model: "withdrawn" }), 404, "model_not_found")
+    await Calls.refusalOf(await account.fetch("/v1/models/withdrawn"), 404, "model_not_found")
+  })
+}

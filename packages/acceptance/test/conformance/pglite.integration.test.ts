@@ -1,0 +1,4 @@
+import { sections } from "./sections.ts"
+import { runAgainst } from "./Suite.ts"
+
+runAgainst("PGlite", sections)

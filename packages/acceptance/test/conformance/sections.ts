@@ -1,0 +1,45 @@
+/** The files of this directory by name. */
+import { account, usage } from "./account.ts"
+import { authentication } from "./authentication.ts"
+import { codes } from "./codes.ts"
+import { content } from "./content.ts"
+import { create } from "./create.ts"
+import { errors } from "./errors.ts"
+import { get } from "./get.ts"
+import { images } from "./images.ts"
+import { inputs } from "./inputs.ts"
+import { job } from "./job.ts"
+import { ledger } from "./ledger.ts"
+import { limits } from "./limits.ts"
+import { listing } from "./listing.ts"
+import { models } from "./models.ts"
+import { order } from "./order.ts"
+import { plans } from "./plans.ts"
+import { service } from "./service.ts"
+import { states } from "./states.ts"
+import type { Section } from "./Suite.ts"
+
+/** Every file's tests. */
+export const sections: Readonly<Record<string, Section>> = {
+  service,
+  job,
+  create,
+  order,
+  plans,
+  inputs,
+  get,
+  states,
+  content,
+  images,
+  models,
+  account: (define) => {
+    account(define)
+    usage(define)
+  },
+  ledger,
+  listing,
+  authentication,
+  limits,
+  errors,
+  codes
+}

@@ -1,0 +1,99 @@
+/** The service as a whole: addresses, versions, and what operators ask (D26a, D49). */
+import { expect } from "@effect/vitest"
+import * as Calls from "./calls.ts"
+import type { Job } from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+export const service = ({ holds, inTime }: Define): void => {
+  holds("service.asynchronous", async (stage) => {
+    const account = await stage.openAccount()
+    const created = await Calls.createJob(account)
+    expect(created.status).toBe("queued")
+    const { output, status } = await Calls.awaitEnd(account, created.id)
+    expect(status).toBe("completed")
+    expect((await account.fetch(output?.url ?? "/nothing")).status).toBe(200)
+  })
+
+  holds("service.address", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    for (const path of ["models", "account", "usage", "generations", `generations/${id}`, "nothing"]) {
+      const response = await account.fetch(`/v1/${path}`)
+      expect(response.headers.get("content-type")).toMatch(/^application\/json\b/)
+      expect(await response.json()).toEqual(expect.any(Object))
+    }
+    const form = await Calls.post(account, "/v1/generations", "plan=credits", {
+      "content-type": "application/x-www-form-urlencoded"
+    })
+    await Calls.refusalOf(form, 415, "unsupported_media_type")
+  })
+
+  holds(["versioning.version", "D49.openapi"], async (stage) => {
+    const response = await stage.fetch("/openapi.json")
+    const document = await Calls.jsonOf<{
+      readonly openapi: string
+      readonly info: { readonly version: string }
+      readonly paths: Readonly<Record<string, object>>
+    }>(response)
+    expect([response.status, document.openapi, document.info.version]).toEqual([
+      200,
+      expect.stringMatching(/^3\.1\./),
+      "1.0.0"
+    ])
+    const paths = Object.keys(document.paths)
+    expect(paths).toEqual(expect.arrayContaining(["/v1/generations", "/v1/images/generations", "/v1/account"]))
+    expect(paths.filter((path) => !path.startsWith("/v1/")).toSorted()).toEqual(["/healthz", "/readyz"])
+    const account = await stage.openAccount()
+    await Calls.refusalOf(await account.fetch("/models"), 404, "not_found")
+  })
+
+  holds("D49.healthz", async (stage) => {
+    const response = await stage.fetch("/healthz")
+    expect([response.status, await response.json()]).toEqual([200, { status: "ok" }])
+  })
+
+  holds("D49.readyz", async (stage) => {
+    const response = await stage.fetch("/readyz")
+    expect([response.status, await response.json()]).toEqual([200, { status: "ready" }])
+  })
+
+  holds("D49.metrics", async (stage) => {
+    const response = await stage.fetch("/metrics")
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringMatching(/^text\/plain\b/)
+    ])
+    expect(await response.text()).toMatch(/^# (HELP|TYPE) /m)
+  })
+
+  holds("D49.docs", async (stage) => {
+    const response = await stage.fetch("/docs")
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringMatching(/^text\/html\b/)
+    ])
+    expect(await response.text()).toContain("/v1/generations")
+  })
+
+  holds("D26a.links", async (stage) => {
+    const account = await stage.openAccount()
+    const response = await Calls.create(account)
+    const { id } = await Calls.jsonOf<Job>(response)
+    const { output, thumb_url } = await Calls.awaitEnd(account, id)
+    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<{ readonly url: string }> }>(
+      await Calls.image(account)
+    )
+    for (const link of [response.headers.get("location"), output?.url, thumb_url, data[0]?.url]) {
+      expect(new URL(link ?? "http://none").origin).toBe(stage.baseUrl)
+    }
+  })
+
+  inTime("D26a.origin", async (stage) => {
+    const account = await stage.openAccount()
+    const { output } = await Calls.completed(account)
+    expect(new URL(output.url).origin).toBe("https://media.example.com")
+    expect((await Calls.create(account, { model: "dear" })).headers.get("location")).toMatch(
+      /^https:\/\/media\.example\.com\/v1\/generations\/gen_/
+    )
+  }, { http: { baseUrl: "https://media.example.com" } })
+}
