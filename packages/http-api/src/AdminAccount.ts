@@ -105,9 +105,9 @@ export const AdminKeyList = Schema.Struct({ data: Schema.Array(AdminKey) }).anno
 // internal
 // -----------------------------------------------------------------------------
 
-/** Also a day of the calendar: 31 February would be read as some day of March. */
+/** Also a day of the calendar, which has no year 0: 31 February would be read as some day of March. */
 function isTime(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text)) return false
+  if (!/^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text)) return false
   const time = new Date(text)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, "YYYY-MM-DDTHH:MM:SS".length))
 }

@@ -22,6 +22,11 @@ import { complete } from "./internal/adminOpenApi.ts"
 
 const id = { id: Schema.String }
 const keyId = { ...id, key_id: Schema.String }
+/** The last account of a page. No account has U+0000 in its name, and databases refuse to compare it. */
+const Cursor = Schema.String.check(
+  Schema.isMaxLength(128),
+  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" })
+)
 const badBody = [PayloadTooLargeResponse, UnsupportedMediaTypeResponse] as const
 
 /** Accounts and whether they may use the service. */
@@ -145,7 +150,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.post("verifyLedger", "/ledger/verify", {
     query: {
       account: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
-      cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
+      cursor: Schema.optionalKey(Cursor),
       limit: Schema.optionalKey(AccountCount)
     },
     success: AdminVerification,

@@ -115,6 +115,8 @@ it.effect("names every problem of a body with its path (D40)", () =>
         "tier",
         "period_end"
       ]],
+      // There is no year 0.
+      ["PUT", `/accounts/${id}/plans/credits`, { tier: "pro", period_end: "0000-12-31T00:00:00Z" }, ["period_end"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 0, kind: "gift" }, ["kind", "credits"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 1_000_000_000_001, reference: "" }, ["reference", "credits"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, reference: "a\nb" }, ["reference"]],
@@ -129,6 +131,7 @@ it.effect("names every problem of a body with its path (D40)", () =>
       assert.deepStrictEqual(issues.map(({ path }) => path), paths, JSON.stringify(body))
     }
     errorOf(yield* send("POST", "/ledger/verify?limit=0"), "invalid_params")
+    errorOf(yield* send("POST", "/ledger/verify?cursor=a%00"), "invalid_params")
     errorOf(yield* send("POST", "/accounts", "{"), "invalid_request")
     errorOf(yield* send("POST", "/accounts", JSON.stringify({ email: "x".repeat(1024 * 1024) })), "payload_too_large")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
