@@ -61,7 +61,9 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     summary: "Resume an account",
     description: "Ends a suspension. Without one it changes nothing."
   }))
-).middleware(AdminAuth).prefix("/admin/v1") {}
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Accounts and whether they may use the service.")
+{}
 
 /** API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
@@ -90,7 +92,9 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
     summary: "Revoke an API key",
     description: "Ends its use on every host within 5 seconds. Again changes nothing."
   }))
-).middleware(AdminAuth).prefix("/admin/v1") {}
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "API keys of accounts.")
+{}
 
 /** Plans: at most one in each group. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(
@@ -124,7 +128,9 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     summary: "End the Credits plan",
     description: "Its lots stay. Without a plan nothing changes."
   }))
-).middleware(AdminAuth).prefix("/admin/v1") {}
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Plans of accounts: at most one in each group.")
+{}
 
 /** Lots, bookings, verification. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(
@@ -160,7 +166,9 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
     description: "Compares the books with the figures that are kept beside them, while others go on working: of one " +
       "`account`, or of `limit` accounts from `cursor` on. Repeat it with `next_cursor` until that is null."
   }))
-).middleware(AdminAuth).prefix("/admin/v1") {}
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Credits, what was booked, and whether the books are sound.")
+{}
 
 /** The whole interface for operators. */
 export class AdminApi extends HttpApi.make("kinora-admin")
@@ -176,8 +184,10 @@ export class AdminApi extends HttpApi.make("kinora-admin")
     version: "1.0.0",
     description: "Accounts, keys, plans, credits and the books of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
       "everything here is 404 `not_found`. Every error is the envelope `{ error: { code, message, plan, details } }`. " +
-      "An unknown id, well-formed or not, is 404 `not_found`.",
-    license: { name: "Apache-2.0" }
+      "An unknown id, well-formed or not, is 404 `not_found`; so is an unknown path. A known path with another method " +
+      "is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` at the end of a path changes nothing.",
+    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    servers: [{ url: "/", description: "The origin that this document came from." }]
   }))
   // The annotation's type knows no more than that the document is a record.
   .annotate(OpenApi.Transform, (spec) => complete(spec as OpenApi.OpenAPISpec))

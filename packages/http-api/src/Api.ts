@@ -236,7 +236,8 @@ export class Api extends HttpApi.make("kinora")
     version: "1.0.0",
     description: "Images and videos from a prompt, as asynchronous jobs: create a job, poll it, download its result. " +
       "Every error is the envelope `{ error: { code, message, plan, details } }`. An unknown path is 404 `not_found`; " +
-      "a known path with another method is 405 `method_not_allowed` with `Allow`.",
+      "a known path with another method is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` " +
+      "at the end of a path changes nothing.",
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     servers: [{ url: "/", description: "The origin that this document came from." }]
   }))

@@ -1,11 +1,13 @@
 /** Completes the OpenAPI document for operators where the generator cannot know what travels. */
 import type { OpenApi } from "effect/http-api"
+import { dropImpossible, simplify } from "./operations.ts"
 
 /** Makes `spec` tell the whole truth. Changes it in place. */
 export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   for (const item of Object.values(spec.paths)) {
     for (const operation of [item.get, item.post, item.put, item.delete]) {
       if (operation === undefined) continue
+      dropImpossible(operation)
       for (const parameter of operation.parameters) Object.assign(parameter, parameters[parameter.name])
       for (const [status, response] of Object.entries(operation.responses)) {
         const isAuthentication = status === "401" || status === "429"
@@ -17,6 +19,7 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
       }
     }
   }
+  simplify(spec)
   return spec
 }
 

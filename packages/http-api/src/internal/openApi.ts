@@ -4,14 +4,18 @@
  * event streams, forms, partial content, and HEAD.
  */
 import type { OpenApi } from "effect/http-api"
+import { dropImpossible, simplify } from "./operations.ts"
 
 /** Makes `spec` tell the whole truth. Changes it in place. */
 export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   for (const [path, item] of Object.entries(spec.paths)) {
     const isFile = item.get?.tags.includes("content") ?? false
-    if (isFile && item.get !== undefined) addPartialContent(item.get)
+    if (isFile && item.get !== undefined) {
+      addPartialContent(item.get, path.endsWith("/content") ? resultTypes : ["image/webp"])
+    }
     for (const operation of [item.get, item.post, item.delete]) {
       if (operation === undefined) continue
+      dropImpossible(operation)
       for (const content of contentsOf(operation)) completeStreams(content)
       for (const parameter of operation.parameters) completeParameter(parameter)
       for (const response of Object.values(operation.responses)) {
@@ -20,6 +24,7 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
     }
     if (isFile && item.get !== undefined) item.head = headOf(item.get)
   }
+  addEventHeaders(spec.paths["/v1/generations/{id}/events"]?.get)
   addForm(spec.paths["/v1/uploads"]?.post)
   simplify(spec)
   dropUnused(spec)
@@ -48,7 +53,8 @@ const completeStreams = (content: OpenApi.OpenApiSpecContent): void => {
     if (mediaType === "text/event-stream") {
       body.schema = {
         type: "string",
-        description: "Server-sent events `generation`, whose `data` is a `Generation` as JSON on one line."
+        description: "Server-sent events `generation`, whose `data` is a `Generation` as JSON on one line, and " +
+          "whose `id` is its status. Lines that begin with a colon keep the connection open."
       }
     }
     delete body["x-effect-stream"]
@@ -65,17 +71,6 @@ const addForm = (operation: OpenApi.OpenAPISpecOperation | undefined): void => {
       required: ["file"]
     }
   }
-}
-
-/** A choice between one thing is that thing. */
-const simplify = (node: unknown): void => {
-  if (typeof node !== "object" || node === null) return
-  if ("anyOf" in node && Array.isArray(node.anyOf) && node.anyOf.length === 1) {
-    const [only] = node.anyOf
-    delete node.anyOf
-    Object.assign(node, only)
-  }
-  Object.values(node).forEach(simplify)
 }
 
 /** Leaves out the schemas that nothing refers to any more. */
@@ -102,14 +97,26 @@ const rateHeaders = {
   "X-RateLimit-Reset": header("Unix time when the minute ends.", int64)
 }
 
+/** What a page in a browser may do with a file, and how long its copy of it is good (D33). */
+const validityHeaders = {
+  "ETag": header("A strong validator of the bytes.", text),
+  "Last-Modified": header("When the result was stored.", text),
+  "Cache-Control": header("`private`, for as long as the result or the URL lives.", text),
+  "Access-Control-Allow-Origin": header("Always `*`.", { type: "string", const: "*" }),
+  "Access-Control-Expose-Headers": header("What a page of another origin may read of the headers.", text),
+  "Cross-Origin-Resource-Policy": header("Always `cross-origin`.", { type: "string", const: "cross-origin" })
+}
+
 const fileHeaders = {
+  ...validityHeaders,
   "Accept-Ranges": header("Always `bytes`.", { type: "string", const: "bytes" }),
   "Content-Length": header("Bytes of the body; of the whole result for HEAD.", int64),
   "Content-Disposition": header("`inline`, or `attachment` with `download=1`, and a file name.", text),
-  "ETag": header("A strong validator of the bytes.", text),
-  "Last-Modified": header("When the result was stored.", text),
-  "Cache-Control": header("`private`, for as long as the result or the URL lives.", text)
+  "X-Content-Type-Options": header("Always `nosniff`.", { type: "string", const: "nosniff" })
 }
+
+/** What models make. */
+const resultTypes = ["image/png", "image/jpeg", "image/webp", "video/mp4", "video/webm"]
 
 /** What headers are called in prose, by what they are called in code. */
 const headerNames: Readonly<Record<string, string>> = {
@@ -174,19 +181,24 @@ const completeHeaders = (
 const isNumberText = (schema: object): boolean =>
   "pattern" in schema && typeof schema.pattern === "string" && schema.pattern.startsWith("^[+-]?(?:\\d+")
 
-const addPartialContent = (operation: OpenApi.OpenAPISpecOperation): void => {
-  const whole = operation.responses[200]
-  if (whole === undefined) return
-  operation.responses[200] = { ...whole, description: "The whole result.", headers: fileHeaders }
+const addPartialContent = (operation: OpenApi.OpenAPISpecOperation, mediaTypes: ReadonlyArray<string>): void => {
+  const bytes = { schema: { type: "string", format: "binary" } } as const
+  const content = Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, bytes]))
+  operation.responses[200] = { description: "The whole result.", content, headers: fileHeaders }
   operation.responses[206] = {
-    ...whole,
     description: "The requested range.",
+    content,
     headers: { ...fileHeaders, "Content-Range": header("`bytes <first>-<last>/<size>`.", text) }
   }
-  operation.responses[304] = {
-    description: "The caller's copy is still good.",
-    headers: { "ETag": fileHeaders.ETag, "Cache-Control": fileHeaders["Cache-Control"] }
-  }
+  operation.responses[304] = { description: "The caller's copy is still good.", headers: validityHeaders }
+}
+
+/** The stream is neither kept nor held back on its way. */
+const addEventHeaders = (operation: OpenApi.OpenAPISpecOperation | undefined): void => {
+  Object.assign(operation?.responses[200]?.headers ?? {}, {
+    "Cache-Control": header("Always `no-cache`.", { type: "string", const: "no-cache" }),
+    "X-Accel-Buffering": header("Always `no`.", { type: "string", const: "no" })
+  })
 }
 
 /** HEAD has the checks and headers of GET, ignores `Range`, and never a body. */
