@@ -1,9 +1,9 @@
 /** Sends requests to a host in this process, and judges every answer. */
 import { PlanTable } from "@kinora/accounts"
 import { ScriptedGenerator } from "@kinora/generator"
-import { ErrorCode, OpenApiDocument } from "@kinora/http-api"
+import { AdminError, AdminOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
 import { Ledger } from "@kinora/ledger"
-import { Data, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Data, DateTime, Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import * as Books from "../src/Books.ts"
 import * as Chance from "../src/Chance.ts"
 import * as Client from "../src/Client.ts"
@@ -13,11 +13,14 @@ import * as Operations from "../src/Operations.ts"
 import * as RawHttp from "../src/RawHttp.ts"
 import { image, video } from "./fuzzedModels.ts"
 
-/** Every endpoint of the interface. */
-export const operations = Operations.read(JSON.parse(JSON.stringify(OpenApiDocument.document)))
+/** Every endpoint: those of clients, and those of operators. */
+export const operations = {
+  clients: Operations.read(JSON.parse(JSON.stringify(OpenApiDocument.document))),
+  operators: Operations.read(JSON.parse(JSON.stringify(AdminOpenApiDocument.document)))
+}
 
 /** An answer that must not be, and how it came about. */
-export class Wrong extends Data.TaggedError("Wrong")<{
+class Wrong extends Data.TaggedError("Wrong")<{
   readonly problem: string
   readonly request: RawHttp.RawRequest
   /** Which request of the run it was, and what to run to meet it again. */
@@ -29,6 +32,8 @@ export class Wrong extends Data.TaggedError("Wrong")<{
     return `${this.problem}\n${this.place}\n${JSON.stringify(request).slice(0, 4_000)}${text}`
   }
 }
+
+const adminToken = "operators-operators-operators-operators"
 
 /** A host whose limits do not get in the way of thousands of requests. */
 export const host = LocalHost.layer({
@@ -44,14 +49,22 @@ export const host = LocalHost.layer({
       scale: { ...PlanTable.defaults.studio.scale, createRpm: 1e6, quota: { images: 1e6, videos: 1e6 } }
     }
   },
-  http: { keyRequestsPerMinute: 1e9, failedAuthenticationsPerMinute: 1e9, resultDownloadMultiple: 1e6 }
-})
+  http: {
+    keyRequestsPerMinute: 1e9,
+    failedAuthenticationsPerMinute: 1e9,
+    resultDownloadMultiple: 1e6,
+    adminToken: Redacted.make(adminToken)
+  }
+}).pipe(
+  // What operators do is logged, a thousand times here.
+  Layer.provide(Layer.succeed(References.MinimumLogLevel, "Warn"))
+)
 
 /** What requests are made with, and what sends one and judges the answer. */
 export const makeSender = Effect.gen(function*() {
   const baseUrl = yield* LocalHost.baseUrl
   const account = yield* Books.openAccount({ credits: 1_000_000, tier: "business", studio: "scale" })
-  const stranger = yield* Books.openAccount({ credits: 1 })
+  const other = yield* Books.openAccount({ credits: 1 })
   const client = Client.make(baseUrl, account.key)
   const { id } = Client.jobOf(yield* client.create({ model: image.id }))
   const { output } = yield* client.awaitEnd(id)
@@ -59,22 +72,34 @@ export const makeSender = Effect.gen(function*() {
   const signed = new URL(output?.url ?? "").searchParams
 
   const known = new Known(id, {
+    "accounts.id": [other.id],
     exp: [signed.get("exp") ?? ""],
     sig: [signed.get("sig") ?? ""],
     data: [Buffer.from(file).toString("base64"), `data:image/png;base64,${Buffer.from(file).toString("base64")}`]
   })
-  const options: Fuzzing.FuzzingOptions = {
-    operations,
-    authorization: `Bearer ${account.key}`,
-    strangers: [`Bearer ${stranger.key}`],
-    known: known.words,
-    file
+  const options: Readonly<Record<keyof typeof operations, Fuzzing.FuzzingOptions>> = {
+    clients: {
+      operations: operations.clients,
+      authorization: `Bearer ${account.key}`,
+      strangers: [`Bearer ${other.key}`],
+      known: known.words,
+      file
+    },
+    operators: {
+      operations: operations.operators,
+      authorization: `Bearer ${adminToken}`,
+      strangers: [`Bearer ${account.key}`],
+      known: known.words,
+      file
+    }
   }
 
   const ledger = yield* Ledger.Ledger
-  const balances = Effect.flatMap(DateTime.now, (now) => ledger.balances(account.id, now)).pipe(
-    Effect.map(({ credits, quotaUsed }) => JSON.stringify([credits, ...quotaUsed]))
-  )
+  const balances = Effect.gen(function*() {
+    const now = yield* DateTime.now
+    const both = yield* Effect.forEach([account, other], ({ id }) => ledger.balances(id, now))
+    return JSON.stringify(both.map(({ credits, quotaUsed }) => [credits, ...quotaUsed]))
+  })
 
   const send = Effect.fnUntraced(function*({ operation, request }: Fuzzing.Fuzzed, place: string) {
     const wrong = (problem: string) => new Wrong({ problem, request, place })
@@ -95,13 +120,13 @@ export const makeSender = Effect.gen(function*() {
 })
 
 /** Sends so many requests that follow from a seed, one after the other. Answers with how often each operation gave which status. */
-export const run = Effect.fnUntraced(function*(seed: number, count: number) {
+export const run = Effect.fnUntraced(function*(seed: number, count: number, who: keyof typeof operations = "clients") {
   const { options, send } = yield* makeSender
   const chance = Chance.make(seed)
   const seen = new Map<string, number>()
   for (let index = 0; index < count; index++) {
-    const fuzzed = Fuzzing.next(options, chance)
-    const { status } = yield* send(fuzzed, `Request ${index} of seed ${seed}`)
+    const fuzzed = Fuzzing.next(options[who], chance)
+    const { status } = yield* send(fuzzed, `Request ${index} of the ${who}' seed ${seed}`)
     const what = `${fuzzed.operation?.id ?? "elsewhere"} ${status}`
     seen.set(what, (seen.get(what) ?? 0) + 1)
   }
@@ -122,6 +147,12 @@ class Known {
   constructor(id: string, more: Readonly<Record<string, ReadonlyArray<string>>>) {
     this.words = {
       "generations.id": [id],
+      "keys.key_id": [],
+      email: Array.from({ length: 20 }, (_, n) => `account-${n}@example.com`),
+      name: ["a key"],
+      reference: ["first", "second", "third"],
+      period_end: ["2099-01-01T00:00:00Z"],
+      expires_at: ["2099-01-01T00:00:00.000Z"],
       "models.id": [image.id, video.id],
       "uploads.id": [],
       model: [image.id, video.id],
@@ -158,6 +189,8 @@ class Known {
       () => ({ id: null, next_cursor: null })
     )
     if (typeof id === "string" && id.startsWith("gen_")) this.#add("generations.id", id)
+    if (typeof id === "string" && id.startsWith("acct_")) this.#add("accounts.id", id)
+    if (typeof id === "string" && id.startsWith("key_")) this.#add("keys.key_id", id)
     if (typeof id === "string" && id.startsWith("upl_")) {
       this.#add("uploads.id", id)
       this.#add("upload_id", id)
@@ -200,9 +233,9 @@ const problemOf = (
     return "X-Request-Id is not the caller's"
   }
   if (status < 400) return undefined
-  // Of what could not be read nobody knows that it was a HEAD, and no limit either.
-  const isHead = request.method === "HEAD" && headers["x-ratelimit-limit"] !== undefined
-  if (isHead) return bytes.length === 0 ? undefined : "An answer to HEAD has a body"
+  if (request.method === "HEAD" && bytes.length === 0) return undefined
+  // Of what could not be read nobody knows that it was a HEAD; no route has dated that answer.
+  if (request.method === "HEAD" && headers["date"] !== undefined) return "An answer to HEAD has a body"
   if (headers["content-type"] !== "application/json") return "An error is no JSON"
   const error = Option.getOrUndefined(decodeEnvelope(bytes.toString()))?.error
   if (error === undefined) return "An error is no envelope"
@@ -224,4 +257,6 @@ const decodeEnvelope = Schema.decodeUnknownOption(
 )
 
 const statusOf = (code: string): number | undefined =>
-  Object.entries(ErrorCode.table).find(([known]) => known === code)?.[1].status
+  Object.hasOwn(AdminError.table, code)
+    ? 409
+    : Object.entries(ErrorCode.table).find(([known]) => known === code)?.[1].status
