@@ -2,9 +2,10 @@
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
+import { Media } from "@kinora/media"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
-import { DateTime, Effect, Exit, type Layer, type Schema, Stream } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, type Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { UploadId } from "../src/Generation.ts"
 import { type Failure, Generations, make } from "../src/Generations.ts"
@@ -119,6 +120,36 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(new Set(made.map(({ generation }) => generation.id)).size, 1)
         const kept = yield* Effect.filter(keys, isKept)
         assert.deepStrictEqual(kept, [image!.key])
+      }))
+
+    it.effect("are read in turns of the accounts, so that one who sends many does not hold up the others", () =>
+      Effect.gen(function*() {
+        const media = yield* Media.Media
+        const read: Array<string> = []
+        const entered = yield* Deferred.make<void>()
+        const goOn = yield* Deferred.make<void>()
+        const { create } = yield* Effect.provideService(make({ imageRequestsMax: 1 }), Media.Media, {
+          ...media,
+          normalise: (bytes, options) =>
+            Effect.suspend(() => {
+              read.push(bytes[0] === bytesOf(jpeg)[0] ? "other" : "busy")
+              return Deferred.succeed(entered, undefined)
+            }).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(media.normalise(bytes, options)))
+        })
+        const send = Effect.fnUntraced(function*(account: Account, key: string, data: string) {
+          const command = yield* redraw(account, key, [{ data }])
+          return yield* Effect.forkChild(create(command), { startImmediately: true })
+        })
+        const busy = yield* openAccount({ credits: 100 })
+        const other = yield* openAccount({ credits: 100 })
+        const first = yield* send(busy, "1", png)
+        yield* Deferred.await(entered)
+        const later = yield* Effect.forEach(["2", "3", "4"], (key) => send(busy, key, png))
+        const last = yield* send(other, "1", jpeg)
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Effect.forEach([first, ...later, last], Fiber.join)
+        assert.strictEqual(read.length, 5)
+        assert.isBelow(read.indexOf("other"), 3, read.join())
       }))
 
     it.effect("stay as long as the job may wait and run, and are deleted then", () =>

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
 import { Deferred, Effect, Fiber } from "effect"
-import { HeldBytes } from "../src/internal/heldBytes.ts"
 import * as JsonStructure from "../src/internal/jsonStructure.ts"
+import { Share } from "../src/internal/share.ts"
 import { errorOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
@@ -38,8 +38,8 @@ describe("the weight of a JSON text", () => {
   })
 })
 
-it("holds so many bytes at once, and half of them for one owner", () => {
-  const held = new HeldBytes(100)
+it("shares so much at once, and half of it for one owner", () => {
+  const held = new Share(100)
   assert.isTrue(held.take("a", 30))
   assert.isTrue(held.take("a", 20))
   assert.isFalse(held.take("a", 1))

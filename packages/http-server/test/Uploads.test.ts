@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { UploadError, Uploads } from "@kinora/generations"
 import { Generation as WireGeneration, Upload } from "@kinora/http-api"
-import { Bytes, Deferred, Effect, Fiber, Schema } from "effect"
+import { Bytes, Deferred, Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -138,6 +138,26 @@ it.effect("refuses an image that is too large, before and while reading it (D18)
     errorOf(declared, "payload_too_large")
     assert.strictEqual(declared.headers["connection"], "close")
     assert.strictEqual((yield* upload(Host.pixel, png)).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("keeps half of the images that may be in work for other accounts", () =>
+  Effect.gen(function*() {
+    const uploads = yield* Uploads.Uploads
+    const entered = yield* Queue.unbounded<string>()
+    const { send, upload } = yield* open({ uploadsMax: 4 }).pipe(
+      Effect.provideService(Uploads.Uploads, {
+        ...uploads,
+        create: (account) => Effect.andThen(Queue.offer(entered, account), Effect.never)
+      })
+    )
+    const { account, key } = yield* Host.openAccount({ email: "other@example.com" })
+    for (let n = 0; n < 2; n++) {
+      yield* Effect.forkChild(upload(Host.pixel, png))
+      yield* Queue.take(entered)
+    }
+    errorOf(yield* upload(Host.pixel, png), "unavailable")
+    yield* Effect.forkChild(send("POST", "/v1/uploads", { key, body: Host.pixel, headers: png }))
+    assert.strictEqual(yield* Queue.take(entered), account.id)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("answers 503 when as many images are in work as may be, and 429 when the account has too many", () =>

@@ -1,5 +1,5 @@
 /** Takes the input images of a request: looks up its uploads, and normalises and keeps what was sent along (D18). */
-import { DateTime, type Duration, Effect, Result, Semaphore } from "effect"
+import { DateTime, type Duration, Effect, PartitionedSemaphore, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import type { InputImage, UploadId } from "../Generation.ts"
 import * as GenerationError from "../GenerationError.ts"
@@ -30,7 +30,8 @@ export const requestLimit: Duration.Input = "1 hour"
 export const makeInputs = Effect.fnUntraced(function*({ imageBytesMax, imageRequestsMax }: InputOptions) {
   const images = yield* ImageStore
   const keeping = yield* makeKeeping({ imageBytesMax })
-  const turns = Semaphore.makeUnsafe(imageRequestsMax)
+  // Accounts take turns, so that one with many slow images does not make the others wait for all of them.
+  const turns = PartitionedSemaphore.makeUnsafe<string>({ permits: imageRequestsMax })
 
   const takeData = Effect.fnUntraced(function*(
     source: Extract<Source, { readonly _tag: "Data" }>,
@@ -92,7 +93,7 @@ export const makeInputs = Effect.fnUntraced(function*({ imageBytesMax, imageRequ
     take: Effect.fn("Generations.takeImages")(
       function*(account: string, sources: ReadonlyArray<Source>, at: DateTime.Utc) {
         const nothing: ReadonlyArray<Input> = []
-        return sources.length === 0 ? nothing : yield* turns.withPermits(1)(takeAll(account, sources, at))
+        return sources.length === 0 ? nothing : yield* turns.withPermit(account)(takeAll(account, sources, at))
       }
     ),
 

@@ -3,12 +3,12 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
-import { HeldBytes } from "./heldBytes.ts"
 import * as JsonStructure from "./jsonStructure.ts"
+import { Share } from "./share.ts"
 
 /** The limits of bodies, around the handler of an endpoint that is named `group.endpoint`. */
 export const make = (options: HttpServerOptions) => {
-  const held = new HeldBytes(options.bodiesBytesMax)
+  const held = new Share(options.bodiesBytesMax)
   const kinds = kindsOf(options)
 
   /** Runs the app on a body that is read and weighed, while its bytes count as held. */

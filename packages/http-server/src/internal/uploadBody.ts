@@ -6,6 +6,13 @@ import { type HttpServerRequest, Multipart } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { mediaType, multipartOverheadMax } from "./bodies.ts"
 
+/** What was sent, and what the client says that it is. */
+export interface Sent {
+  readonly bytes: Uint8Array
+  /** `undefined`: nothing. */
+  readonly declared: string | undefined
+}
+
 /** Reads the image of a request. At most `uploadBytesMax` bytes of it are held. */
 export const read = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions) {
@@ -20,13 +27,6 @@ export const read = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** What was sent, and what the client says that it is. */
-interface Sent {
-  readonly bytes: Uint8Array
-  /** `undefined`: nothing. */
-  readonly declared: string | undefined
-}
 
 const readPart = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number) {

@@ -4,11 +4,12 @@ import { CurrentKey } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
 import { bodyOf, ServiceUnavailable } from "@kinora/http-api/ApiError"
 import type * as Wire from "@kinora/http-api/Upload"
-import { DateTime, Effect, Option, Semaphore } from "effect"
+import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Refusals from "./refusals.ts"
+import { Share } from "./share.ts"
 import * as UploadBody from "./uploadBody.ts"
 
 /** The handlers. */
@@ -18,7 +19,16 @@ export const layer = (options: HttpServerOptions) =>
     "uploads",
     Effect.fnUntraced(function*(handlers) {
       const uploads = yield* Uploads
-      const work = yield* Semaphore.make(options.uploadsMax)
+      const work = new Share(options.uploadsMax)
+
+      const keep = (account: string, { bytes, declared }: UploadBody.Sent) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => work.take(account, 1)),
+          Effect.fnUntraced(function*(isTaken) {
+            return isTaken ? yield* uploads.create(account, bytes, declared) : yield* busy
+          }),
+          (isTaken) => Effect.sync(() => isTaken ? work.giveBack(account, 1) : undefined)
+        )
 
       return handlers
         .handleRaw(
@@ -26,10 +36,8 @@ export const layer = (options: HttpServerOptions) =>
           Effect.fnUntraced(
             function*({ request }) {
               const { account } = yield* CurrentKey
-              const { bytes, declared } = yield* UploadBody.read(request, options)
-              const upload = yield* work.withPermitsIfAvailable(1)(uploads.create(account, bytes, declared))
-              if (Option.isNone(upload)) return yield* busy
-              return HttpServerResponse.jsonUnsafe(toWire(upload.value), { status: 201 })
+              const upload = yield* keep(account, yield* UploadBody.read(request, options))
+              return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
             },
             Effect.catchReasons(
               "UploadError",

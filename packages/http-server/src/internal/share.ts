@@ -1,0 +1,33 @@
+/** What all accounts have to share, so that no crowd of large requests takes this process, and no account keeps the others out. */
+
+/** A bounded amount, at most half of it for one owner. */
+export class Share {
+  readonly #max: number
+  readonly #byOwner = new Map<string, number>()
+  #total = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Takes so much, or nothing and answers `false`. The first of an owner may be more than half. */
+  take(owner: string, amount: number): boolean {
+    const own = this.#byOwner.get(owner) ?? 0
+    if (this.#total + amount > this.#max) return false
+    if (own > 0 && own + amount > this.#max / 2) return false
+    this.#change(owner, amount)
+    return true
+  }
+
+  /** Gives back some of what was taken. */
+  giveBack(owner: string, amount: number): void {
+    this.#change(owner, -amount)
+  }
+
+  #change(owner: string, amount: number) {
+    this.#total += amount
+    const own = (this.#byOwner.get(owner) ?? 0) + amount
+    if (own === 0) this.#byOwner.delete(owner)
+    else this.#byOwner.set(owner, own)
+  }
+}
