@@ -1,5 +1,5 @@
 /** The server: the interface over HTTP, and a worker in the same process unless it is told to have none. */
-import { DemoAccount, Host, Http, type Settings, SigningKeys, Work } from "@kinora/hosting"
+import { DemoAccount, Host, Http, ProcessMetrics, type Settings, SigningKeys, Work } from "@kinora/hosting"
 import { UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -44,6 +44,7 @@ export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Ef
     Layer.provide(http),
     Layer.provide(Layer.mergeAll(Http.layerReadiness, signer)),
     Layer.provideMerge(work),
+    Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
     Layer.provide(Host.layerWorking(settings))
   )
 }

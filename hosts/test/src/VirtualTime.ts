@@ -52,7 +52,7 @@ export const layer = (startsAt: number): Layer.Layer<VirtualTime> =>
 /** Real time, which cannot be moved: `advance` is a defect, `rest` waits for nothing. */
 export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
   advance: () => Effect.die(new Error("Time is real here, so nobody can advance it: start without `time: \"real\"`")),
-  nap: Effect.sleep,
+  nap: (duration) => Effect.clockWith((clock) => clock.sleep(Duration.fromInputUnsafe(duration))),
   rest: Effect.void,
   still: (work) => work
 })
@@ -92,7 +92,7 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
   const nap = (duration: Duration.Input) =>
     Effect.suspend(() => {
       const least = Duration.toMillis(Duration.fromInputUnsafe(duration))
-      return Effect.sleep(Math.max(least, Math.min(end - now - least, napMax)))
+      return clock.sleep(Duration.millis(Math.max(least, Math.min(end - now - least, napMax))))
     })
 
   const nanosOf = (millis: number) => BigInt(Math.round(millis * 1e6))

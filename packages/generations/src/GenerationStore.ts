@@ -27,6 +27,12 @@ export interface Ending {
   readonly resultExpiresAt: DateTime.Utc | null
 }
 
+/** A generation that has ended. */
+export interface Ended extends Pick<Generation, "id" | "plan" | "kind" | "startedAt"> {
+  readonly status: Ending["status"]
+  readonly finishedAt: DateTime.Utc
+}
+
 /** Which generations of an account. What is absent excludes none. */
 export interface Selection {
   readonly status?: Status | undefined
@@ -67,9 +73,10 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /**
    * `processing` to `completed`; any state that is not final to `failed` or
    * `cancelled`, and marked as refunded. What changes is counted in the usage of the
-   * UTC day of `at`, in the same unit, and so once.
+   * UTC day of `at`, in the same unit, and so once. Answers with those that changed, in
+   * no particular order.
    */
-  readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<void, StorageError>
+  readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Ended>, StorageError>
 
   /** What was counted for an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>

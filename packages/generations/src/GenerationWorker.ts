@@ -11,6 +11,7 @@ import { type EndCommand, makeEndAll } from "./internal/ending.ts"
 import * as Failures from "./internal/failures.ts"
 import * as Files from "./internal/files.ts"
 import { generationKind, subjectOf } from "./internal/lane.ts"
+import * as Metrics from "./internal/metrics.ts"
 import { makeProduce, type ProductionOptions, untilStored } from "./internal/production.ts"
 
 /** What running generations is told. */
@@ -52,6 +53,8 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
       const at = yield* DateTime.now
       const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
       yield* afterCommit(changes.publish(started))
+      const first = new Set(started.map(GenerationId.toUuid))
+      yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))
     }),
     run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
       const [generation] = yield* untilStored(store.find([job.payload.id]))

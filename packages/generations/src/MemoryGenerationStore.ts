@@ -2,7 +2,7 @@
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
-import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
+import { type Ended, type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/MemoryImageStore.ts"
 import type { UsageRow } from "./Usage.ts"
@@ -31,14 +31,15 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       return true
     }
 
-    const count = ({ at, id, status }: Ending) => {
-      const { account, costCredits, kind, model, plan } = generations.get(id)!
+    const count = ({ at, id, status }: Ending): Ended => {
+      const { account, costCredits, kind, model, plan, startedAt } = generations.get(id)!
       const day = dayOf(at)
       const key = JSON.stringify([account, day, plan, model, kind])
       const row = usage.get(key) ??
         { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
       const credits = status === "completed" ? costCredits ?? 0 : 0
       usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
+      return { id, plan, kind, status, startedAt, finishedAt: at }
     }
 
     return GenerationStore.of({
@@ -69,7 +70,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
                 ...result
               })
             )
-            .forEach(count)
+            .map(count)
         ),
       usage: (account, { from, to }) =>
         access(() =>

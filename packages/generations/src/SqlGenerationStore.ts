@@ -40,6 +40,49 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
           RETURNING job.id
         `
     })
+    // A row that changes here is counted here. All who count in a row hold the lock of
+    // its lane, and the order keeps it so for those who would not.
+    const endRows = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Rows.EndedRow,
+      execute: (endings) =>
+        sql`
+          WITH ended AS (
+            UPDATE generation_job AS job
+            SET status = ending.status,
+                failure = ending.failure,
+                output = ending.output,
+                result_expires_at = ending.expires_at,
+                finished_at = ending.at,
+                refunded = ending.status <> 'completed'
+            FROM jsonb_to_recordset(${endings}::jsonb) AS ending (
+              id uuid, status text, failure jsonb, output jsonb, at timestamptz, expires_at timestamptz
+            )
+            WHERE job.id = ending.id
+              AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
+            RETURNING job.*
+          ), counted AS (
+            INSERT INTO generation_usage AS usage (
+              account, day, plan, model, kind, completed, failed, cancelled, credits
+            )
+            SELECT
+              account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
+              count(*) FILTER (WHERE status = 'completed'),
+              count(*) FILTER (WHERE status = 'failed'),
+              count(*) FILTER (WHERE status = 'cancelled'),
+              coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+            FROM ended
+            GROUP BY 1, 2, 3, 4, 5
+            ORDER BY 1, 2, 3, 4, 5
+            ON CONFLICT (account, day, plan, model, kind) DO UPDATE
+            SET completed = usage.completed + excluded.completed,
+                failed = usage.failed + excluded.failed,
+                cancelled = usage.cancelled + excluded.cancelled,
+                credits = usage.credits + excluded.credits
+          )
+          SELECT id, plan, kind, status, started_at, finished_at FROM ended
+        `
+    })
 
     return GenerationStore.of({
       ...reads,
@@ -71,43 +114,11 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
           mapSql("GenerationStore.start")
         ),
 
-      // A row that changes here is counted here. All who count in a row hold the lock of
-      // its lane, and the order keeps it so for those who would not.
       end: (endings) =>
-        sql`
-          WITH ended AS (
-            UPDATE generation_job AS job
-            SET status = ending.status,
-                failure = ending.failure,
-                output = ending.output,
-                result_expires_at = ending.expires_at,
-                finished_at = ending.at,
-                refunded = ending.status <> 'completed'
-            FROM jsonb_to_recordset(${JSON.stringify(endings.map(Rows.toEnding))}::jsonb) AS ending (
-              id uuid, status text, failure jsonb, output jsonb, at timestamptz, expires_at timestamptz
-            )
-            WHERE job.id = ending.id
-              AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
-            RETURNING job.*
-          )
-          INSERT INTO generation_usage AS usage (
-            account, day, plan, model, kind, completed, failed, cancelled, credits
-          )
-          SELECT
-            account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
-            count(*) FILTER (WHERE status = 'completed'),
-            count(*) FILTER (WHERE status = 'failed'),
-            count(*) FILTER (WHERE status = 'cancelled'),
-            coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
-          FROM ended
-          GROUP BY 1, 2, 3, 4, 5
-          ORDER BY 1, 2, 3, 4, 5
-          ON CONFLICT (account, day, plan, model, kind) DO UPDATE
-          SET completed = usage.completed + excluded.completed,
-              failed = usage.failed + excluded.failed,
-              cancelled = usage.cancelled + excluded.cancelled,
-              credits = usage.credits + excluded.credits
-        `.pipe(Effect.asVoid, mapSql("GenerationStore.end")),
+        endRows(JSON.stringify(endings.map(Rows.toEnding))).pipe(
+          Effect.map((rows) => rows.map(Rows.toEnded)),
+          mapSql("GenerationStore.end")
+        ),
 
       putOff: (ids, until) =>
         sql`

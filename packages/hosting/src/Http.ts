@@ -47,6 +47,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
+  metrics: settings.metrics,
   resultDownloadMultiple: settings.resultDownloadMultiple,
   resultTtl: settings.resultTtl,
   trustedProxies: settings.trustedProxies

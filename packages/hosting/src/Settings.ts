@@ -47,6 +47,8 @@ export interface Settings {
   readonly imageWait: Duration.Duration
   /** How long a server that stops goes on taking requests while it is not ready (D49). */
   readonly drain: Duration.Duration
+  /** Whether a server shows what it has counted (D49). */
+  readonly metrics: boolean
   readonly logLevel: typeof LogLevel.Type
   /** The file's `models`, to be checked by the catalog; absent: the default models. */
   readonly models: unknown
@@ -95,6 +97,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadStreamsMax: values.download_streams,
     imageWait: Duration.seconds(values.image_wait_seconds),
     drain: Duration.seconds(values.drain_seconds),
+    metrics: values.metrics === "true",
     logLevel: values.log_level,
     models: file.content["models"],
     planTable

@@ -44,6 +44,7 @@ describe("Settings", () => {
         downloadStreamsMax: 8,
         imageWait: Duration.seconds(50),
         drain: Duration.zero,
+        metrics: true,
         logLevel: "info",
         models: undefined,
         planTable: PlanTable.defaults

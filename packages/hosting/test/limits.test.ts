@@ -20,6 +20,7 @@ type NoLimit =
   | "baseUrl"
   | "docs"
   | "downloadBlockBytes"
+  | "metrics"
   | "plans"
   | "trustedProxies"
 

@@ -210,15 +210,22 @@ export class AccountReports extends HttpApiGroup.make("account").add(
   .annotate(OpenApi.Description, "What the account has, and what it used.")
 {}
 
-/** What a load balancer asks (D49). Needs no key. */
+/** What load balancers and monitors ask (D49). Needs no key. */
 export class Health extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/healthz", { success: Schema.Struct({ status: Schema.Literal("ok") }) })
     .annotateMerge(OpenApi.annotations({ summary: "Whether the process is up" })),
   HttpApiEndpoint.get("ready", "/readyz", {
     success: Schema.Struct({ status: Schema.Literal("ready") }),
     error: ServiceUnavailableResponse
-  }).annotateMerge(OpenApi.annotations({ summary: "Whether the service can take requests" }))
-).annotate(OpenApi.Description, "What a load balancer asks. Needs no key.") {}
+  }).annotateMerge(OpenApi.annotations({ summary: "Whether the service can take requests" })),
+  HttpApiEndpoint.get("metrics", "/metrics", {
+    success: Schema.String.pipe(HttpApiSchema.asText()),
+    error: NotFoundResponse
+  }).annotateMerge(OpenApi.annotations({
+    summary: "What this server has counted",
+    description: "Prometheus text: totals of the whole server, nothing of an account. 404 where it is switched off."
+  }))
+).annotate(OpenApi.Description, "What load balancers and monitors ask. Needs no key.") {}
 
 /** The whole interface. */
 export class Api extends HttpApi.make("kinora")

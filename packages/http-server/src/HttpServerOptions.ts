@@ -74,6 +74,8 @@ export interface HttpServerOptions {
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Whether `/docs` shows the interface to people (D49). Default true. */
   readonly docs: boolean
+  /** Whether `/metrics` tells what was counted (D49); it is not found otherwise. Default true. */
+  readonly metrics: boolean
   /** The operators' token (D50). `undefined`, the default: there is no interface for operators. */
   readonly adminToken: Redacted.Redacted | undefined
 }
@@ -101,5 +103,6 @@ export const defaults: HttpServerOptions = {
   bodiesBytesMax: 512 * 1024 * 1024,
   trustedProxies: [],
   docs: true,
+  metrics: true,
   adminToken: undefined
 }

@@ -26,7 +26,6 @@ import * as Edge from "./internal/edge.ts"
 import * as GenerationsHandlers from "./internal/generations.ts"
 import * as Health from "./internal/health.ts"
 import * as Images from "./internal/images.ts"
-import * as Metrics from "./internal/metrics.ts"
 import * as Models from "./internal/models.ts"
 import * as SchemaErrors from "./internal/schemaErrors.ts"
 import * as UploadsHandlers from "./internal/uploads.ts"
@@ -63,11 +62,11 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       UploadsHandlers.layer(all),
       Models.layer,
       AccountHandlers.layer(all),
-      Health.layer
+      Health.layer(all)
     ]),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
-  const routes = Layer.mergeAll(api, Docs.layerDocument, Metrics.layer, Edge.layer(all))
+  const routes = Layer.mergeAll(api, Docs.layerDocument, Edge.layer(all))
   return all.docs ? Layer.mergeAll(routes, Docs.layerPage) : routes
 }
 

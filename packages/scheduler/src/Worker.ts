@@ -8,6 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Fiber, Latch, Layer, Random, Result, Schedule } from "effect"
+import * as Metrics from "./internal/metrics.ts"
 import * as RunningJobs from "./internal/RunningJobs.ts"
 import type { ClaimedJob } from "./Job.ts"
 import { AttemptsExhausted, type JobFailure, type JobHandler, type Settlement } from "./JobHandler.ts"
@@ -88,6 +89,7 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
         Effect.catchCause((cause) =>
           Effect.logError("A job could not be settled; another attempt follows when its lease runs out", cause)
         ),
+        Metrics.hold,
         Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }),
         Effect.annotateLogs({ job: job.job, kind: job.kind, attempt: job.attempt })
       ))
@@ -150,6 +152,7 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
 
   const fibers = concurrency === 0 ? [] : yield* Effect.forEach([claiming, rescuing], (loop) => Effect.forkScoped(loop))
   const heart = yield* Effect.forkScoped(beating)
+  yield* Metrics.offer(concurrency)
 
   const drained = Latch.makeUnsafe(false)
   let draining = false

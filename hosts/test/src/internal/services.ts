@@ -7,7 +7,7 @@ import { Drivers, Notifications, Services, Stores, Work } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { Media } from "@kinora/media"
 import { BlobStore, UrlSigner } from "@kinora/storage"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Metric, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { startsAt, type TestHostOptions } from "../TestHostOptions.ts"
@@ -40,6 +40,7 @@ export const layer = (options: TestHostOptions) => {
     Layer.provideMerge(stillness),
     Layer.provideMerge(services),
     Layer.provideMerge(surroundings),
+    Layer.provideMerge(counters),
     Layer.provideMerge(timeOf(options))
   )
 }
@@ -81,6 +82,9 @@ const painted = Layer.effect(
     })
   })
 ).pipe(Layer.provide(ProceduralGenerator.layer()))
+
+/** What is counted here is of this host alone, as it is of a process. */
+const counters = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 /** Whatever else takes real time. */
 const stillness = Layer.mergeAll(

@@ -42,7 +42,7 @@ export const service = ({ holds, inTime }: Define): void => {
     ])
     const paths = Object.keys(document.paths)
     expect(paths).toEqual(expect.arrayContaining(["/v1/generations", "/v1/images/generations", "/v1/account"]))
-    expect(paths.filter((path) => !path.startsWith("/v1/")).toSorted()).toEqual(["/healthz", "/readyz"])
+    expect(paths.filter((path) => !path.startsWith("/v1/")).toSorted()).toEqual(["/healthz", "/metrics", "/readyz"])
     const account = await stage.openAccount()
     await Calls.refusalOf(await account.fetch("/models"), 404, "not_found")
   })

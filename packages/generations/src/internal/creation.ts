@@ -18,6 +18,7 @@ import { ImageStore, type Keep, type KeptImage } from "../ImageStore.ts"
 import type { Admitted } from "./admission.ts"
 import type { Input } from "./inputs.ts"
 import { addressOf, generationKind } from "./lane.ts"
+import * as Metrics from "./metrics.ts"
 
 /** A request that was found good, and the generation that it is to become. */
 export interface Member {
@@ -119,7 +120,10 @@ export const makeCreateAll = Effect.gen(function*() {
       placed.set(member, Result.succeed(generation))
       inserted.set(id, generation)
     }
-    if (inserted.size > 0) yield* store.insert(Array.from(inserted.values()))
+    if (inserted.size > 0) {
+      yield* store.insert(Array.from(inserted.values()))
+      yield* afterCommit(Metrics.created(inserted.values()))
+    }
     const others = promoted.filter((id) => !inserted.has(id))
     if (others.length === 0) return
     yield* store.queue(others)

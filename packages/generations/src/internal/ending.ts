@@ -15,6 +15,7 @@ import { Changes } from "../Changes.ts"
 import { type Failure, GenerationId, type Output } from "../Generation.ts"
 import { type Ending, GenerationStore, type Subject } from "../GenerationStore.ts"
 import { addressOf } from "./lane.ts"
+import * as Metrics from "./metrics.ts"
 
 /** Asks to end a generation. */
 export type EndCommand =
@@ -80,9 +81,10 @@ export const makeEndAll = Effect.gen(function*() {
     yield* books.save
     const { promoted } = yield* lanes.save
     const queued = promoted.map(GenerationId.fromUuid)
-    if (endings.length > 0) yield* store.end(endings)
+    const counted = endings.length > 0 ? yield* store.end(endings) : []
     if (queued.length > 0) yield* store.queue(queued)
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
+    yield* afterCommit(Metrics.ended(counted))
     return outcomes
   }, atomically)
 })

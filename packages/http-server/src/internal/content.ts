@@ -11,6 +11,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Blobs from "./blobs.ts"
 import * as Downloads from "./downloads.ts"
+import * as Metrics from "./metrics.ts"
 import * as Refusals from "./refusals.ts"
 
 /** The handlers. */
@@ -24,7 +25,10 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
 
       const open = Effect.fnUntraced(function*(key: string, range: BlobStore.ByteRange, meter: Downloads.Meter) {
-        return Stream.tap(yield* Blobs.open(blobs, key, range), ({ length }) => meter.count(length))
+        return Stream.tap(
+          yield* Blobs.open(blobs, key, range),
+          ({ length }) => Effect.andThen(Metrics.countBytes(length), meter.count(length))
+        )
       })
 
       const serve = (file: File) =>

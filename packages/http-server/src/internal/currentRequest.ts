@@ -17,12 +17,15 @@ export class RequestState {
   limit: RateLimit.Verdict | RateLimit.Hit | undefined
   /** Whose key it carries, once that is proven. */
   identity: Identity | undefined
+  /** Whether the answer waits for a job, whose time it takes. */
+  isWaiting: boolean
 
   constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
     this.request = request
     this.id = id
     this.limit = undefined
     this.identity = undefined
+    this.isWaiting = false
   }
 
   /** What failed authentications of this client count under (D28). */

@@ -1,12 +1,12 @@
 /**
- * What surrounds every route: the request id, the limit headers, and the envelope
- * for everything that no handler answers.
+ * What surrounds every route: the request id, the limit headers, the envelope for
+ * everything that no handler answers, and the counting of it all.
  */
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Api } from "@kinora/http-api/Api"
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
-import { Cause, Context, Effect, Random, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, Random, Scope, Tracer } from "effect"
 import {
   FindMyWay,
   HttpMiddleware,
@@ -19,32 +19,38 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "./admin/document.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
-import { errorResponse, retryAfterSeconds } from "./errorResponse.ts"
+import { errorResponse, noSuchRoute, retryAfterSeconds } from "./errorResponse.ts"
 import { describe, failedAuthentication } from "./limits.ts"
-import { countResponse } from "./metrics.ts"
+import { Measured, Route } from "./metrics.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware around all routes. */
 export const layer = (options: HttpServerOptions) => {
-  const methods = options.adminToken === undefined ? publicMethods : allMethods
+  const routes = options.adminToken === undefined ? publicRoutes : allRoutes
   return HttpRouter.middleware(
     Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const random = fiber.getRef(Random.Random)
         const state = new RequestState(request, requestId(request.headers["x-request-id"], random))
+        const route = routes.find("GET", request.url)?.handler ?? unknownRoute
+        const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
+        const scope = Context.getUnsafe(fiber.context, Scope.Scope)
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
         if (span?._tag === "Span") span.attribute("request.id", state.id)
-        return app.pipe(
+        return Scope.addFinalizer(scope, Effect.sync(() => measured.ended())).pipe(
+          Effect.andThen(app),
           Effect.catchCause((cause) => {
-            if (isUnrouted(cause)) state.limit ??= failedAuthentication(state, options)
-            return recover(cause, request, methods)
+            // A known path, asked by another method, has its limit from below (D26).
+            if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentication(state, options)
+            return recover(cause, request, route)
           }),
           Effect.flatMap((response) => {
             if (carriesLimit(request.url)) state.limit ??= failedAuthentication(state, options)
             const normal = normalise(response)
-            return Effect.andThen(countResponse(normal.status), finish(normal, state, rateLimit))
+            measured.answered(normal, !state.isWaiting)
+            return finish(normal, state, rateLimit)
           }),
           Effect.provideService(CurrentRequest, state),
           Effect.annotateLogs("request_id", state.id)
@@ -92,7 +98,6 @@ const normalise = (response: Response): Response => {
 
 const payloadTooLarge = errorResponse("payload_too_large", { headers: { connection: "close" } })
 const unsupportedMediaType = errorResponse("unsupported_media_type")
-const notFound = errorResponse("not_found", { message: "There is no such route; /openapi.json lists them all." })
 const internalError = errorResponse("internal_error")
 const unavailable = errorResponse("unavailable", { headers: retryAfterSeconds(1) })
 const shuttingDown = errorResponse("unavailable", {
@@ -104,7 +109,7 @@ const shuttingDown = errorResponse("unavailable", {
 const recover = <E>(
   cause: Cause.Cause<E>,
   request: HttpServerRequest.HttpServerRequest,
-  methods: Methods
+  route: Route
 ): Effect.Effect<Response, E> => {
   if (Cause.hasInterruptsOnly(cause)) {
     const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
@@ -113,7 +118,7 @@ const recover = <E>(
   for (const reason of cause.reasons) {
     const problem = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
     if (HttpServerError.isHttpServerError(problem)) {
-      const known = ofServerError(problem, request, methods)
+      const known = ofServerError(problem, request, route)
       if (known !== undefined) return Effect.succeed(known)
     }
   }
@@ -128,11 +133,11 @@ const recover = <E>(
 const ofServerError = (
   { reason }: HttpServerError.HttpServerError,
   request: HttpServerRequest.HttpServerRequest,
-  methods: Methods
+  route: Route
 ): Response | undefined => {
   switch (reason._tag) {
     case "RouteNotFound":
-      return unrouted(request, methods)
+      return unrouted(request, route)
     case "RequestParseError":
       return reason.reason === "BodyTooLarge"
         ? payloadTooLarge
@@ -143,16 +148,11 @@ const ofServerError = (
 }
 
 /** 405 when other methods are known at this path, else 404. */
-const unrouted = (request: HttpServerRequest.HttpServerRequest, methodsOf: Methods): Response => {
-  const methods = methodsOf.find("GET", request.url)?.handler
-  return methods === undefined ? notFound : errorResponse("method_not_allowed", {
-    message: `${request.method} is not allowed here; use ${methods.join(" or ")}.`,
-    headers: { allow: methods.join(", ") }
+const unrouted = ({ method }: HttpServerRequest.HttpServerRequest, route: Route): Response =>
+  route === unknownRoute ? noSuchRoute : errorResponse("method_not_allowed", {
+    message: `${method} is not allowed here; use ${route.methods.join(" or ")}.`,
+    headers: { allow: route.methods.join(", ") }
   })
-}
-
-/** Knows the methods at each path. */
-type Methods = FindMyWay.Router<ReadonlyArray<string>>
 
 /** Paths and their methods; HEAD goes wherever GET goes. */
 type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]>
@@ -172,17 +172,19 @@ const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return [...byPath]
 }
 
-const routerOf = (paths: Paths): Methods => {
-  const router = FindMyWay.make<ReadonlyArray<string>>()
-  for (const [path, methods] of paths) router.all(path as `/${string}`, methods)
+const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
+  const router = FindMyWay.make<Route>()
+  for (const [path, methods] of paths) router.all(path as `/${string}`, new Route(path, methods))
   return router
 }
 
+const unknownRoute = new Route("unknown", [])
+
 const documentMethods = ["GET", "HEAD"]
 const publicPaths: Paths = [...pathsOf(Api), ["/openapi.json", documentMethods], ["/docs", documentMethods]]
-const publicMethods = routerOf(publicPaths)
+const publicRoutes = routerOf(publicPaths)
 /** With the interface for operators, which is as unknown as anything else where there is none (D50). */
-const allMethods = routerOf([...publicPaths, ...pathsOf(AdminApi), [AdminDocument.path, documentMethods]])
+const allRoutes = routerOf([...publicPaths, ...pathsOf(AdminApi), [AdminDocument.path, documentMethods]])
 
 /** Without the query, which may hold a signature. */
 const pathOf = (url: string) => url.split("?", 1)[0] ?? url

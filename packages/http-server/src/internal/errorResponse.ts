@@ -15,6 +15,11 @@ export const errorResponse = (
       : { status: table[code].status, headers: more.headers }
   )
 
+/** 404 of a path that there is not. */
+export const noSuchRoute = errorResponse("not_found", {
+  message: "There is no such route; /openapi.json lists them all."
+})
+
 /** `Retry-After` and its exact sibling for a wait in whole seconds (D27). */
 export const retryAfterSeconds = (seconds: number) => ({
   "retry-after": String(seconds),

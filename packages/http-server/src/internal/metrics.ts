@@ -1,28 +1,133 @@
-/** What the process tells whoever collects metrics: `GET /metrics`, Prometheus text (D49). */
-import { type Effect, Metric } from "effect"
-import { PrometheusMetrics } from "effect/observability"
+/** What is counted of requests, as `GET /metrics` shows it (D49). Labels are words of the interface, never what a client chose. */
+import { type Clock, type Context, type Effect, Metric } from "effect"
+import type { HttpServerResponse } from "effect/http"
 
-/** The route. Everything that the process counts is in the text, what the host adds included. */
-export const layer = PrometheusMetrics.layerHttp({ path: "/metrics" })
+/** A path of the interface as its contract writes it, with what its requests are counted in. */
+export class Route {
+  readonly path: string
+  readonly methods: ReadonlyArray<string>
+  readonly #series = new Map<string, Series>()
 
-/** Counts a response. */
-export const countResponse = (status: number): Effect.Effect<void> => {
-  let counter = counters.get(status)
-  if (counter === undefined) {
-    counter = Metric.withAttributes(responses, { status: String(status) })
-    counters.set(status, counter)
+  constructor(path: string, methods: ReadonlyArray<string>) {
+    this.path = path
+    this.methods = methods
   }
-  return Metric.update(counter, 1)
+
+  /** Of a method; all that the path does not have are one. */
+  seriesOf(asked: string): Series {
+    const method = this.methods.includes(asked) ? asked : "other"
+    const known = this.#series.get(method)
+    if (known !== undefined) return known
+    const made = makeSeries({ route: this.path, method })
+    this.#series.set(method, made)
+    return made
+  }
 }
+
+/** A request that is being answered. Tell it the answer, or that there is none, and once that nothing is left of it. */
+export class Measured {
+  readonly #context: Context.Context<never>
+  readonly #clock: Clock.Clock
+  readonly #series: Series
+  readonly #startedAt: bigint
+  #isAnswered = false
+
+  constructor(context: Context.Context<never>, clock: Clock.Clock, series: Series) {
+    this.#context = context
+    this.#clock = clock
+    this.#series = series
+    this.#startedAt = clock.monotonicTimeNanosUnsafe()
+    inFlight.modifyUnsafe(1, context)
+  }
+
+  /** The head of the answer is about to be sent. `isTimed`: how long it took says something of the service. */
+  answered(response: HttpServerResponse.HttpServerResponse, isTimed: boolean): void {
+    const context = this.#context
+    this.#isAnswered = true
+    this.#series.requests[classOf(response.status)].updateUnsafe(1, context)
+    if (isTimed) {
+      const nanos = this.#clock.monotonicTimeNanosUnsafe() - this.#startedAt
+      this.#series.duration.updateUnsafe(Number(nanos) / 1e9, context)
+    }
+    if (response.status >= 400) refusalsOf(codeOf(response)).updateUnsafe(1, context)
+  }
+
+  /** Its body is sent as well, or its client has gone. */
+  ended(): void {
+    inFlight.modifyUnsafe(-1, this.#context)
+    if (!this.#isAnswered) this.#series.requests.aborted.updateUnsafe(1, this.#context)
+  }
+}
+
+/** Counts bytes of results that are about to be sent. */
+export const countBytes = (bytes: number): Effect.Effect<void> => Metric.update(resultBytes, bytes)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const responses = Metric.counter("kinora_http_responses_total", {
-  description: "Responses by status.",
+/** What a method of a route is counted in. */
+interface Series {
+  readonly duration: Metric.Histogram<number>
+  readonly requests: Readonly<Record<StatusClass, Metric.Counter<number>>>
+}
+
+type StatusClass = "1xx" | "2xx" | "3xx" | "4xx" | "5xx" | "aborted"
+
+const makeSeries = (attributes: { readonly route: string; readonly method: string }): Series => {
+  const requests = (status: StatusClass) =>
+    Metric.counter("kinora_http_requests_total", {
+      description: "Requests that were answered, or whose clients left before.",
+      attributes: { ...attributes, status },
+      incremental: true
+    })
+  return {
+    duration: Metric.histogram("kinora_http_request_duration_seconds", {
+      description: "Time from a request's head to the head of its answer. Without those that wait for a job.",
+      attributes,
+      boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    }),
+    requests: {
+      "1xx": requests("1xx"),
+      "2xx": requests("2xx"),
+      "3xx": requests("3xx"),
+      "4xx": requests("4xx"),
+      "5xx": requests("5xx"),
+      aborted: requests("aborted")
+    }
+  }
+}
+
+const classes = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const
+const classOf = (status: number): StatusClass => classes[Math.floor(status / 100) - 1] ?? "5xx"
+
+const inFlight = Metric.gauge("kinora_http_requests_in_flight", {
+  description: "Requests whose answer is not all sent."
+})
+
+const resultBytes = Metric.counter("kinora_result_bytes_sent_total", {
+  description: "Bytes of results, previews, thumbs and posters that were sent.",
   incremental: true
 })
 
-/** One for each status that was ever answered, since making them costs more than counting. */
-const counters = new Map<number, typeof responses>()
+const refusals = new Map<string, Metric.Counter<number>>()
+
+const refusalsOf = (code: string): Metric.Counter<number> => {
+  const known = refusals.get(code)
+  if (known !== undefined) return known
+  const made = Metric.counter("kinora_http_refusals_total", {
+    description: "Answers with an error, by its code.",
+    attributes: { code },
+    incremental: true
+  })
+  refusals.set(code, made)
+  return made
+}
+
+/** The code that an envelope begins with (D42). It was written here, so there are not more than the interface has. */
+const codeOf = ({ body }: HttpServerResponse.HttpServerResponse): string => {
+  const text = body._tag === "Uint8Array" ? body.text : undefined
+  return envelopePattern.exec(text ?? "")?.[1] ?? "none"
+}
+
+const envelopePattern = /^\{"error":\{"code":"([a-z_]+)"/

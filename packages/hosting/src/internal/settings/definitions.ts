@@ -130,6 +130,12 @@ export const definitions = {
     expected: "a number of seconds from 0 to 300",
     about: "How long a server that was told to stop goes on taking requests while /readyz answers 503, in seconds."
   },
+  metrics: {
+    schema: Schema.Literals(["true", "false"]),
+    default: "true",
+    expected: "true or false",
+    about: "Whether a server answers /metrics, which needs no key; otherwise it is not found."
+  },
   log_level: {
     schema: LogLevel,
     default: "info",

@@ -1,0 +1,80 @@
+/** What is counted of generations, each time once: where it was committed. */
+import type { ClaimedJob } from "@kinora/scheduler/Job"
+import { type DateTime, Effect, Metric } from "effect"
+import type { Generation } from "../Generation.ts"
+import type { Ended } from "../GenerationStore.ts"
+import { subjectOf } from "./lane.ts"
+
+/** Counts new generations. */
+export const created = (generations: Iterable<Generation>): Effect.Effect<void> =>
+  Effect.forEach(generations, ({ kind, plan }) => Metric.update(createdOf({ plan, kind }), 1), { discard: true })
+
+/** Counts generations that begin to run, of which the first attempt is told only. */
+export const started = (jobs: ReadonlyArray<ClaimedJob>, at: DateTime.Utc): Effect.Effect<void> =>
+  Effect.forEach(
+    jobs,
+    (job) => Metric.update(waitOf({ plan: subjectOf(job).plan }), secondsBetween(job.enqueuedAt, at)),
+    { discard: true }
+  )
+
+/** Counts generations that have ended. */
+export const ended = (generations: ReadonlyArray<Ended>): Effect.Effect<void> =>
+  Effect.forEach(generations, ({ finishedAt, kind, plan, startedAt, status }) => {
+    const counted = Metric.update(endedOf({ plan, kind, outcome: status }), 1)
+    return startedAt === null ? counted : Effect.andThen(
+      counted,
+      Metric.update(runOf({ kind, outcome: status }), secondsBetween(startedAt, finishedAt))
+    )
+  }, { discard: true })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** One metric for each set of labels, made when it is first needed. */
+const family = <Labels extends Readonly<Record<string, string>>, A>(make: (attributes: Labels) => A) => {
+  const made = new Map<string, A>()
+  return (labels: Labels): A => {
+    const key = Object.values(labels).join("/")
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const metric = make(labels)
+    made.set(key, metric)
+    return metric
+  }
+}
+
+const createdOf = family((attributes: { readonly plan: string; readonly kind: string }) =>
+  Metric.counter("kinora_jobs_created_total", {
+    description: "Jobs that were created.",
+    attributes,
+    incremental: true
+  })
+)
+
+const endedOf = family((attributes: { readonly plan: string; readonly kind: string; readonly outcome: string }) =>
+  Metric.counter("kinora_jobs_ended_total", {
+    description: "Jobs that ended, by their outcome.",
+    attributes,
+    incremental: true
+  })
+)
+
+const waitOf = family((attributes: { readonly plan: string }) =>
+  Metric.histogram("kinora_job_wait_seconds", {
+    description: "Time from the creation of a job until it first ran.",
+    attributes,
+    boundaries: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400]
+  })
+)
+
+const runOf = family((attributes: { readonly kind: string; readonly outcome: string }) =>
+  Metric.histogram("kinora_job_run_seconds", {
+    description: "Time from when a job first ran until it ended.",
+    attributes,
+    boundaries: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
+  })
+)
+
+const secondsBetween = (from: DateTime.Utc, to: DateTime.Utc): number =>
+  Math.max(0, to.epochMilliseconds - from.epochMilliseconds) / 1000

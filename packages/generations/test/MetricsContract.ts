@@ -1,0 +1,85 @@
+import { assert, layer } from "@effect/vitest"
+import { ScriptedGenerator } from "@kinora/generator"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Effect, Layer, Metric } from "effect"
+import { TestClock } from "effect/testing"
+import { Generations } from "../src/Generations.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import { makeEndAll } from "../src/internal/ending.ts"
+import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+/** What was counted so far: of each histogram the number of observations, and seconds in all where the test's clock says them. */
+const counted = Effect.map(
+  Metric.snapshot,
+  (snapshots) =>
+    Object.fromEntries(snapshots.flatMap((metric): ReadonlyArray<readonly [string, number]> => {
+      const name = [metric.id.replace("kinora_", ""), ...Object.values(metric.attributes ?? {})].join(" ")
+      if (!metric.id.startsWith("kinora_job")) return []
+      if (metric.type === "Counter") return [[name, Number(metric.state.count)]]
+      if (metric.type !== "Histogram") return []
+      const { count, sum } = metric.state
+      return metric.id === "kinora_job_wait_seconds" ? [[name, count], [`${name} in all`, sum]] : [[name, count]]
+    }))
+)
+
+/** What is counted on every backend. */
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  const alone = services.pipe(Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())))
+
+  layer(alone)(`What is counted of generations (${name})`, (it) => {
+    it.effect("is every job that was created and that ended, once, and how long it waited and ran", () =>
+      Effect.gen(function*() {
+        const { cancel, create, wait } = yield* Generations
+        const { dropStale } = yield* GenerationSweep
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 8 })
+        const first = yield* create(yield* request(account, { key: "first" }))
+        // A replay, and one that the credits do not pay.
+        yield* create(yield* request(account, { key: "first" }))
+        yield* Effect.flip(create(yield* request(account, { key: "second" })))
+        const studio = { plan: "studio", model: "kinora-sketch-1" } as const
+        const cancelled = yield* create(yield* request(account, { key: "third", ...studio }))
+        yield* cancel(account.id, cancelled.generation.id)
+        yield* cancel(account.id, cancelled.generation.id)
+
+        yield* TestClock.adjust("30 seconds")
+        yield* control.succeed(first.generation.id)
+        const done = yield* Effect.scoped(
+          Effect.andThen(startWorker(1), wait(account.id, first.generation.id, "60 seconds"))
+        )
+        assert.strictEqual(done.status, "completed")
+        const before = yield* counted
+        assert.deepStrictEqual(before, {
+          "jobs_created_total credits image": 1,
+          "jobs_created_total studio image": 1,
+          "jobs_ended_total studio image cancelled": 1,
+          "jobs_ended_total credits image completed": 1,
+          "job_wait_seconds credits": 1,
+          "job_wait_seconds credits in all": 30,
+          "job_run_seconds image completed": 1
+        })
+        assert.strictEqual(yield* dropStale(100), 0)
+        assert.deepStrictEqual(yield* counted, before)
+      }))
+
+    it.effect("is nothing that was undone", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Generations
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const endAll = yield* makeEndAll
+        const account = yield* openAccount({ credits: 8 })
+        const { generation } = yield* create(yield* request(account, { key: "stays" }))
+        const before = yield* counted
+        const ended = endAll([{ _tag: "Cancel", subject: generation }])
+        yield* Effect.exit(atomically(Effect.andThen(ended, Effect.fail("undone"))))
+        assert.deepStrictEqual(yield* counted, before)
+        assert.deepStrictEqual(yield* ended, ["Ended"])
+        assert.deepStrictEqual(yield* ended, ["Gone"])
+        const after = before["jobs_ended_total credits image cancelled"] ?? 0
+        assert.strictEqual((yield* counted)["jobs_ended_total credits image cancelled"], after + 1)
+      }))
+  })
+}

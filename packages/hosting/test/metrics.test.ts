@@ -1,0 +1,127 @@
+import { assert, layer } from "@effect/vitest"
+import { DefaultModels } from "@kinora/catalog"
+import { Generators, ScriptedGenerator } from "@kinora/generator"
+import { Readiness } from "@kinora/http-server"
+import { BlobStore, UrlSigner } from "@kinora/storage"
+import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { readFile } from "node:fs/promises"
+import * as Http from "../src/Http.ts"
+import * as Notifications from "../src/Notifications.ts"
+import * as ProcessMetrics from "../src/ProcessMetrics.ts"
+import * as Services from "../src/Services.ts"
+import * as Stores from "../src/Stores.ts"
+import * as Work from "../src/Work.ts"
+import { code, rowsBelow } from "./MarkdownTable.ts"
+
+const document = Effect.promise(() => readFile(new URL("../../../docs/operations.md", import.meta.url), "utf8"))
+
+const token = "the token of the operators of this service"
+
+/** A server with a worker, whose jobs succeed at once. */
+class Server extends Context.Service<Server, { readonly baseUrl: string }>()("test/Server") {
+  static readonly layer = Layer.effect(
+    Server,
+    Effect.map(HttpServer.addressFormattedWith(Effect.succeed), (baseUrl) => ({ baseUrl }))
+  ).pipe(
+    Layer.provide(
+      Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
+    ),
+    Layer.provide(Work.layerWorker({ name: "test", concurrency: 3 })),
+    Layer.provide(ProcessMetrics.layer),
+    Layer.provide(Readiness.layerAlways),
+    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
+    Layer.provide(Services.layer({ models: [{ ...DefaultModels.canvas, driver: { name: "scripted" } }] })),
+    Layer.provide([
+      Stores.layerMemory,
+      BlobStore.layerMemory,
+      Notifications.layerLocal,
+      Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
+        Layer.provide(ScriptedGenerator.layerControl({ pollInterval: "10 millis" }))
+      )
+    ]),
+    Layer.provide(Layer.sync(Metric.MetricRegistry, () => new Map()))
+  )
+}
+
+/** What a test needs of answers. */
+const Account = Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
+const Key = Schema.fromJsonString(Schema.Struct({ key: Schema.String }))
+const Job = Schema.fromJsonString(Schema.Struct({
+  status: Schema.Literal("completed"),
+  output: Schema.Struct({ url: Schema.String })
+}))
+
+const request = Effect.fnUntraced(function*(method: string, path: string, key = token, body?: Schema.Json) {
+  const { baseUrl } = yield* Server
+  const headers = { "authorization": `Bearer ${key}`, "content-type": "application/json" }
+  const init: RequestInit = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+  return yield* Effect.promise((signal) =>
+    fetch(new URL(path, baseUrl), { ...init, signal }).then((response) => response.text())
+  )
+})
+
+/** A customer's day: an account, a job of it to its end, its result, and a request that is refused. */
+const use = Effect.gen(function*() {
+  const decode = <A>(schema: Schema.ConstraintDecoder<A>) => Effect.flatMap(Schema.decodeUnknownEffect(schema))
+  const { id } = yield* request("POST", "/admin/v1/accounts", token, { email: "a@example.com" }).pipe(decode(Account))
+  const account = `/admin/v1/accounts/${id}`
+  const { key } = yield* request("POST", `${account}/keys`, token, { name: "one" }).pipe(decode(Key))
+  const until = "2036-12-31T00:00:00Z"
+  yield* request("PUT", `${account}/plans/credits`, token, { tier: "pro", period_end: until })
+  const lot = { reference: "one", kind: "addon", credits: 1000, expires_at: until }
+  yield* request("POST", `${account}/lots`, token, lot)
+  const order = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+  const job = yield* request("POST", "/v1/generations", key, order).pipe(decode(Account))
+  const { output } = yield* request("GET", `/v1/generations/${job.id}?wait=60`, key).pipe(decode(Job))
+  yield* request("GET", output.url, key)
+  yield* request("GET", "/v1/generations/none", key)
+})
+
+/** The families of an exposition: name, type, labels, and what it says. */
+const familiesOf = (text: string) =>
+  Array.from(text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n/gm), ([, name = "", help, type]) => {
+    const samples = Array.from(text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? .+$`, "gm")))
+    const labels = samples.flatMap(([, labels = ""]) => Array.from(labels.matchAll(/(\w+)="/g), ([, label]) => label))
+    return { name, type, labels: [...new Set(labels)].filter((label) => label !== "le"), help }
+  })
+
+layer(Server.layer, { excludeTestServices: true })("docs/operations.md", (it) => {
+  it.effect("lists every metric with its type, its labels and what it says (D49)", () =>
+    Effect.gen(function*() {
+      yield* use
+      const text = yield* request("GET", "/metrics", "nobody")
+      const shown = familiesOf(text).map(({ help, labels, name, type }) => [
+        code(name),
+        type,
+        labels.map((label) => code(label ?? "")).join(", "),
+        help
+      ])
+      const byName = (rows: ReadonlyArray<ReadonlyArray<string | undefined>>) =>
+        rows.toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1)
+      assert.deepStrictEqual(byName(rowsBelow(yield* document, "## Metrics")), byName(shown))
+      // There is no line that is none of these.
+      const families = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name))
+      assert.strictEqual(families.size, shown.length)
+    }))
+
+  it.effect("tells what one job did, and how the process is", () =>
+    Effect.gen(function*() {
+      const lines = (yield* request("GET", "/metrics", "nobody")).split("\n")
+      const of = `plan="credits",kind="image"`
+      assert.includeMembers(lines, [
+        `kinora_jobs_created_total{${of}} 1`,
+        `kinora_jobs_ended_total{${of},outcome="completed"} 1`,
+        `kinora_job_wait_seconds_count{plan="credits"} 1`,
+        `kinora_job_run_seconds_count{kind="image",outcome="completed"} 1`,
+        "kinora_worker_slots 3",
+        "kinora_worker_jobs_running 0"
+      ])
+      const valueOf = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.split(" ")[1])
+      const memory = valueOf("kinora_process_resident_memory_bytes")
+      assert.isAbove(memory, valueOf("kinora_process_heap_used_bytes"))
+      assert.isAtLeast(valueOf("kinora_process_event_loop_lag_seconds"), 0)
+      assert.isBelow(valueOf("kinora_process_event_loop_lag_seconds"), valueOf("kinora_process_uptime_seconds"))
+      assert.isAbove(valueOf("kinora_process_cpu_seconds_total"), 0)
+    }))
+})
