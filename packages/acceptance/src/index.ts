@@ -1,6 +1,7 @@
 export * as Books from "./Books.ts"
 export * as Chance from "./Chance.ts"
 export * as Client from "./Client.ts"
+export * as Documented from "./Documented.ts"
 export * as Drill from "./Drill.ts"
 export * as FileGenerator from "./FileGenerator.ts"
 export * as Fuzzing from "./Fuzzing.ts"

@@ -3,6 +3,7 @@ import { TestHost } from "@kinora/host-test"
 import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
 import { Clock, Context, type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { IpNetwork } from "effect/net"
+import * as Documented from "../Documented.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
 
@@ -21,7 +22,7 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
       const kinora = Context.get(context, TestHost.TestHost)
       const clock = Context.get(context, Clock.Clock)
 
-      const fetch: Stage.Fetch = (path, init) => kinora.fetch(path, { ...init, apiKey: null })
+      const fetch: Stage.Fetch = Documented.checking((path, init) => kinora.fetch(path, { ...init, apiKey: null }))
       const admin = Stage.withToken(fetch, Stage.adminToken)
       const now = () => new Date(clock.currentTimeMillisUnsafe())
       const advance = (duration: Duration.Input) => run(kinora.time.advance(duration))
@@ -33,7 +34,7 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
         openAccount: Stage.makeOpenAccount({ admin, fetch, now }),
         overSocket: async () => {
           const socket = await run(kinora.listen)
-          return (path, init) => globalThis.fetch(new URL(path, socket), init)
+          return Documented.checking((path, init) => globalThis.fetch(new URL(path, socket), init))
         },
         now,
         advance,

@@ -1,0 +1,67 @@
+/** What every endpoint answers in the same way: to strangers, to those who ask too often, and to those who err. */
+import * as Documented from "../../src/Documented.ts"
+import type { Findings, Walk } from "./Walk.ts"
+import { walk } from "./Walk.ts"
+
+/** Asks every endpoint, in the name of everybody who is refused. */
+export const everywhere = async (findings: Findings): Promise<void> => {
+  await walk(findings, {}, nowhere)
+  await walk(findings, { adminToken: null }, withoutOperators)
+  await walk(findings, {}, strangers)
+  await walk(findings, { http: { failedAuthenticationsPerMinute: 1 } }, guessers)
+  await walk(findings, { http: { keyRequestsPerMinute: 1 } }, impatient)
+  await walk(findings, {}, suspended)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Written `GET /v1/models/{id}`, with ids that nobody has. */
+const operations = [
+  ...new Set(Documented.answers().map((answer) => answer.replace(/ \d+$/, "").replace(/\{\w+\}/g, "nobody")))
+]
+const ofClients = operations.filter((operation) => operation.includes(" /v1/"))
+const ofOperators = operations.filter((operation) => operation.includes(" /admin/"))
+const pathOf = (operation: string) => operation.split(" ")[1] ?? ""
+
+/** Unknown ids, paths and methods, and HEAD wherever GET goes. */
+const nowhere = async ({ ask, host }: Walk) => {
+  const { adminToken } = host
+  for (const operation of ofClients) await ask(operation)
+  for (const operation of ofOperators) await ask(operation, { apiKey: adminToken })
+  const paths = new Set([...operations.map(pathOf), "/openapi.json", "/docs", "/admin/v1/openapi.json"])
+  for (const path of paths) {
+    const methods = ["HEAD", "OPTIONS", "PATCH", "POST", "PUT", "DELETE"].filter((method) =>
+      !operations.includes(`${method} ${path}`)
+    )
+    for (const method of methods) await ask(`${method} ${path}`, { apiKey: adminToken })
+    for (const unknown of [`${path}/`, `${path}/nobody`, `${path}%`, `/nobody${path}`]) await ask(`GET ${unknown}`)
+  }
+}
+
+/** There is no interface for operators, so nobody is refused at it. */
+const withoutOperators = async ({ ask }: Walk) => {
+  for (const operation of ofOperators) await ask(operation)
+  await ask("GET /admin/v1/openapi.json")
+}
+
+const strangers = async ({ ask }: Walk) => {
+  for (const operation of operations) await ask(operation, { apiKey: null })
+}
+
+/** Too many failed attempts of one address (D28). */
+const guessers = async ({ ask }: Walk) => {
+  for (const operation of [...operations, ...operations]) await ask(operation, { apiKey: "guessed" })
+}
+
+/** Too many requests of one key. */
+const impatient = async ({ ask }: Walk) => {
+  for (const operation of ["GET /v1/models", ...ofClients]) await ask(operation)
+}
+
+const suspended = async ({ ask, host }: Walk) => {
+  await ask(`POST /admin/v1/accounts/${host.account.id}/suspend`, { apiKey: host.adminToken })
+  await host.clock.advance("10 seconds")
+  for (const operation of ofClients) await ask(operation)
+}

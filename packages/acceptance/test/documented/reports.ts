@@ -1,0 +1,80 @@
+/** What there is to read, and what operators do. */
+import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
+
+/** Reads models, account, usage and probes. */
+export const reports = async (findings: Findings): Promise<void> => {
+  await walk(findings, {}, async ({ ask }) => {
+    await ask("GET /v1/models")
+    await ask("GET /v1/models/kinora-canvas-1")
+    await ask("GET /v1/account")
+    await ask("GET /v1/usage?from=monday")
+    await ask("GET /healthz")
+    await ask("GET /readyz")
+    await ask("GET /metrics")
+    await ask("GET /openapi.json")
+    await ask("GET /docs")
+  })
+  await walk(
+    findings,
+    { account: { studio: null, creditsPlan: null, credits: 0 } },
+    ({ ask }) => ask("GET /v1/account")
+  )
+  await walk(findings, { http: { metrics: false } }, ({ ask }) => ask("GET /metrics"))
+}
+
+/** Does everything that operators can, and is refused in every way. */
+export const operators = async (findings: Findings): Promise<void> => {
+  await walk(findings, {}, accounts)
+  await walk(findings, {}, badBodies)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Bodies that are right, by the path below an account. */
+const bodies = (host: Walk["host"]) => {
+  const end = new Date(host.clock.now().getTime() + 3_600_000).toISOString()
+  return {
+    "POST /keys": { name: "another" },
+    "PUT /plans/studio": { tier: "pro", period_end: end },
+    "PUT /plans/credits": { tier: "business", period_end: end, auto_renew: true },
+    "POST /lots": { reference: "gift", kind: "addon", credits: 10, expires_at: end }
+  }
+}
+
+const below = (operation: string, id: string) => operation.replace(" ", ` /admin/v1/accounts/${id}`)
+
+const accounts = async ({ ask, host, send }: Walk) => {
+  const operator = { apiKey: host.adminToken }
+  const email = { email: "ada@example.com" }
+  const id = fieldOf(await send("POST /admin/v1/accounts", email, operator), "id")
+  await send("POST /admin/v1/accounts", email, operator)
+  for (const [operation, body] of Object.entries(bodies(host))) {
+    await send(below(operation, id), body, operator)
+    await send(below(operation, id), body, operator)
+    await send(below(operation, "nobody"), body, operator)
+  }
+  await send(below("POST /lots", id), { ...bodies(host)["POST /lots"], credits: 11 }, operator)
+  await ask(below("GET /keys", id), operator)
+  const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
+  await ask(below(`DELETE /keys/${keyId}`, id), operator)
+  for (const operation of ["POST /suspend", "POST /resume", "DELETE /plans/studio", "DELETE /plans/credits", "GET "]) {
+    await ask(below(operation, id), operator)
+  }
+  for (let n = 0; n < 120; n++) await send(below("POST /keys", id), { name: `${n}` }, operator)
+  await ask("POST /admin/v1/ledger/verify?limit=1", operator)
+  await ask("POST /admin/v1/ledger/verify?limit=0", operator)
+  await ask("POST /admin/v1/ledger/verify?account=nobody", operator)
+  await ask("GET /admin/v1/openapi.json")
+}
+
+const badBodies = async ({ host, send }: Walk) => {
+  const operator = { apiKey: host.adminToken }
+  const paths = Object.keys(bodies(host)).map((operation) => below(operation, host.account.id))
+  for (const request of ["POST /admin/v1/accounts", ...paths]) {
+    await send(request, {}, operator)
+    await send(request, "<xml/>", { ...operator, headers: { "content-type": "application/xml" } })
+    await send(request, "x".repeat(1024 * 1024 + 1), operator)
+  }
+}
