@@ -16,10 +16,10 @@ export interface Answer {
 }
 
 /** Sends a request, as the first account unless it says otherwise. */
-export type Ask = (request: string, init?: FetchInit) => Promise<Answer>
+type Ask = (request: string, init?: FetchInit) => Promise<Answer>
 
 /** What goes with a body. */
-export interface Sent {
+interface Sent {
   readonly apiKey?: string
   readonly headers?: Readonly<Record<string, string>>
 }
