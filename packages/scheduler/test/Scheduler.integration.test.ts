@@ -9,10 +9,12 @@ import { Scheduler } from "../src/Scheduler.ts"
 import * as Worker from "../src/Worker.ts"
 import { suite as crowd } from "./CrowdContract.ts"
 import { makeWorld, over } from "./Fixture.ts"
+import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
+  leases(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {
     it.effect("runs what there is, over several lanes, until nothing is left", () =>

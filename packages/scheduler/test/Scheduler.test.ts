@@ -1,6 +1,8 @@
 import { suite as crowd } from "./CrowdContract.ts"
 import { memory } from "./Fixture.ts"
+import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 
 suite("memory", memory)
+leases("memory", memory)
 crowd("memory", memory)
