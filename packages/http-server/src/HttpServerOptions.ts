@@ -52,7 +52,7 @@ export interface HttpServerOptions {
   readonly creatingBodyBytesMax: number
   /** Bytes of an uploaded image. Default 10 MiB (D18). */
   readonly uploadBytesMax: number
-  /** Uploads that this process reads and decodes at the same time. Default 8. */
+  /** Uploads that this process reads and decodes at the same time, half of them for one account. Default 8. */
   readonly uploadsMax: number
   /** Bytes of any other body. Default 1 MiB (D18). */
   readonly bodyBytesMax: number
