@@ -3,9 +3,6 @@ import { Schema } from "effect"
 import { all, type RequirementId } from "./Requirements.ts"
 import type { Host } from "./Stage.ts"
 
-/** The hosts, in the order of the columns. */
-export const hosts: ReadonlyArray<Host> = ["memory", "PGlite", "Postgres"]
-
 /** What vitest's JSON reporter writes, as far as it matters here. */
 export const Report = Schema.Struct({
   testResults: Schema.Array(Schema.Struct({
@@ -40,9 +37,6 @@ export const rowsOf = ({ testResults }: typeof Report.Type): ReadonlyArray<Row> 
   return [...rows.values()]
 }
 
-/** The ids that a test's title begins with. */
-export const idsOf = (title: string): ReadonlyArray<string> => title.slice(0, title.indexOf(": ")).split(", ")
-
 /** The document. */
 export const render = (rows: ReadonlyArray<Row>): string => {
   const sections = Map.groupBy(all, ({ section }) => section)
@@ -70,13 +64,19 @@ export const parse = (document: string): ReadonlyArray<Row> =>
 // internal
 // -----------------------------------------------------------------------------
 
+/** In the order of the columns. */
+const hosts: ReadonlyArray<Host> = ["memory", "PGlite", "Postgres"]
+
+/** The ids that a test's title begins with. */
+const idsOf = (title: string): ReadonlyArray<string> => title.slice(0, title.indexOf(": ")).split(", ")
+
 const [good, bad, never] = ["✔", "✘", "–"] as const
 
 const head = `# Conformance
 
 What the interface promises, sentence by sentence, with the decisions on what it leaves open, and the test that holds each. The tests know of the service what a client and an operator can see over HTTP. They run on three hosts: in memory, where the test moves the time, and as a server of its own on PGlite and on a Postgres, over a socket.
 
-${good} passed, ${bad} failed. A dash: the test does not run there, since time would have to pass (memory only) or somebody has to interfere in the database (Postgres only).
+${good} passed, ${bad} failed. A dash: the test does not run there. Memory only means virtual time only: minutes or days have to pass, or a limit has to be small. Postgres only means that two servers share a database, or that something is wrong in it.
 
 Written by \`npm run conformance -w @kinora/acceptance\`; the sentences are in [packages/acceptance/src/conformance](../packages/acceptance/src/conformance), the tests in [packages/acceptance/test/conformance](../packages/acceptance/test/conformance).
 `

@@ -2,17 +2,26 @@
 import { PgClient } from "@effect/sql-pg"
 import { TestDatabase } from "@kinora/testkit"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import * as Documented from "../Documented.ts"
 import * as Program from "../Program.ts"
 import * as Site from "../Site.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
 
+/** What a second server is told that the first is not. */
+export interface OtherSettings {
+  /** The status of a model. */
+  readonly statuses?: Readonly<Record<string, "paused" | "withdrawn">>
+  /** Default: that of the first. */
+  readonly signingKeys?: string
+}
+
 /** A server on a Postgres in which a test interferes, so that it is the test's alone. */
 export interface FaultyStage extends Stage.Stage {
   /** Runs a statement; answers with its rows. */
   readonly sql: (statement: string) => Promise<ReadonlyArray<unknown>>
-  /** Starts a second server that shares database and files with this one. */
-  readonly another: () => Promise<Stage.Stage>
+  /** Starts a second server that shares database and files with this one, and is told something else as well. */
+  readonly another: (settings?: OtherSettings) => Promise<Stage.Stage>
   /** Stops the server; answers with all that it logged. */
   readonly stop: () => Promise<string>
 }
@@ -31,10 +40,8 @@ export const startFaulty = (): Promise<FaultyStage & AsyncDisposable> =>
     return {
       ...stageOf("Postgres", server),
       sql: (statement: string) => Effect.runPromise(sql.unsafe(statement)),
-      another: () =>
-        Effect.runPromise(
-          Effect.map(Scope.provide(Program.startServer(environment), scope), (server) => stageOf("Postgres", server))
-        ),
+      another: (settings: OtherSettings = {}) =>
+        Effect.runPromise(Scope.provide(startAnother(databaseUrl, environment, settings), scope)),
       stop: () => Effect.runPromise(Effect.map(server.stop, ({ stderr, stdout }) => stdout + stderr))
     }
   }))
@@ -71,14 +78,31 @@ const startServer = Effect.fnUntraced(function*(host: Exclude<Stage.Host, "memor
   return { databaseUrl, environment, server: yield* Program.startServer(environment) }
 })
 
+const startAnother = Effect.fnUntraced(function*(
+  databaseUrl: string,
+  environment: Readonly<Record<string, string>>,
+  { signingKeys, statuses = {} }: OtherSettings
+) {
+  const other = yield* Site.make({
+    databaseUrl,
+    models: models.map((model) => ({ ...model, status: statuses[model.id] ?? model.status ?? "available" }))
+  })
+  const server = yield* Program.startServer({
+    ...environment,
+    KINORA_CONFIG: other.environment["KINORA_CONFIG"] ?? "",
+    ...(signingKeys !== undefined && { KINORA_URL_SIGNING_KEYS: signingKeys })
+  })
+  return stageOf("Postgres", server)
+})
+
 const stageOf = (host: Stage.Host, { baseUrl }: Program.Server): Stage.Stage => {
   const address = Stage.makeAddresses()
-  const send: Stage.Fetch = (path, init = {}) => {
+  const send: Stage.Fetch = Documented.checking((path, init = {}) => {
     const headers = new Headers(init.headers)
     // Each request fails from an address of its own, so that tests do not use up each other's failures.
     if (!headers.has("x-forwarded-for")) headers.set("x-forwarded-for", address())
     return fetch(new URL(path, baseUrl), { ...init, headers })
-  }
+  })
   const admin = Stage.withToken(send, Stage.adminToken)
   const now = () => new Date(clock.currentTimeMillisUnsafe())
   return {

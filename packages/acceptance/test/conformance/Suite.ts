@@ -90,8 +90,8 @@ const onFaulty = (test: (stage: ProcessStage.FaultyStage) => Promise<void>) => a
   await test(stage)
 }
 
-/** A server is started, and a lock is waited for as long as the service does. */
-const faultyTimeout = 90_000
+/** Two servers are started, and a sweep comes round once a minute. */
+const faultyTimeout = 180_000
 
 const listOf = (ids: Ids): ReadonlyArray<RequirementId> => typeof ids === "string" ? [ids] : ids
 

@@ -115,12 +115,13 @@ export const processing = async (account: Account, wish?: Wish): Promise<Job> =>
   return awaitStatus(account, id, "processing")
 }
 
-/** The job once it has this status; asks again until then. */
+/** The job once it has this status, which its events tell. */
 export const awaitStatus = async (account: Account, id: string, status: string): Promise<Job> => {
-  for (let asked = 0; asked < 1_000; asked++) {
-    const job = await read(account, id)
-    if (job.status === status) return job
-    await new Promise((resolve) => setImmediate(resolve))
+  const { body } = await account.fetch(`/v1/generations/${id}/events`)
+  let told = ""
+  for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    told += text
+    if (told.includes(`"status":"${status}"`)) return read(account, id)
   }
   throw new Error(`${id} does not become ${status}`)
 }

@@ -141,7 +141,7 @@ const transitions = ({ holds, inTime }: Define): void => {
   }, { workers: 0 })
 }
 
-const ends = ({ holds }: Define): void => {
+const ends = ({ holds, onPostgres }: Define): void => {
   holds("D12.codes", async (stage) => {
     const account = await stage.openAccount()
     const codes = []
@@ -157,6 +157,20 @@ const ends = ({ holds }: Define): void => {
       "upstream_error",
       "upstream_timeout"
     ])
+  })
+
+  onPostgres(["D7.withdrawn", "D12.modelWithdrawn"], async (stage) => {
+    const account = await stage.openAccount({ credits: null })
+    await Calls.processing(account)
+    const { id, status } = await pending(account, "dear", "dear")
+    expect(status).toBe("pending")
+    await stage.another({ statuses: { dear: "withdrawn" } })
+    expect(await Calls.awaitEnd(account, id)).toMatchObject({
+      status: "failed",
+      error_code: "model_withdrawn",
+      refunded: true
+    })
+    expect(await Calls.creditsOf(account)).toBe(999)
   })
 
   holds("states.outcomes", async (stage) => {

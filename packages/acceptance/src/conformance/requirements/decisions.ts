@@ -27,6 +27,7 @@ export const jobStates = {
   "D7.failed": "processing → failed: the generator failed for good; refunded",
   "D7.timeLimit": "processing → failed: it ran past the model's time limit; refunded",
   "D7.queueLimit": "pending, queued → failed: it waited longer than the queue limit (24 h); refunded",
+  "D7.withdrawn": "pending, queued → failed: its model was withdrawn; refunded",
   "D8.again": "Cancel of an already cancelled job answers 200 with the job (so a retry is safe).",
   "D8.notCancellable":
     "Cancel of `processing`, `completed` or `failed`: 409 `not_cancellable`, `details.status` = the status.",
@@ -51,6 +52,7 @@ export const jobStates = {
     "`code` one of `generation_failed`, `content_rejected`, `invalid_input`, `upstream_error`, `upstream_timeout`",
   "D12.timeLimit": "`code` one of `time_limit`",
   "D12.queueTimeout": "`code` one of `queue_timeout`",
+  "D12.modelWithdrawn": "`code` one of `model_withdrawn`",
   "D12.repeats": "`error_code` repeats it",
   "D12.reason": "`reason` null or one short word (`safety`, `copyright`, `provider`, `internal`)."
 } as const

@@ -36,6 +36,7 @@ export const downloads = {
   "D31.expired": "after the window: 410 `result_expired`.",
   "D31.unknown": "Another account's job, or an unknown one: 404 `not_found`.",
   "D32.binds": "Signature: over method-independent text that binds path and `exp`.",
+  "D32.keys": "keyed with the service's URL-signing key (several may be configured; the first signs, all verify)",
   "D32.wrong": "Wrong: 401 `invalid_signature` (counts as a failed authentication).",
   "D32.expired": "Past `exp`: 403 `signature_expired`.",
   "D32.half": "Only one of the pair: 400.",
