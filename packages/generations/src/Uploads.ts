@@ -61,6 +61,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const { atomically } = yield* UnitOfWork
   const images = yield* ImageStore
   const { take } = yield* makeKeeping({ imageBytesMax })
+  const tooMany = refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
 
   /** From here on it counts, though nobody can know its id before its bytes are kept. */
   const insert = Effect.fnUntraced(function*(image: KeptImage) {
@@ -73,6 +74,8 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const create = Effect.fn("Uploads.create")(
     function*(account: string, bytes: Uint8Array, declared: string | undefined) {
       const at = yield* DateTime.now
+      // Looked at before the image is read, which is most of the work; what counts is the look in the unit.
+      if ((yield* images.countUsable(account, at)) >= uploadsMax) return yield* tooMany
       const expiresAt = DateTime.addDuration(at, ttl)
       const terms = { account, usableUntil: expiresAt, keptUntil: DateTime.addDuration(at, requestLimit) }
       const { height, id, mime, ...kept } = yield* take(
@@ -82,7 +85,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
         (image) =>
           Effect.flatMap(
             insert(image),
-            (inserted) => inserted ? Effect.void : refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
+            (inserted) => inserted ? Effect.void : tooMany
           )
       ).pipe(
         Effect.catchTag("Unreadable", ({ message }) => refuse(new UploadError.InvalidImage({ message })))

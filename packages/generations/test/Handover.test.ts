@@ -1,10 +1,10 @@
 /** What a worker that lets go of a job leaves to the next. */
 import { assert, layer } from "@effect/vitest"
-import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import { type Generator, GeneratorError, Generators, ScriptedGenerator } from "@kinora/generator"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
@@ -63,6 +63,25 @@ layer(layerMemory)("the work of a job", (it) => {
       const { failure, refunded } = yield* get(account.id, id)
       assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
     }).pipe(Effect.scoped))
+
+  it.effect("is refunded when what comes of it is no image, whatever its driver says it is (D12)", () =>
+    Effect.gen(function*() {
+      const { wait } = yield* Generations
+      const generators = yield* Generators.Generators
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      const asPage = (generator: Generator.Generator["Service"]): Generator.Generator["Service"] => ({
+        ...generator,
+        collect: (operation) => Effect.map(generator.collect(operation), (output) => ({ ...output, mime: "text/html" }))
+      })
+      yield* (yield* ScriptedGenerator.Control).succeed(id)
+      yield* Effect.provideService(startImpatientWorker, Generators.Generators, {
+        ...generators,
+        get: (name) => Option.map(generators.get(name), asPage)
+      })
+      const { failure, output, refunded } = yield* wait(account.id, id, "60 seconds")
+      assert.deepStrictEqual([failure?.code, output, refunded], ["upstream_error", null, true])
+    }).pipe(Effect.scoped, TestClock.withLive))
 
   it.effect("is stopped when the job's time is over (D12)", () =>
     Effect.gen(function*() {

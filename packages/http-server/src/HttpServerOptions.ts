@@ -63,7 +63,7 @@ export interface HttpServerOptions {
    */
   readonly bodyStructureMax: number
   /**
-   * Bytes of bodies that this process holds at the same time, half of them for one
+   * Bytes of bodies that this process holds at the same time, a quarter of them for one
    * account; parsing takes about twice as much again. More are answered 503. Default 512 MiB.
    */
   readonly bodiesBytesMax: number

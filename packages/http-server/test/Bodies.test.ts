@@ -38,8 +38,8 @@ describe("the weight of a JSON text", () => {
   })
 })
 
-it("shares so much at once, and half of it for one owner", () => {
-  const held = new Share(100)
+it("shares so much at once, and a part of it for one owner", () => {
+  const held = new Share(100, 2)
   assert.isTrue(held.take("a", 30))
   assert.isTrue(held.take("a", 20))
   assert.isFalse(held.take("a", 1))

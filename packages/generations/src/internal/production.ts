@@ -86,6 +86,8 @@ export const makeProduce = Effect.fnUntraced(function*(options: ProductionOption
   const collect = Effect.fnUntraced(
     function*(key: string, generator: Generator["Service"], operation: Operation) {
       const { body, mime, poster } = yield* generator.collect(operation)
+      // It is served as what it is said to be, so it may be nothing that a browser would run.
+      if (!Object.hasOwn(formats, mime)) return yield* unusable
       return { content: yield* put(key, mime, body, resultBytesMax), poster }
     },
     Effect.scoped,
@@ -193,6 +195,14 @@ const withoutImages = (error: MediaError) =>
 /** Whether nothing is wrong with an image but its size. */
 const isTooMuch = ({ reason }: MediaError): boolean =>
   reason._tag === "TooManyBytes" || reason._tag === "TooManyPixels" || reason._tag === "TookTooLong"
+
+const unusable = new GeneratorError({
+  reason: new Permanent({
+    code: "upstream_error",
+    reason: "provider",
+    message: "The generator delivered something that is neither an image nor a video; the job was refunded. Try again."
+  })
+})
 
 /** What makes a generation. */
 interface Source {

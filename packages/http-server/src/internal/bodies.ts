@@ -8,7 +8,7 @@ import { Share } from "./share.ts"
 
 /** The limits of bodies, around the handler of an endpoint that is named `group.endpoint`. */
 export const make = (options: HttpServerOptions) => {
-  const held = new Share(options.bodiesBytesMax)
+  const held = new Share(options.bodiesBytesMax, 4)
   const kinds = kindsOf(options)
 
   /** Runs the app on a body that is read and weighed, while its bytes count as held. */

@@ -19,7 +19,7 @@ export const layer = (options: HttpServerOptions) =>
     "uploads",
     Effect.fnUntraced(function*(handlers) {
       const uploads = yield* Uploads
-      const work = new Share(options.uploadsMax)
+      const work = new Share(options.uploadsMax, 2)
 
       const keep = (account: string, { bytes, declared }: UploadBody.Sent) =>
         Effect.acquireUseRelease(
