@@ -44,7 +44,11 @@ const open = Effect.gen(function*() {
   const payload = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
   const { generation } = yield* client.create({ headers: {}, payload })
   const id = Generation.GenerationId.parse(generation.id)!
-  const request = (method: string, path: string, init: RequestInit = {}) =>
+  const request = (
+    method: string,
+    path: string,
+    init: Omit<RequestInit, "headers"> & { readonly headers?: Record<string, string> } = {}
+  ) =>
     fetch(`${base}${path}`, {
       ...init,
       method,

@@ -13,7 +13,7 @@ import { UploadId } from "../Generation.ts"
 import { ImageStore, type KeptImage } from "../ImageStore.ts"
 
 /** The bytes are no image that is taken (D18). The message is for whoever sent them. */
-export class Unreadable extends Schema.TaggedError<Unreadable>("@kinora/generations/Unreadable")("Unreadable", {
+class Unreadable extends Schema.TaggedError<Unreadable>("@kinora/generations/Unreadable")("Unreadable", {
   message: Schema.String
 }) {}
 
