@@ -21,6 +21,8 @@ export interface Account {
   readonly status: AccountStatus
   /** As they were set; a plan may have ended since: ask `Plan.active`. */
   readonly plans: Plans
+  /** What plans renew from, in US cents; never below 0. */
+  readonly balanceCents: number
   readonly createdAt: DateTime.Utc
 }
 

@@ -4,6 +4,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Account, AccountId, AccountStatus } from "./Account.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
+import type { Movement } from "./Wallet.ts"
 
 /** A key that is not revoked, with the account that it belongs to. */
 export interface KeyOwner {
@@ -11,6 +12,12 @@ export interface KeyOwner {
   readonly key: KeyId
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly account: Account
+}
+
+/** A plan, by what leads to it. */
+export interface PlanName {
+  readonly account: AccountId
+  readonly group: PlanGroup
 }
 
 /** A key and when it was used. */
@@ -42,6 +49,22 @@ export class AccountStore extends Context.Service<AccountStore, {
     group: Group,
     plan: Option.Option<Plan<Tiers[Group]>>
   ) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Plans whose period ended at `endedBy` or before, and those that go on and end by `renewableBy`; the oldest first. */
+  readonly findDuePlans: (options: {
+    readonly endedBy: DateTime.Utc
+    readonly renewableBy: DateTime.Utc
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
+
+  /** The account's movement of this reference. */
+  readonly findMovement: (
+    account: AccountId,
+    reference: string
+  ) => Effect.Effect<Option.Option<Movement>, StorageError.StorageError>
+
+  /** Records a movement of a locked account, and sets its balance. */
+  readonly saveMovement: (movement: Movement) => Effect.Effect<void, StorageError.StorageError>
 
   /** How many keys of a locked account are not revoked. */
   readonly countKeys: (account: AccountId) => Effect.Effect<number, StorageError.StorageError>

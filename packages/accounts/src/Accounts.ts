@@ -1,5 +1,5 @@
 /**
- * Accounts, their API keys (D3) and their plans (D25).
+ * Accounts, their API keys (D3), their plans and what these are paid from (D25).
  *
  * A host answers for a key from memory for at most `revocationWithin` after it
  * last read the key's record. That is the bound within which a revocation, a
@@ -11,12 +11,15 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Redacted } f
 import { SecureRandom } from "effect/crypto"
 import { type Account, AccountId, type AccountStatus, emailKey, isEmail } from "./Account.ts"
 import * as AccountsError from "./AccountsError.ts"
-import { AccountStore } from "./AccountStore.ts"
+import { AccountStore, type PlanName } from "./AccountStore.ts"
 import * as ApiKey from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import * as KeyCache from "./internal/keyCache.ts"
 import * as KeyUses from "./internal/keyUses.ts"
 import * as Plan from "./Plan.ts"
+import type { PlanTable } from "./PlanTable.ts"
+import * as Renewal from "./Renewal.ts"
+import * as Wallet from "./Wallet.ts"
 
 /** A key that was just made. This is the only time that it can be seen. */
 export interface NewKey {
@@ -59,6 +62,26 @@ export class Accounts extends Context.Service<Accounts, {
     group: Group,
     plan: Option.Option<Plan.Plan<Plan.Tiers[Group]>>
   ) => Effect.Effect<void, Failure>
+
+  /** Adds to the balance, once for its reference. A second one of the same amount answers with the first. */
+  readonly deposit: (
+    account: AccountId,
+    options: { readonly reference: string; readonly cents: number }
+  ) => Effect.Effect<{ readonly movement: Wallet.Movement; readonly isNew: boolean }, Failure>
+
+  /** Plans that `renewPlan` has something to do for, or will within `Renewal.leadSeconds`; the oldest first. */
+  readonly duePlans: (limit: number) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
+
+  /**
+   * Pays a plan that is due and goes on from the balance, or ends one that is over
+   * (D25). Each period is paid once, however many hosts ask. What a renewed plan
+   * brings is for the caller to give, in the same unit.
+   */
+  readonly renewPlan: <Group extends Plan.PlanGroup>(
+    account: AccountId,
+    group: Group,
+    table: PlanTable
+  ) => Effect.Effect<Renewal.Decision<Group>, Failure>
 
   /** The account's plans. A plan may have ended: ask `Plan.active`. */
   readonly plans: (account: AccountId) => Effect.Effect<Plan.Plans, Failure>
@@ -103,7 +126,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     if (!isEmail(email)) return yield* refuse(new AccountsError.EmailInvalid())
     const id = yield* Effect.provideService(AccountId.make, SecureRandom.SecureRandom, random)
     const createdAt = yield* DateTime.now
-    const account: Account = { id, email, status: "active", plans: Plan.none, createdAt }
+    const account: Account = { id, email, status: "active", plans: Plan.none, balanceCents: 0, createdAt }
     return (yield* store.insertAccount(account)) ? account : yield* refuse(new AccountsError.EmailTaken({ email }))
   })
 
@@ -137,6 +160,63 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   ) {
     yield* openAccount(id)
     yield* store.savePlan(id, group, plan)
+  }, atomically)
+
+  const deposit = Effect.fn("Accounts.deposit")(function*(
+    id: AccountId,
+    { cents, reference }: { readonly reference: string; readonly cents: number }
+  ) {
+    if (!Wallet.isDeposit(cents) || reference === "" || reference.length > Wallet.referenceCharsMax) {
+      return yield* refuse(new AccountsError.DepositInvalid({ centsMax: Wallet.depositMax }))
+    }
+    const account = yield* openAccount(id)
+    const earlier = yield* store.findMovement(id, reference)
+    if (Option.isSome(earlier)) {
+      return earlier.value.cents === cents
+        ? { movement: earlier.value, isNew: false }
+        : yield* refuse(new AccountsError.ReferenceReused({ reference }))
+    }
+    return { movement: yield* move(account, reference, cents), isNew: true }
+  }, atomically)
+
+  /** Moves the balance of a locked account. */
+  const move = Effect.fnUntraced(function*(account: Account, reference: string, cents: number) {
+    const movement: Wallet.Movement = {
+      account: account.id,
+      reference,
+      cents,
+      balanceCents: account.balanceCents + cents,
+      at: yield* DateTime.now
+    }
+    yield* store.saveMovement(movement)
+    return movement
+  })
+
+  const duePlans = Effect.fn("Accounts.duePlans")(function*(limit: number) {
+    const endedBy = yield* DateTime.now
+    return yield* store.findDuePlans({
+      endedBy,
+      renewableBy: DateTime.add(endedBy, { seconds: Renewal.leadSeconds }),
+      limit
+    })
+  })
+
+  const renewPlan = Effect.fn("Accounts.renewPlan")(function*<Group extends Plan.PlanGroup>(
+    id: AccountId,
+    group: Group,
+    table: PlanTable
+  ) {
+    const account = yield* openAccount(id)
+    const plan: Option.Option<Plan.Plan<Plan.Tiers[Group]>> = account.plans[group]
+    const decision = Renewal.decide(group, plan, account.balanceCents, table, yield* DateTime.now)
+    if (decision._tag === "Lapsed") yield* store.savePlan(id, group, Option.none())
+    if (decision._tag === "Renewed") {
+      yield* store.savePlan(id, group, Option.some(decision.plan))
+      const { priceCents } = decision
+      const reference = `renewal ${group} ${DateTime.formatIso(decision.plan.periodEnd)}`
+      if (priceCents > 0) yield* move(account, reference, -priceCents)
+    }
+    return decision
   }, atomically)
 
   const plans = Effect.fn("Accounts.plans")((id: AccountId) => Effect.map(get(id), ({ plans }) => plans))
@@ -232,6 +312,9 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     listKeys,
     revokeKey,
     setPlan,
+    deposit,
+    duePlans,
+    renewPlan,
     plans,
     authenticate
   })

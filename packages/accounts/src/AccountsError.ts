@@ -39,6 +39,18 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>("@kinora/accoun
   { account: AccountId.schema, keysMax: Schema.Int }
 ) {}
 
+/** A deposit is a whole number of US cents from 1 to `centsMax`, with a reference of 1 to 128 characters. */
+export class DepositInvalid extends Schema.TaggedError<DepositInvalid>("@kinora/accounts/DepositInvalid")(
+  "DepositInvalid",
+  { centsMax: Schema.Int }
+) {}
+
+/** The account's movement of this reference was another one. */
+export class ReferenceReused extends Schema.TaggedError<ReferenceReused>("@kinora/accounts/ReferenceReused")(
+  "ReferenceReused",
+  { reference: Schema.String }
+) {}
+
 /** The rule that was broken. */
 export const AccountsErrorReason = Schema.Union([
   AccountNotFound,
@@ -46,7 +58,9 @@ export const AccountsErrorReason = Schema.Union([
   EmailTaken,
   EmailInvalid,
   KeyNameInvalid,
-  TooManyKeys
+  TooManyKeys,
+  DepositInvalid,
+  ReferenceReused
 ])
 /** See the schema of the same name. */
 export type AccountsErrorReason = typeof AccountsErrorReason.Type

@@ -4,6 +4,8 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { type Account, type AccountId, emailKey } from "./Account.ts"
 import { AccountStore, type KeyOwner } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { Plan, PlanGroup } from "./Plan.ts"
+import type { Movement } from "./Wallet.ts"
 
 /** The store over the process's one memory backend. */
 export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
@@ -14,6 +16,7 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
     const accountsByEmail = makeMap<string, AccountId>()
     const keys = makeMap<KeyId, ApiKey>()
     const keysByHash = makeMap<string, KeyId>()
+    const movements = makeMap<string, Movement>()
 
     const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
 
@@ -53,6 +56,28 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
       saveStatus: (id, status) => access(() => change(id, (account) => ({ ...account, status }))),
       savePlan: (id, group, plan) =>
         access(() => change(id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
+      findDuePlans: ({ endedBy, limit, renewableBy }) =>
+        access(() => {
+          const ofGroup = ({ id, plans }: Account, group: PlanGroup) =>
+            Option.toArray<Plan<string>>(plans[group])
+              .filter(({ autoRenew, periodEnd }) =>
+                DateTime.isLessThanOrEqualTo(periodEnd, autoRenew ? renewableBy : endedBy)
+              )
+              .map(({ periodEnd }) => ({ account: id, group, periodEnd }))
+          return Array.from(accounts.values())
+            .flatMap((account) => groups.flatMap((group) => ofGroup(account, group)))
+            .toSorted((a, b) => DateTime.Order(a.periodEnd, b.periodEnd))
+            .slice(0, limit)
+            .map(({ account, group }) => ({ account, group }))
+        }),
+      findMovement: (account, reference) =>
+        access(() => Option.fromUndefinedOr(movements.get(`${account}/${reference}`))),
+      saveMovement: (movement) =>
+        access(() => {
+          const { account, balanceCents, reference } = movement
+          movements.set(`${account}/${reference}`, movement)
+          change(account, (account) => ({ ...account, balanceCents }))
+        }),
       countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
       insertKey: (key, hash) =>
         access(() => {
@@ -88,3 +113,9 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
     })
   })
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const groups = ["studio", "credits"] as const

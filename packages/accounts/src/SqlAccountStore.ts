@@ -1,6 +1,6 @@
 /**
- * Accounts in a SQL database, in the tables `accounts_account`, `accounts_key`
- * and `accounts_plan`. Of a key there is its hash and its first 12 characters.
+ * Accounts in a SQL database, in the tables `accounts_account`, `accounts_key`,
+ * `accounts_plan` and `accounts_movement`. Of a key there is its hash and its first 12 characters.
  */
 import { type Migrations, StorageError } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -8,13 +8,14 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type Account, AccountId, AccountStatus, emailKey } from "./Account.ts"
 import { AccountStore, type KeyOwner } from "./AccountStore.ts"
 import { type ApiKey, KeyId } from "./ApiKey.ts"
-import { accountsTables } from "./internal/migrations.ts"
-import { CreditsTier, type Plan, StudioTier } from "./Plan.ts"
+import { accountsTables, walletTables } from "./internal/migrations.ts"
+import { CreditsTier, type Plan, PlanGroup, StudioTier } from "./Plan.ts"
+import type { Movement } from "./Wallet.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations.Migrations = {
   namespace: "accounts",
-  migrations: { "0001_accounts": accountsTables }
+  migrations: { "0001_accounts": accountsTables, "0002_wallet": walletTables }
 }
 
 /** The store over the surrounding database, whose migrations have been run. */
@@ -24,7 +25,7 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
     const sql = yield* SqlClient.SqlClient
 
     const accountColumns = sql.literal(`
-      account.id, account.email, account.status, account.created_at,
+      account.id, account.email, account.status, account.created_at, account.balance_cents::float8 AS balance_cents,
       studio.tier AS studio_tier, studio.period_end AS studio_period_end, studio.auto_renew AS studio_auto_renew,
       credits.tier AS credits_tier, credits.period_end AS credits_period_end, credits.auto_renew AS credits_auto_renew
     `)
@@ -53,6 +54,31 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
           SELECT ${accountColumns}
           FROM accounts_account account ${planJoins}
           WHERE account.email_key = ${emailKey}
+        `
+    })
+
+    // An ended plan is due whatever it says; one that goes on, a little before its end.
+    const selectDue = SqlSchema.findAll({
+      Request: Schema.Struct({ endedBy: Schema.Date, renewableBy: Schema.Date, limit: Schema.Int }),
+      Result: Schema.Struct({ account: Schema.String, plan_group: PlanGroup }),
+      execute: ({ endedBy, limit, renewableBy }) =>
+        sql`
+          SELECT account, plan_group
+          FROM accounts_plan
+          WHERE period_end <= ${renewableBy} AND (auto_renew OR period_end <= ${endedBy})
+          ORDER BY period_end, account, plan_group
+          LIMIT ${limit}
+        `
+    })
+
+    const selectMovement = SqlSchema.findOneOption({
+      Request: Schema.Struct({ account: Schema.String, reference: Schema.String }),
+      Result: MovementRow,
+      execute: ({ account, reference }) =>
+        sql`
+          SELECT account, reference, cents::float8 AS cents, balance_cents::float8 AS balance_cents, at
+          FROM accounts_movement
+          WHERE account = ${account} AND reference = ${reference}
         `
     })
 
@@ -150,6 +176,32 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
         return statement.pipe(Effect.asVoid, StorageError.mapSql("AccountStore.savePlan"))
       },
 
+      findDuePlans: ({ endedBy, limit, renewableBy }) =>
+        selectDue({ endedBy: DateTime.toDate(endedBy), renewableBy: DateTime.toDate(renewableBy), limit }).pipe(
+          Effect.map((rows) =>
+            rows.map(({ account, plan_group }) => ({ account: AccountId.fromUuid(account), group: plan_group }))
+          ),
+          StorageError.mapSql("AccountStore.findDuePlans")
+        ),
+
+      findMovement: (account, reference) =>
+        selectMovement({ account: AccountId.toUuid(account), reference }).pipe(
+          Effect.map(Option.map(toMovement)),
+          StorageError.mapSql("AccountStore.findMovement")
+        ),
+
+      saveMovement: ({ account, at, balanceCents, cents, reference }) =>
+        sql`
+          WITH movement AS (
+            INSERT INTO accounts_movement (account, reference, cents, balance_cents, at)
+            VALUES (${AccountId.toUuid(account)}, ${reference}, ${cents}, ${balanceCents}, ${DateTime.toDate(at)})
+            RETURNING account, balance_cents
+          )
+          UPDATE accounts_account account SET balance_cents = movement.balance_cents
+          FROM movement
+          WHERE account.id = movement.account
+        `.pipe(Effect.asVoid, StorageError.mapSql("AccountStore.saveMovement")),
+
       countKeys: (account) =>
         selectCount(AccountId.toUuid(account)).pipe(
           Effect.map(({ count }) => count),
@@ -215,6 +267,7 @@ const accountFields = {
   email: Schema.String,
   status: AccountStatus,
   created_at: Schema.DateTimeUtcFromDate,
+  balance_cents: Schema.Int,
   studio_tier: Schema.NullOr(StudioTier),
   studio_period_end: Schema.NullOr(Schema.DateTimeUtcFromDate),
   studio_auto_renew: Schema.NullOr(Schema.Boolean),
@@ -250,7 +303,24 @@ const toAccount = (row: typeof AccountRow.Type): Account => ({
     studio: toPlan(row.studio_tier, row.studio_period_end, row.studio_auto_renew),
     credits: toPlan(row.credits_tier, row.credits_period_end, row.credits_auto_renew)
   },
+  balanceCents: row.balance_cents,
   createdAt: row.created_at
+})
+
+const MovementRow = Schema.Struct({
+  account: Schema.String,
+  reference: Schema.String,
+  cents: Schema.Int,
+  balance_cents: Schema.Int,
+  at: Schema.DateTimeUtcFromDate
+})
+
+const toMovement = (row: typeof MovementRow.Type): Movement => ({
+  account: AccountId.fromUuid(row.account),
+  reference: row.reference,
+  cents: row.cents,
+  balanceCents: row.balance_cents,
+  at: row.at
 })
 
 /** The columns of an outer join: all null when there is no plan. */

@@ -44,3 +44,23 @@ export const accountsTables = Effect.gen(function*() {
     )
   `
 })
+
+/** What plans are paid from, and when they end. */
+export const walletTables = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    ALTER TABLE accounts_account
+    ADD COLUMN balance_cents bigint NOT NULL DEFAULT 0 CHECK (balance_cents >= 0)
+  `
+  yield* sql`
+    CREATE TABLE accounts_movement (
+      account uuid NOT NULL REFERENCES accounts_account (id),
+      reference text NOT NULL,
+      cents bigint NOT NULL CHECK (cents <> 0),
+      balance_cents bigint NOT NULL CHECK (balance_cents >= 0),
+      at timestamptz NOT NULL,
+      PRIMARY KEY (account, reference)
+    )
+  `
+  yield* sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`
+})
