@@ -9,6 +9,7 @@ import * as Accounts from "../src/Accounts.ts"
 import * as SqlAccountStore from "../src/SqlAccountStore.ts"
 import * as AccountsContract from "./AccountsContract.ts"
 import * as AuthenticationContract from "./AuthenticationContract.ts"
+import * as WalletContract from "./WalletContract.ts"
 
 const over = (database: TestDatabase.TestDatabase) =>
   Layer.merge(SqlAccountStore.layer, UnitOfWork.layerSql).pipe(
@@ -32,6 +33,7 @@ const dump = Effect.gen(function*() {
 for (const [name, database] of TestDatabase.all) {
   AccountsContract.suite(name, over(database))
   AuthenticationContract.suite(name, over(database))
+  WalletContract.suite(name, over(database))
 
   layer(Layer.merge(over(database), SecureRandom.layerWebCrypto))(`SqlAccountStore (${name})`, (it) => {
     it.effect("keeps nothing of a key that it could be used by (D3)", () =>

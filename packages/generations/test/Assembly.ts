@@ -126,6 +126,7 @@ export const openAccount = Effect.fnUntraced(function*(options: { readonly credi
     id: yield* AccountId.make,
     email: "someone@example.com",
     status: "active",
+    balanceCents: 0,
     createdAt: now,
     plans: {
       studio: Option.some<Plan.Plan<Plan.StudioTier>>({ tier: "pro", periodEnd, autoRenew: false }),

@@ -1,7 +1,7 @@
 /** Every service of Kinora but HTTP, over whatever stores, blobs, generators and hints a host gives. */
 import { Accounts, PlanTable } from "@kinora/accounts"
 import { Catalog, DefaultModels } from "@kinora/catalog"
-import { Generations, GenerationSweep, Uploads } from "@kinora/generations"
+import { Generations, GenerationSweep, PlanRenewal, Uploads } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
@@ -24,12 +24,13 @@ export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTabl
 ) {}
 
 /** Requires the stores, `BlobStore`, and what `Notifications` provides. */
-export const layer = (options: ServicesOptions) =>
+export const layer = ({ models = DefaultModels.models, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
-    Generations.layerWith(options),
+    Generations.layerWith({ planTable }),
     GenerationSweep.layer,
+    PlanRenewal.layerWith({ planTable }),
     Uploads.layer,
-    Layer.succeed(CurrentPlanTable, options.planTable ?? PlanTable.defaults)
+    Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
@@ -44,7 +45,7 @@ export const layer = (options: ServicesOptions) =>
     ),
     Layer.provideMerge(
       Layer.mergeAll(
-        Layer.effect(Catalog.Catalog, Catalog.make(options.models ?? DefaultModels.models)),
+        Layer.effect(Catalog.Catalog, Catalog.make(models)),
         Crypto.layerDigest,
         Media.layer(),
         Crypto.layerSecureRandom

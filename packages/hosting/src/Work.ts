@@ -1,5 +1,5 @@
 /** What makes a process work: a worker for generations, and the sweeps. */
-import { GenerationSweep, GenerationWorker } from "@kinora/generations"
+import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
@@ -43,7 +43,10 @@ export const layerSweepsWith = Effect.fnUntraced(function*(options: Sweeper.Swee
   const limits = yield* RateLimit.RateLimit
   const places = yield* Places.Places
   const budgets = yield* Budget.Budget
+  const plans = yield* PlanRenewal.PlanRenewal
   return Sweeper.layer([
+    // Twice as often as plans are renewed ahead of their end.
+    { name: "plans whose period ends", every: "20 seconds", run: plans.renew },
     { name: "jobs that waited too long", every: "1 minute", run: generations.dropStale },
     { name: "jobs of withdrawn models", every: "1 minute", run: generations.dropWithdrawn },
     { name: "expired results", every: "5 minutes", run: generations.expireResults },

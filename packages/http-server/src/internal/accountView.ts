@@ -19,8 +19,7 @@ export interface Facts {
 /** The account in its encoded form. */
 export const toWire = (facts: Facts, options: HttpServerOptions): typeof Wire.Account.Encoded => ({
   user: { id: facts.account.id, email: facts.account.email },
-  // Accounts have no wallet: plans are set by the operator and do not renew from a balance.
-  balance_usd_cents: 0,
+  balance_usd_cents: facts.account.balanceCents,
   plans: { studio: studioOf(facts, options), credits: creditsOf(facts, options) },
   api: { key_rpm_cap: options.keyRequestsPerMinute },
   results: {

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option } from "effect"
+import * as PlanTable from "../src/PlanTable.ts"
+import { decide, leadSeconds } from "../src/Renewal.ts"
+
+const end = DateTime.makeUnsafe("2030-03-31T12:00:00Z")
+const after = (seconds: number) => DateTime.add(end, { seconds })
+
+const studio = (autoRenew: boolean) => Option.some({ tier: "pro", periodEnd: end, autoRenew } as const)
+const price = PlanTable.defaults.studio.pro.priceCents
+const at = (seconds: number, balance = price, autoRenew = true) =>
+  decide("studio", studio(autoRenew), balance, PlanTable.defaults, after(seconds))
+
+describe("a plan at the end of its period (D25)", () => {
+  it("is kept until shortly before, whatever it says", () => {
+    assert.strictEqual(at(-leadSeconds - 1)._tag, "Kept")
+    assert.strictEqual(at(-leadSeconds - 1, 0, false)._tag, "Kept")
+    assert.strictEqual(decide("studio", Option.none(), price, PlanTable.defaults, end)._tag, "Kept")
+  })
+
+  it("is paid shortly before when it goes on, and gets a period after the one that ends", () => {
+    for (const seconds of [-leadSeconds, -1, 0, 86_400]) {
+      assert.deepStrictEqual(at(seconds), {
+        _tag: "Renewed",
+        plan: { tier: "pro", autoRenew: true, periodEnd: DateTime.add(end, { days: 30 }) },
+        priceCents: price,
+        credits: 0
+      })
+    }
+  })
+
+  it("is not paid with less than its price, and ends at its end, not before", () => {
+    assert.strictEqual(at(-1, price - 1)._tag, "Kept")
+    assert.strictEqual(at(0, price - 1)._tag, "Lapsed")
+  })
+
+  it("ends at its end when it does not go on, however much there is", () => {
+    assert.strictEqual(at(-1, price, false)._tag, "Kept")
+    assert.strictEqual(at(0, price, false)._tag, "Lapsed")
+  })
+
+  it("is not charged for whole periods in which nobody looked", () => {
+    const now = DateTime.add(end, { days: 45 })
+    const renewed = decide("studio", studio(true), price, PlanTable.defaults, now)
+    assert.deepInclude(renewed, { _tag: "Renewed", priceCents: price })
+    assert.deepStrictEqual(
+      renewed._tag === "Renewed" ? renewed.plan.periodEnd : undefined,
+      DateTime.add(now, { days: 30 })
+    )
+  })
+
+  it("brings the credits of its tier in the credits group", () => {
+    const credits = Option.some({ tier: "business", periodEnd: end, autoRenew: true } as const)
+    const { credits: brought, priceCents } = PlanTable.defaults.credits.business
+    assert.deepInclude(decide("credits", credits, priceCents, PlanTable.defaults, end), {
+      credits: brought,
+      priceCents
+    })
+  })
+})

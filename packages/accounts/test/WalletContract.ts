@@ -1,0 +1,95 @@
+import { assert, layer } from "@effect/vitest"
+import type { UnitOfWork } from "@kinora/persistence"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import type { AccountStore } from "../src/AccountStore.ts"
+import * as PlanTable from "../src/PlanTable.ts"
+import { depositMax } from "../src/Wallet.ts"
+import { makeAccount, makeHost, reasonOf } from "./Hosts.ts"
+
+const table = PlanTable.defaults
+const price = table.studio.pro.priceCents
+
+/** What balances and the plans that are paid from them promise over every store (D25). */
+export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
+  layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Wallets (${name})`, (it) => {
+    it.effect("take a deposit once for its reference, also from many at once", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { balanceCents, id } = yield* makeAccount(host)
+        assert.strictEqual(balanceCents, 0)
+        const same = { reference: "invoice 1", cents: 500 }
+        const answers = yield* Effect.all(Array.from({ length: 5 }, () => host.deposit(id, same)), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(answers.filter(({ isNew }) => isNew).length, 1)
+        for (const { movement } of answers) assert.deepInclude(movement, { ...same, account: id, balanceCents: 500 })
+        yield* host.deposit(id, { reference: "invoice 2", cents: 1 })
+        assert.strictEqual((yield* host.get(id)).balanceCents, 501)
+        assert.strictEqual((yield* makeAccount(host)).balanceCents, 0)
+      }))
+
+    it.effect("refuse what is no deposit, and a reference that stands for another, and change nothing", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { id } = yield* makeAccount(host)
+        yield* host.deposit(id, { reference: "a", cents: depositMax })
+        for (const cents of [0, -1, 0.5, depositMax + 1, Number.NaN]) {
+          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference: "b", cents })), "DepositInvalid")
+        }
+        for (const reference of ["", "x".repeat(129)]) {
+          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference, cents: 1 })), "DepositInvalid")
+        }
+        assert.strictEqual(yield* reasonOf(host.deposit(id, { reference: "a", cents: 1 })), "ReferenceReused")
+        assert.strictEqual((yield* host.get(id)).balanceCents, depositMax)
+      }))
+
+    it.effect("pay a plan once for its period, however many hosts ask", () =>
+      Effect.gen(function*() {
+        const hosts = [yield* makeHost(), yield* makeHost(), yield* makeHost()] as const
+        const [host] = hosts
+        const { id } = yield* makeAccount(host)
+        const end = DateTime.add(yield* DateTime.now, { minutes: 10 })
+        yield* host.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd: end, autoRenew: true }))
+        yield* host.deposit(id, { reference: "a", cents: 2 * price + 1 })
+        assert.deepStrictEqual((yield* host.duePlans(10)).filter(({ account }) => account === id), [])
+
+        yield* TestClock.adjust("9 minutes")
+        const due = (yield* host.duePlans(10)).filter(({ account }) => account === id)
+        assert.deepStrictEqual(due, [{ account: id, group: "studio" }])
+        const decisions = yield* Effect.all(hosts.map((host) => host.renewPlan(id, "studio", table)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(decisions.map(({ _tag }) => _tag).toSorted(), ["Kept", "Kept", "Renewed"])
+        const renewed = yield* host.get(id)
+        assert.strictEqual(renewed.balanceCents, price + 1)
+        assert.deepStrictEqual(
+          Option.map(renewed.plans.studio, ({ periodEnd }) => periodEnd),
+          Option.some(DateTime.add(end, { days: 30 }))
+        )
+        assert.deepStrictEqual((yield* host.duePlans(10)).filter(({ account }) => account === id), [])
+      }))
+
+    it.effect("let a plan end that they cannot pay, or that does not go on", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { id } = yield* makeAccount(host)
+        const periodEnd = DateTime.add(yield* DateTime.now, { seconds: 90 })
+        yield* host.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd, autoRenew: true }))
+        yield* host.setPlan(id, "credits", Option.some({ tier: "starter", periodEnd, autoRenew: false }))
+        yield* host.deposit(id, { reference: "a", cents: price - 1 })
+        const due = Effect.map(host.duePlans(10), (plans) => plans.filter(({ account }) => account === id))
+        yield* TestClock.adjust("45 seconds")
+        assert.deepStrictEqual(yield* due, [{ account: id, group: "studio" }])
+        assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Kept")
+        yield* TestClock.adjust("45 seconds")
+        assert.sameDeepMembers([...yield* due], [{ account: id, group: "studio" }, { account: id, group: "credits" }])
+        assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Lapsed")
+        assert.strictEqual((yield* host.renewPlan(id, "credits", table))._tag, "Lapsed")
+        const { balanceCents, plans } = yield* host.get(id)
+        assert.strictEqual(balanceCents, price - 1)
+        assert.isTrue(Option.isNone(plans.studio) && Option.isNone(plans.credits))
+        assert.deepStrictEqual(yield* due, [])
+      }))
+  })

@@ -1,0 +1,89 @@
+/** Plans at the end of their period, with the credits that a new one brings (D25). */
+import { assert, layer } from "@effect/vitest"
+import { PlanTable } from "@kinora/accounts"
+import { Accounts } from "@kinora/accounts/Accounts"
+import * as AccountsService from "@kinora/accounts/Accounts"
+import type { AccountStore } from "@kinora/accounts/AccountStore"
+import * as Ledger from "@kinora/ledger/Ledger"
+import type { LedgerStore } from "@kinora/ledger/LedgerStore"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import * as PlanRenewal from "../src/PlanRenewal.ts"
+
+type Backend = AccountStore | LedgerStore | UnitOfWork
+
+const planTable = PlanTable.defaults
+const { credits, priceCents } = planTable.credits.starter
+
+/** An account whose plan of credits goes on in ten minutes, with so much to pay from. */
+const open = Effect.fnUntraced(function*(balanceCents: number) {
+  const accounts = yield* Accounts
+  const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
+  const { id } = yield* accounts.create({ email: `${name}@example.com` })
+  const end = DateTime.add(yield* DateTime.now, { minutes: 10 })
+  yield* accounts.setPlan(id, "credits", Option.some({ tier: "starter", periodEnd: end, autoRenew: true }))
+  yield* accounts.deposit(id, { reference: "start", cents: balanceCents })
+  return { id, end }
+})
+
+const stateOf = Effect.fnUntraced(function*(id: Parameters<Accounts["Service"]["get"]>[0]) {
+  const { balanceCents, plans } = yield* (yield* Accounts).get(id)
+  const { lots } = yield* (yield* Ledger.Ledger).balances(id, yield* DateTime.now)
+  return {
+    balanceCents,
+    end: Option.getOrUndefined(Option.map(plans.credits, ({ periodEnd }) => periodEnd)),
+    lots: lots.map(({ expiresAt, kind, remaining }) => ({ kind, remaining, expiresAt }))
+  }
+})
+
+/** What renewing promises on every backend. */
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
+  const services = PlanRenewal.layerWith({ planTable }).pipe(
+    Layer.provideMerge(Layer.merge(AccountsService.layer, Ledger.layer)),
+    Layer.provideMerge(Layer.merge(backend, SecureRandom.layerWebCrypto))
+  )
+  layer(services)(`Plans whose period ends (${name})`, (it) => {
+    it.effect("are paid once for each period, and bring its credits until its end, however many hosts look", () =>
+      Effect.gen(function*() {
+        const { renew } = yield* PlanRenewal.PlanRenewal
+        const { end, id } = yield* open(2 * priceCents)
+        yield* renew(100)
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents: 2 * priceCents, end, lots: [] })
+
+        yield* TestClock.adjust("10 minutes")
+        const done = yield* Effect.all([renew(100), renew(100), renew(100)], { concurrency: "unbounded" })
+        assert.strictEqual(done.reduce((sum, count) => sum + count, 0), 1)
+        const second = DateTime.add(end, { days: 30 })
+        const lot = { kind: "plan", remaining: credits, expiresAt: second } as const
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents: priceCents, end: second, lots: [lot] })
+
+        yield* TestClock.adjust("30 days")
+        yield* renew(100)
+        const third = DateTime.add(second, { days: 30 })
+        const state = { balanceCents: 0, end: third, lots: [{ ...lot, expiresAt: third }] }
+        assert.deepStrictEqual(yield* stateOf(id), state)
+
+        yield* TestClock.adjust("30 days")
+        yield* renew(100)
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents: 0, end: undefined, lots: [] })
+        assert.deepStrictEqual((yield* (yield* Ledger.Ledger).verify({ account: id })).discrepancies, [])
+      }))
+
+    it.effect("are not paid when the credits cannot be given, and are tried again", () =>
+      Effect.gen(function*() {
+        const { end, id } = yield* open(priceCents)
+        const ledger = yield* Ledger.Ledger
+        yield* TestClock.adjust("10 minutes")
+        const dying = yield* PlanRenewal.PlanRenewal.pipe(
+          Effect.provide(PlanRenewal.layerWith({ planTable })),
+          Effect.provideService(Ledger.Ledger, { ...ledger, grant: () => Effect.die(new Error("The process dies")) })
+        )
+        yield* Effect.exit(dying.renew(100))
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents: priceCents, end, lots: [] })
+        yield* (yield* PlanRenewal.PlanRenewal).renew(100)
+        assert.strictEqual((yield* stateOf(id)).balanceCents, 0)
+      }))
+  })
+}
