@@ -40,7 +40,7 @@ layer(Operator.layer, { excludeTestServices: true })("docs/operations.md", (it) 
       const { baseUrl } = yield* Operator
       const variables: Record<string, string> = { BASE: baseUrl, TOKEN: token }
       const steps = Guide.parse(yield* guide)
-      assert.strictEqual(steps.length, 7)
+      assert.strictEqual(steps.length, 8)
       for (const { answer, command } of steps) {
         // The reader's customer has made a job meanwhile.
         if (command.includes("$JOB/")) variables["JOB"] = yield* createJob(baseUrl, variables["KEY"] ?? "")

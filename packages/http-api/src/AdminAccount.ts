@@ -1,6 +1,6 @@
-/** Accounts, their keys and plans, as operators see them. */
+/** Accounts, their keys, plans and balances, as operators see them. */
 import { Schema, SchemaTransformation } from "effect"
-import { DateTime } from "./Scalar.ts"
+import { DateTime, Int64 } from "./Scalar.ts"
 
 /** A moment that an operator names: RFC 3339 in UTC, to the millisecond at most (D4). */
 export const Time = Schema.String.check(
@@ -8,6 +8,14 @@ export const Time = Schema.String.check(
 ).annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, SchemaTransformation.dateTimeUtcFromString)
 )
+
+/** An operator's name for something that is to happen once: 1 to 128 printable ASCII characters. */
+export const Reference = Schema.String.check(
+  Schema.isPattern(/^[\x20-\x7e]{1,128}$/, { expected: "1 to 128 printable ASCII characters" })
+)
+
+/** The most US cents that one deposit can be: ten million dollars. */
+export const depositCentsMax = 1_000_000_000
 
 /** The tiers of the Studio group. */
 export const StudioTier = Schema.Literals(["starter", "pro", "scale"])
@@ -40,7 +48,7 @@ export const SetStudioPlanRequest = planRequestOf("SetStudioPlanRequest", Studio
 /** See the schema of the same name. */
 export type SetStudioPlanRequest = typeof SetStudioPlanRequest.Type
 
-/** Sets the Credits plan of an account. Credits come by lots. */
+/** Sets the Credits plan of an account. Its first credits come by a lot, those of later periods with the renewal. */
 export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", CreditsTier)
 /** See the schema of the same name. */
 export type SetCreditsPlanRequest = typeof SetCreditsPlanRequest.Type
@@ -52,6 +60,8 @@ export const AdminAccount = Schema.Struct({
   /** A `suspended` account's requests are refused with 403 `account_suspended`. */
   status: Schema.Literals(["active", "suspended"]),
   created_at: DateTime,
+  /** What plans with `auto_renew` are paid from (D25). */
+  balance_usd_cents: Int64,
   plans: Schema.Struct({
     studio: Schema.NullOr(AdminStudioPlan),
     credits: Schema.NullOr(AdminCreditsPlan)
@@ -67,6 +77,27 @@ export const CreateAccountRequest = Schema.Struct({
 }).annotate({ identifier: "CreateAccountRequest" })
 /** See the schema of the same name. */
 export type CreateAccountRequest = typeof CreateAccountRequest.Type
+
+/** Adds to the balance of an account. */
+export const DepositRequest = Schema.Struct({
+  /** Names the deposit: repeated as it was, it adds nothing. */
+  reference: Reference,
+  /** 1 to 1 000 000 000. */
+  usd_cents: Int64.check(Schema.isBetween({ minimum: 1, maximum: depositCentsMax }))
+}).annotate({ identifier: "DepositRequest" })
+/** See the schema of the same name. */
+export type DepositRequest = typeof DepositRequest.Type
+
+/** What was added to a balance, once for its reference. */
+export const AdminDeposit = Schema.Struct({
+  reference: Schema.String,
+  usd_cents: Int64,
+  /** The balance right after this deposit. */
+  balance_usd_cents: Int64,
+  created_at: DateTime
+}).annotate({ identifier: "AdminDeposit" })
+/** See the schema of the same name. */
+export type AdminDeposit = typeof AdminDeposit.Type
 
 /** Makes an API key. */
 export const CreateKeyRequest = Schema.Struct({

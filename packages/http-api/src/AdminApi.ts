@@ -8,10 +8,12 @@ import { Envelope } from "./Access.ts"
 import { AdminAuth } from "./AdminAccess.ts"
 import {
   AdminAccount,
+  AdminDeposit,
   AdminKeyList,
   AdminNewKey,
   CreateAccountRequest,
   CreateKeyRequest,
+  DepositRequest,
   SetCreditsPlanRequest,
   SetStudioPlanRequest
 } from "./AdminAccount.ts"
@@ -96,7 +98,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
   .annotate(OpenApi.Description, "API keys of accounts.")
 {}
 
-/** Plans: at most one in each group. */
+/** Plans, at most one in each group, and the balance that they are paid from. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(
   HttpApiEndpoint.put("setStudioPlan", "/accounts/:id/plans/studio", {
     params: id,
@@ -118,7 +120,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     error: [NotFoundResponse, ...badBody]
   }).annotateMerge(OpenApi.annotations({
     summary: "Set the Credits plan",
-    description: "Replaces the one that was. Its credits are granted apart, as a lot."
+    description: "Replaces the one that was. Its credits are granted apart, as a lot; a renewal brings its own."
   })),
   HttpApiEndpoint.delete("endCreditsPlan", "/accounts/:id/plans/credits", {
     params: id,
@@ -127,9 +129,23 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
   }).annotateMerge(OpenApi.annotations({
     summary: "End the Credits plan",
     description: "Its lots stay. Without a plan nothing changes."
+  })),
+  HttpApiEndpoint.post("deposit", "/accounts/:id/deposits", {
+    params: id,
+    payload: DepositRequest,
+    success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
+    error: [NotFoundResponse, AdminConflictResponse, ...badBody]
+  }).annotateMerge(OpenApi.annotations({
+    summary: "Add to the balance",
+    description:
+      "Once for its reference: 201 when it was added, 200 with the deposit as it was when the same was added before. " +
+      "A plan with `auto_renew` is paid from the balance at its `period_end`, and lapses when that is too little."
   }))
 ).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Plans of accounts: at most one in each group.")
+  .annotate(
+    OpenApi.Description,
+    "Plans of accounts, at most one in each group, and the balance that they are paid from."
+  )
 {}
 
 /** Lots, bookings, verification. */
@@ -182,7 +198,8 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .annotateMerge(OpenApi.annotations({
     title: "Kinora for operators",
     version: "1.0.0",
-    description: "Accounts, keys, plans, credits and the books of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
+    description:
+      "Accounts, keys, plans, balances, credits and the books of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
       "everything here is 404 `not_found`. Every error is the envelope `{ error: { code, message, plan, details } }`. " +
       "An unknown id, well-formed or not, is 404 `not_found`; so is an unknown path. A known path with another method " +
       "is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` at the end of a path changes nothing.",

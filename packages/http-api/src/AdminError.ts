@@ -5,7 +5,7 @@ import { HttpApiSchema } from "effect/http-api"
 /** The codes of 409, with what they say. */
 export const table = {
   email_taken: "Another account has this e-mail address; use that account, or another address.",
-  reference_reused: "This reference opened another lot; grant it as it was, or under a new reference.",
+  reference_reused: "This reference was used for something else; send what it was used for, or a new reference.",
   too_many_keys: "The account has as many keys as it may have; revoke one first."
 } as const satisfies Readonly<Record<string, string>>
 

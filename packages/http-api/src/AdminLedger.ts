@@ -1,6 +1,6 @@
 /** Lots, bookings and their verification, as operators see them. */
 import { Schema, SchemaGetter } from "effect"
-import { Time } from "./AdminAccount.ts"
+import { Reference, Time } from "./AdminAccount.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The most credits that one lot can hold. */
@@ -11,12 +11,8 @@ export const LotKind = Schema.Literals(["plan", "addon", "trial", "refund"])
 
 /** Grants credits. */
 export const GrantLotRequest = Schema.Struct({
-  /**
-   * Names the grant: repeated as it was, it opens no second lot. 1 to 128 printable ASCII characters.
-   */
-  reference: Schema.String.check(
-    Schema.isPattern(/^[\x20-\x7e]{1,128}$/, { expected: "1 to 128 printable ASCII characters" })
-  ),
+  /** Names the grant: repeated as it was, it opens no second lot. */
+  reference: Reference,
   kind: LotKind,
   /** 1 to 1 000 000 000 000. */
   credits: Int64.check(Schema.isBetween({ minimum: 1, maximum: lotCreditsMax })),

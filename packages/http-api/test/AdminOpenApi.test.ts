@@ -35,6 +35,7 @@ it.effect("describes every operation of D50's first part, and none of the interf
       "delete /accounts/{id}/plans/studio",
       "put /accounts/{id}/plans/credits",
       "delete /accounts/{id}/plans/credits",
+      "post /accounts/{id}/deposits",
       "post /accounts/{id}/lots",
       "get /generations/{id}/ledger",
       "post /ledger/verify"

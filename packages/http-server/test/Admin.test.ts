@@ -82,6 +82,7 @@ it.effect("creates an account once for an address, and shows it", () =>
       email: "ada@example.com",
       status: "active",
       created_at: DateTime.formatIso(Host.startedAt),
+      balance_usd_cents: 0,
       plans: { studio: null, credits: null }
     })
     assert.deepStrictEqual((yield* send("GET", `/accounts/${id}`)).json, created.json)
@@ -120,6 +121,16 @@ it.effect("names every problem of a body with its path (D40)", () =>
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 0, kind: "gift" }, ["kind", "credits"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 1_000_000_000_001, reference: "" }, ["reference", "credits"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, reference: "a\nb" }, ["reference"]],
+      ["POST", `/accounts/${id}/deposits`, { reference: "", usd_cents: 0 }, ["reference", "usd_cents"]],
+      ["POST", `/accounts/${id}/deposits`, { reference: "x".repeat(129), usd_cents: 1_000_000_001 }, [
+        "reference",
+        "usd_cents"
+      ]],
+      ["POST", `/accounts/${id}/deposits`, { reference: "a\nb", usd_cents: 1.5 }, ["reference", "usd_cents"]],
+      ["POST", `/accounts/${id}/deposits`, { reference: "a", usd_cents: -1, currency: "EUR" }, [
+        "currency",
+        "usd_cents"
+      ]],
       ["POST", `/accounts/${id}/lots`, { ...lot, expires_at: DateTime.formatIso(Host.startedAt) }, ["expires_at"]]
     ]
     const Issues = Schema.Struct({
@@ -151,6 +162,8 @@ it.effect("answers 404 to ids of nothing, malformed or not (D2)", () =>
       errorOf(yield* send("DELETE", `/accounts/${account}/plans/credits`), "not_found")
       const lot = { reference: "a", kind: "addon", credits: 1, expires_at: periodEnd }
       errorOf(yield* send("POST", `/accounts/${account}/lots`, lot), "not_found")
+      const deposit = { reference: "a", usd_cents: 1 }
+      errorOf(yield* send("POST", `/accounts/${account}/deposits`, deposit), "not_found")
       errorOf(yield* send("POST", `/ledger/verify?account=${account}`), "not_found")
     }
     errorOf(yield* send("DELETE", `/accounts/${id}/keys/key_00000000000000000000000000`), "not_found")
@@ -224,6 +237,41 @@ it.effect("sets and ends the plan of each group (D25)", () =>
       assert.strictEqual((yield* send("DELETE", `/accounts/${id}/plans/studio`)).status, 204)
     }
     assert.deepStrictEqual(accountOf((yield* send("GET", `/accounts/${id}`)).json).plans, { studio: null, credits })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("adds to the balance once for a reference, and refuses the reference for another amount (D25)", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const other = accountOf((yield* send("POST", "/accounts", { email: "bob@example.com" })).json)
+    const deposit = (reference: string, cents: number) =>
+      send("POST", `/accounts/${id}/deposits`, { reference, usd_cents: cents })
+    const balance = (account: string) =>
+      Effect.map(send("GET", `/accounts/${account}`), ({ json }) => Object(json).balance_usd_cents)
+
+    const first = yield* deposit("invoice 1", 2_900)
+    assert.strictEqual(first.status, 201)
+    assert.deepStrictEqual(first.json, {
+      reference: "invoice 1",
+      usd_cents: 2_900,
+      balance_usd_cents: 2_900,
+      created_at: DateTime.formatIso(Host.startedAt)
+    })
+    const second = yield* deposit("invoice 2", 1_000_000_000)
+    assert.deepStrictEqual([second.status, Object(second.json).balance_usd_cents], [201, 1_000_002_900])
+
+    const again = yield* deposit("invoice 1", 2_900)
+    assert.strictEqual(again.status, 200)
+    assert.deepStrictEqual(again.json, first.json)
+    const refused = yield* deposit("invoice 1", 2_901)
+    assert.strictEqual(refused.status, 409)
+    assert.deepInclude(Object(refused.json).error, { code: "reference_reused", plan: null, details: {} })
+    assert.strictEqual(refused.headers["x-should-retry"], "false")
+    assert.deepStrictEqual([yield* balance(id), yield* balance(other.id)], [1_000_002_900, 0])
+    // References are an account's own.
+    const others = yield* send("POST", `/accounts/${other.id}/deposits`, { reference: "invoice 1", usd_cents: 5 })
+    assert.deepStrictEqual([others.status, Object(others.json).balance_usd_cents], [201, 5])
+    assert.strictEqual(yield* balance(id), 1_000_002_900)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("grants a lot once for its reference, and refuses the reference for anything else (D21)", () =>
@@ -335,11 +383,13 @@ it.effect("logs each change with what it changed, and no secret (D41)", () =>
       const lot = { reference: "a", kind: "addon", credits: 1, expires_at: periodEnd }
       yield* send("POST", `/accounts/${id}/lots`, lot)
       yield* send("POST", `/accounts/${id}/lots`, lot)
+      yield* send("POST", `/accounts/${id}/deposits`, { reference: "a", usd_cents: 2_900 })
+      yield* send("POST", `/accounts/${id}/deposits`, { reference: "a", usd_cents: 2_900 })
       yield* send("POST", `/accounts/${id}/suspend`)
       yield* send("POST", `/accounts/${id}/resume`)
       yield* send("DELETE", `/accounts/${id}/keys/${key}`)
       yield* send("GET", `/accounts/${id}`)
-      assert.strictEqual(logged.length, 7, logged.join("\n"))
+      assert.strictEqual(logged.length, 8, logged.join("\n"))
       for (const line of logged) {
         assert.include(line, id)
         assert.notInclude(line, secret)

@@ -39,7 +39,8 @@ const bodies = (host: Walk["host"]) => {
     "POST /keys": { name: "another" },
     "PUT /plans/studio": { tier: "pro", period_end: end },
     "PUT /plans/credits": { tier: "business", period_end: end, auto_renew: true },
-    "POST /lots": { reference: "gift", kind: "addon", credits: 10, expires_at: end }
+    "POST /lots": { reference: "gift", kind: "addon", credits: 10, expires_at: end },
+    "POST /deposits": { reference: "invoice", usd_cents: 2_900 }
   }
 }
 
@@ -56,6 +57,7 @@ const accounts = async ({ ask, host, send }: Walk) => {
     await send(below(operation, "nobody"), body, operator)
   }
   await send(below("POST /lots", id), { ...bodies(host)["POST /lots"], credits: 11 }, operator)
+  await send(below("POST /deposits", id), { reference: "invoice", usd_cents: 2_901 }, operator)
   await ask(below("GET /keys", id), operator)
   const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
   await ask(below(`DELETE /keys/${keyId}`, id), operator)

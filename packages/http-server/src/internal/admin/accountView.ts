@@ -5,11 +5,12 @@ import type * as Wire from "@kinora/http-api/AdminAccount"
 import { Option } from "effect"
 
 /** The account on the wire. */
-export const toWire = ({ createdAt, email, id, plans, status }: Account): Wire.AdminAccount => ({
+export const toWire = ({ balanceCents, createdAt, email, id, plans, status }: Account): Wire.AdminAccount => ({
   id,
   email,
   status,
   created_at: createdAt,
+  balance_usd_cents: balanceCents,
   plans: { studio: planOf(plans.studio), credits: planOf(plans.credits) }
 })
 

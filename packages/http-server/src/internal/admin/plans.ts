@@ -1,9 +1,12 @@
-/** Plans for operators. What a plan brings in credits is granted apart. */
+/** Plans for operators, and the balance that they are paid from. What a plan first brings in credits is granted apart. */
 import { Accounts } from "@kinora/accounts"
 import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
+import type { Movement } from "@kinora/accounts/Wallet"
+import { AdminDeposit } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { UnitOfWork } from "@kinora/persistence"
-import { type DateTime, Effect, Option } from "effect"
+import { type DateTime, Effect, Option, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { unavailable } from "../refusals.ts"
 import { toWire } from "./accountView.ts"
@@ -35,6 +38,23 @@ export const layer = HttpApiBuilder.group(
       .handle("endStudioPlan", ({ params }) => Effect.asVoid(save(params.id, "studio", Option.none())))
       .handle("setCreditsPlan", ({ params, payload }) => save(params.id, "credits", planOf(payload)))
       .handle("endCreditsPlan", ({ params }) => Effect.asVoid(save(params.id, "credits", Option.none())))
+      .handle(
+        "deposit",
+        Effect.fnUntraced(
+          function*({ params, payload: { reference, usd_cents: cents } }) {
+            const id = yield* Refusals.accountIdOf(params.id)
+            const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
+            if (isNew) yield* Effect.logInfo("An operator deposited", { account: id, cents })
+            return HttpServerResponse.jsonUnsafe(encodeDeposit(depositOf(movement)), { status: isNew ? 201 : 200 })
+          },
+          Effect.catchReasons(
+            "AccountsError",
+            { AccountNotFound: Refusals.AccountNotFound, ReferenceReused: Refusals.ReferenceReused },
+            Refusals.unexpected
+          ),
+          Effect.catchTag("StorageError", unavailable)
+        )
+      )
   })
 )
 
@@ -49,3 +69,12 @@ const planOf = <Tier extends string>(
     readonly auto_renew?: boolean
   }
 ): Option.Option<Plan<Tier>> => Option.some({ tier, periodEnd, autoRenew })
+
+const encodeDeposit = Schema.encodeSync(AdminDeposit)
+
+const depositOf = ({ at, balanceCents, cents, reference }: Movement): AdminDeposit => ({
+  reference,
+  usd_cents: cents,
+  balance_usd_cents: balanceCents,
+  created_at: at
+})

@@ -40,5 +40,8 @@ export const KeyNameInvalid = ({ charsMax }: Refused.KeyNameInvalid) =>
 export const TooManyKeys = ({ keysMax }: Refused.TooManyKeys) =>
   Effect.fail(conflict("too_many_keys", { keys_max: keysMax }))
 
+/** See `ReferenceReused`. */
+export const ReferenceReused = () => Effect.fail(conflict("reference_reused"))
+
 /** A refusal that the use-case cannot give is a bug. */
 export const unexpected = (reason: Refused.AccountsErrorReason): Effect.Effect<never> => Effect.die(reason)
