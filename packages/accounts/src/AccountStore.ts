@@ -57,9 +57,10 @@ export class AccountStore extends Context.Service<AccountStore, {
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
 
-  /** The account's movement of this reference. */
+  /** The account's movement of this kind and reference. */
   readonly findMovement: (
     account: AccountId,
+    kind: Movement["kind"],
     reference: string
   ) => Effect.Effect<Option.Option<Movement>, StorageError.StorageError>
 

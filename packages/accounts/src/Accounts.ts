@@ -74,8 +74,9 @@ export class Accounts extends Context.Service<Accounts, {
 
   /**
    * Pays a plan that is due and goes on from the balance, or ends one that is over
-   * (D25). Each period is paid once, however many hosts ask. What a renewed plan
-   * brings is for the caller to give, in the same unit.
+   * (D25). Each period of a tier is paid once, however many hosts ask and whatever
+   * the plan is set back to. What a renewed plan brings is for the caller to give,
+   * once for the period, in the same unit.
    */
   readonly renewPlan: <Group extends Plan.PlanGroup>(
     account: AccountId,
@@ -170,19 +171,25 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
       return yield* refuse(new AccountsError.DepositInvalid({ centsMax: Wallet.depositMax }))
     }
     const account = yield* openAccount(id)
-    const earlier = yield* store.findMovement(id, reference)
+    const earlier = yield* store.findMovement(id, "deposit", reference)
     if (Option.isSome(earlier)) {
       return earlier.value.cents === cents
         ? { movement: earlier.value, isNew: false }
         : yield* refuse(new AccountsError.ReferenceReused({ reference }))
     }
-    return { movement: yield* move(account, reference, cents), isNew: true }
+    return { movement: yield* move(account, "deposit", reference, cents), isNew: true }
   }, atomically)
 
   /** Moves the balance of a locked account. */
-  const move = Effect.fnUntraced(function*(account: Account, reference: string, cents: number) {
+  const move = Effect.fnUntraced(function*(
+    account: Account,
+    kind: Wallet.Movement["kind"],
+    reference: string,
+    cents: number
+  ) {
     const movement: Wallet.Movement = {
       account: account.id,
+      kind,
       reference,
       cents,
       balanceCents: account.balanceCents + cents,
@@ -212,9 +219,11 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     if (decision._tag === "Lapsed") yield* store.savePlan(id, group, Option.none())
     if (decision._tag === "Renewed") {
       yield* store.savePlan(id, group, Option.some(decision.plan))
-      const { priceCents } = decision
-      const reference = `renewal ${group} ${DateTime.formatIso(decision.plan.periodEnd)}`
-      if (priceCents > 0) yield* move(account, reference, -priceCents)
+      const { plan: { periodEnd, tier }, priceCents } = decision
+      const reference = `${group} ${tier} ${DateTime.formatIso(periodEnd)}`
+      // A plan can be set back to a period after which it was renewed before.
+      const isPaid = Option.isSome(yield* store.findMovement(id, "renewal", reference))
+      if (priceCents > 0 && !isPaid) yield* move(account, "renewal", reference, -priceCents)
     }
     return decision
   }, atomically)

@@ -70,12 +70,14 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
             .slice(0, limit)
             .map(({ account, group }) => ({ account, group }))
         }),
-      findMovement: (account, reference) =>
-        access(() => Option.fromUndefinedOr(movements.get(`${account}/${reference}`))),
+      findMovement: (account, kind, reference) =>
+        access(() => Option.fromUndefinedOr(movements.get(nameOf({ account, kind, reference })))),
       saveMovement: (movement) =>
         access(() => {
-          const { account, balanceCents, reference } = movement
-          movements.set(`${account}/${reference}`, movement)
+          const { account, balanceCents } = movement
+          const name = nameOf(movement)
+          if (movements.has(name)) throw new Error(`A second movement ${name}`)
+          movements.set(name, movement)
           change(account, (account) => ({ ...account, balanceCents }))
         }),
       countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
@@ -119,3 +121,6 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
 // -----------------------------------------------------------------------------
 
 const groups = ["studio", "credits"] as const
+
+const nameOf = ({ account, kind, reference }: Pick<Movement, "account" | "kind" | "reference">) =>
+  `${account}/${kind}/${reference}`

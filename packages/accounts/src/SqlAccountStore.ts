@@ -72,13 +72,13 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
     })
 
     const selectMovement = SqlSchema.findOneOption({
-      Request: Schema.Struct({ account: Schema.String, reference: Schema.String }),
+      Request: Schema.Struct({ account: Schema.String, kind: Schema.String, reference: Schema.String }),
       Result: MovementRow,
-      execute: ({ account, reference }) =>
+      execute: ({ account, kind, reference }) =>
         sql`
-          SELECT account, reference, cents::float8 AS cents, balance_cents::float8 AS balance_cents, at
+          SELECT account, kind, reference, cents::float8 AS cents, balance_cents::float8 AS balance_cents, at
           FROM accounts_movement
-          WHERE account = ${account} AND reference = ${reference}
+          WHERE account = ${account} AND kind = ${kind} AND reference = ${reference}
         `
     })
 
@@ -184,17 +184,19 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
           StorageError.mapSql("AccountStore.findDuePlans")
         ),
 
-      findMovement: (account, reference) =>
-        selectMovement({ account: AccountId.toUuid(account), reference }).pipe(
+      findMovement: (account, kind, reference) =>
+        selectMovement({ account: AccountId.toUuid(account), kind, reference }).pipe(
           Effect.map(Option.map(toMovement)),
           StorageError.mapSql("AccountStore.findMovement")
         ),
 
-      saveMovement: ({ account, at, balanceCents, cents, reference }) =>
+      saveMovement: ({ account, at, balanceCents, cents, kind, reference }) =>
         sql`
           WITH movement AS (
-            INSERT INTO accounts_movement (account, reference, cents, balance_cents, at)
-            VALUES (${AccountId.toUuid(account)}, ${reference}, ${cents}, ${balanceCents}, ${DateTime.toDate(at)})
+            INSERT INTO accounts_movement (account, kind, reference, cents, balance_cents, at)
+            VALUES (
+              ${AccountId.toUuid(account)}, ${kind}, ${reference}, ${cents}, ${balanceCents}, ${DateTime.toDate(at)}
+            )
             RETURNING account, balance_cents
           )
           UPDATE accounts_account account SET balance_cents = movement.balance_cents
@@ -309,6 +311,7 @@ const toAccount = (row: typeof AccountRow.Type): Account => ({
 
 const MovementRow = Schema.Struct({
   account: Schema.String,
+  kind: Schema.Literals(["deposit", "renewal"]),
   reference: Schema.String,
   cents: Schema.Int,
   balance_cents: Schema.Int,
@@ -317,6 +320,7 @@ const MovementRow = Schema.Struct({
 
 const toMovement = (row: typeof MovementRow.Type): Movement => ({
   account: AccountId.fromUuid(row.account),
+  kind: row.kind,
   reference: row.reference,
   cents: row.cents,
   balanceCents: row.balance_cents,

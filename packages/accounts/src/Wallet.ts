@@ -5,7 +5,8 @@ import type { AccountId } from "./Account.ts"
 /** Something that changed a balance. */
 export interface Movement {
   readonly account: AccountId
-  /** The caller's name for it; an account's second one of the same name changes nothing. */
+  readonly kind: "deposit" | "renewal"
+  /** The name of a deposit by its caller, of a renewal by what was paid: an account's second one of its kind changes nothing. */
   readonly reference: string
   /** Positive when it came in. */
   readonly cents: number

@@ -69,6 +69,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           Option.some(DateTime.add(end, { days: 30 }))
         )
         assert.deepStrictEqual((yield* host.duePlans(10)).filter(({ account }) => account === id), [])
+        // Set back to the period that was paid: it goes on as before, and nothing is paid.
+        yield* host.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd: end, autoRenew: true }))
+        assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Renewed")
+        assert.deepStrictEqual(yield* host.get(id), renewed)
       }))
 
     it.effect("let a plan end that they cannot pay, or that does not go on", () =>

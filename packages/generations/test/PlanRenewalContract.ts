@@ -71,6 +71,41 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
         assert.deepStrictEqual((yield* (yield* Ledger.Ledger).verify({ account: id })).discrepancies, [])
       }))
 
+    it.effect("are not paid again, nor bring credits again, when they are set back to a period that was renewed", () =>
+      Effect.gen(function*() {
+        const { renew } = yield* PlanRenewal.PlanRenewal
+        const { end, id } = yield* open(2 * priceCents)
+        yield* TestClock.adjust("10 minutes")
+        yield* renew(100)
+        const renewed = yield* stateOf(id)
+        const plan = Option.some({ tier: "starter", periodEnd: end, autoRenew: true } as const)
+        yield* (yield* Accounts).setPlan(id, "credits", plan)
+        yield* renew(100)
+        assert.deepStrictEqual(yield* stateOf(id), renewed)
+      }))
+
+    it.effect("are renewed beside one that cannot be", () =>
+      Effect.gen(function*() {
+        const { renew } = yield* PlanRenewal.PlanRenewal
+        const stuck = yield* open(priceCents)
+        yield* TestClock.adjust("1 second")
+        const other = yield* open(priceCents)
+        const { grant } = yield* Ledger.Ledger
+        const end = DateTime.add(stuck.end, { days: 30 })
+        yield* grant({
+          account: stuck.id,
+          reference: `renewal starter ${DateTime.formatIso(end)}`,
+          kind: "addon",
+          credits: 1,
+          expiresAt: end,
+          at: yield* DateTime.now
+        })
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(yield* renew(100), 1)
+        assert.strictEqual((yield* stateOf(other.id)).balanceCents, 0)
+        assert.deepInclude(yield* stateOf(stuck.id), { balanceCents: priceCents, end: stuck.end })
+      }))
+
     it.effect("are not paid when the credits cannot be given, and are tried again", () =>
       Effect.gen(function*() {
         const { end, id } = yield* open(priceCents)

@@ -15,6 +15,7 @@ import { listing } from "./listing.ts"
 import { models } from "./models.ts"
 import { order } from "./order.ts"
 import { plans } from "./plans.ts"
+import { renewal } from "./renewal.ts"
 import { service } from "./service.ts"
 import { states } from "./states.ts"
 import type { Section } from "./Suite.ts"
@@ -37,6 +38,7 @@ export const sections: Readonly<Record<string, Section>> = {
     usage(define)
   },
   ledger,
+  renewal,
   listing,
   authentication,
   limits,

@@ -55,11 +55,12 @@ export const walletTables = Effect.gen(function*() {
   yield* sql`
     CREATE TABLE accounts_movement (
       account uuid NOT NULL REFERENCES accounts_account (id),
+      kind text NOT NULL CHECK (kind IN ('deposit', 'renewal')),
       reference text NOT NULL,
       cents bigint NOT NULL CHECK (cents <> 0),
       balance_cents bigint NOT NULL CHECK (balance_cents >= 0),
       at timestamptz NOT NULL,
-      PRIMARY KEY (account, reference)
+      PRIMARY KEY (account, kind, reference)
     )
   `
   yield* sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`

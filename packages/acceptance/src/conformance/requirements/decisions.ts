@@ -152,5 +152,10 @@ export const ledger = {
   "D24.balanced": "every movement is an append-only, balanced double entry",
   "D24.verified": "balances are projections of it and can be rebuilt and verified from it at any time",
   "D25.quota": "studio starter 50 images + 5 videos, pro 200 + 20, scale 1000 + 100",
+  "D25.renews":
+    "At `period_end` a plan with `auto_renew` is paid from `balance_usd_cents` and gets its new period (and `plan` lot, expiring with the period)",
+  "D25.price": "what a tier costs per 30 days (USD cents): studio starter 900, credits starter 1000 / 1 000 credits",
+  "D25.unpaid": "without enough balance it lapses.",
+  "D25.once": "Each happens once, however many hosts run.",
   "D25.lapses": "At `period_end` without `auto_renew`, a plan lapses."
 } as const

@@ -1,0 +1,90 @@
+/** Plans that are paid from the account's balance when their period ends (D25). */
+import { expect } from "@effect/vitest"
+import { setTimeout } from "node:timers/promises"
+import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+
+interface Plan {
+  readonly active: boolean
+  readonly tier: string | null
+  readonly period_end: string | null
+  readonly auto_renew: boolean
+}
+
+interface Report {
+  readonly balance_usd_cents: number
+  readonly plans: {
+    readonly studio: Plan
+    readonly credits: Plan & {
+      readonly credits_remaining: number
+      readonly lots: ReadonlyArray<{ readonly kind: string; readonly remaining: number; readonly expires_at: string }>
+    }
+  }
+}
+
+const reportOf = async (account: Account) => Calls.jsonOf<Report>(await account.fetch("/v1/account"))
+
+const ask = async ({ admin }: Stage, method: string, path: string, body: object) => {
+  const response = await admin(`/admin/v1${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  expect(response.ok, await response.clone().text()).toBe(true)
+}
+
+const minutesHence = (stage: Stage, minutes: number) => new Date(stage.now().getTime() + minutes * 60_000)
+
+const daysAfter = (time: Date, days: number) => new Date(time.getTime() + days * 86_400_000).toISOString()
+
+/** An account with a starter plan of both groups that goes on, and so much to pay from. */
+const open = async (stage: Stage, end: Date, cents: number) => {
+  const account = await stage.openAccount({ studio: null, credits: null, lots: [] })
+  const terms = { tier: "starter", period_end: end.toISOString(), auto_renew: true }
+  for (const group of ["studio", "credits"]) await ask(stage, "PUT", `/accounts/${account.id}/plans/${group}`, terms)
+  await ask(stage, "POST", `/accounts/${account.id}/deposits`, { reference: "start", usd_cents: cents })
+  return account
+}
+
+/** Looks until it is so. The test's own time limit ends it otherwise. */
+const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  while (!await isSo()) await setTimeout(1_000)
+}
+
+export const renewal = ({ inTime, onPostgres }: Define): void => {
+  inTime(["D25.renews", "D25.price", "D25.unpaid"], async (stage) => {
+    const end = minutesHence(stage, 60)
+    // Two periods of the one, one of the other.
+    const account = await open(stage, end, 900 + 1000 + 900 + 99)
+    expect(await reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
+
+    await stage.advance("1 hour")
+    const second = daysAfter(end, 30)
+    const renewed = { active: true, tier: "starter", period_end: second, auto_renew: true }
+    const first = await reportOf(account)
+    expect(first.balance_usd_cents).toBe(999)
+    expect(first.plans.studio).toMatchObject(renewed)
+    expect(first.plans.credits).toMatchObject({ ...renewed, credits_remaining: 1000 })
+    expect(first.plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000, expires_at: second }])
+
+    await stage.advance("30 days")
+    const last = await reportOf(account)
+    expect(last.balance_usd_cents).toBe(99)
+    expect(last.plans.studio).toMatchObject({ active: true, period_end: daysAfter(end, 60) })
+    expect(last.plans.credits).toMatchObject({ active: false, tier: null, period_end: null, credits_remaining: 0 })
+  })
+
+  onPostgres("D25.once", async (stage) => {
+    await stage.another()
+    const first = minutesHence(stage, 1)
+    const account = await open(stage, first, 10_000)
+    await until(async () => (await reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
+    const end = new Date((await reportOf(account)).plans.studio.period_end ?? 0)
+    // Until the first period would have ended, both servers look several times.
+    await until(() => Promise.resolve(stage.now() > first))
+    const { balance_usd_cents, plans } = await reportOf(account)
+    expect([balance_usd_cents, plans.studio.period_end]).toEqual([8_100, end.toISOString()])
+    expect(plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000 }])
+  })
+}
