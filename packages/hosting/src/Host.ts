@@ -50,7 +50,7 @@ export const layerWorking = (settings: Settings) =>
 // -----------------------------------------------------------------------------
 
 const layerTakeOver = Layer.effectDiscard(
-  Scheduler.Scheduler.use((scheduler) => scheduler.expireLeases).pipe(
+  Scheduler.Scheduler.use((scheduler) => scheduler.expireFirstLeases).pipe(
     Effect.tap((leases) =>
       leases === 0 ? Effect.void : Effect.logInfo("Jobs of the process before this one are taken over", { leases })
     )

@@ -23,6 +23,9 @@ export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTabl
   "@kinora/hosting/Services/CurrentPlanTable"
 ) {}
 
+/** How often a job is begun before it is given up: workers that are lost are rarely lost because of their jobs. */
+const attemptsMax = 5
+
 /** Requires the stores, `BlobStore`, and what `Notifications` provides. */
 export const layer = ({ models = DefaultModels.models, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
@@ -40,7 +43,7 @@ export const layer = ({ models = DefaultModels.models, planTable = PlanTable.def
         Ledger.layer,
         Places.layer,
         RateLimit.layer,
-        Scheduler.layer
+        Scheduler.layerWith({ attemptsMax })
       )
     ),
     Layer.provideMerge(

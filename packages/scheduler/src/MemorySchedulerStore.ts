@@ -150,9 +150,11 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           return { requeued: again.map(toAddress), exhausted: exhausted.map(toClaimed) }
         }),
 
-      expireLeases: (now) =>
+      expireFirstLeases: (now) =>
         memory.access(() => {
-          const held = Array.from(running.values()).filter((job) => millis(job.leaseUntil) > millis(now))
+          const held = Array.from(running.values()).filter((job) =>
+            job.attempt === 1 && millis(job.leaseUntil) > millis(now)
+          )
           for (const job of held) put({ ...job, leaseUntil: now })
           return held.length
         }),

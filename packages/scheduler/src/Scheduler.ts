@@ -73,11 +73,13 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
   /**
-   * Has every lease run out now, so that a rescue takes the jobs at once. For a process
-   * that knows that no worker of this storage is alive, such as the only one that can
-   * have it, before its own worker begins. Answers how many there were.
+   * Has the leases of jobs in their first attempt run out now, so that a rescue takes
+   * them at once. For a process that knows that no worker of this storage is alive,
+   * such as the only one that can have it, before its own worker begins. Later attempts
+   * wait for their lease, so that a process that dies again and again does not use up
+   * all of them in a moment. Answers how many there were.
    */
-  readonly expireLeases: Effect.Effect<number, StorageError>
+  readonly expireFirstLeases: Effect.Effect<number, StorageError>
 
   /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
   readonly waitingSince: (
@@ -290,7 +292,10 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     checkpoint: (command) => refusalAsFailure(checkpointFolded(command)),
     release,
     rescue,
-    expireLeases: Effect.withSpan(Effect.flatMap(DateTime.now, store.expireLeases), "Scheduler.expireLeases"),
+    expireFirstLeases: Effect.withSpan(
+      Effect.flatMap(DateTime.now, store.expireFirstLeases),
+      "Scheduler.expireFirstLeases"
+    ),
     waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
       store.waitingSince(before, limit, except)
     ),

@@ -71,8 +71,8 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
   /** Takes leases that ran out by `now`, longest first, passing over those that are being changed. */
   readonly rescue: (terms: ClaimTerms) => Effect.Effect<Rescued, StorageError>
-  /** Has every lease that still holds at `now` run out then. Answers how many. */
-  readonly expireLeases: (now: DateTime.Utc) => Effect.Effect<number, StorageError>
+  /** Has the leases of first attempts that still hold at `now` run out then. Answers how many. */
+  readonly expireFirstLeases: (now: DateTime.Utc) => Effect.Effect<number, StorageError>
   /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
   readonly waitingSince: (
     before: DateTime.Utc,

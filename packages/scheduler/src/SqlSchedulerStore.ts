@@ -243,11 +243,11 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
           }),
           mapSql("SchedulerStore.rescue")
         ),
-      expireLeases: (now) =>
+      expireFirstLeases: (now) =>
         idRows(sql`
           WITH held AS MATERIALIZED (
             SELECT id FROM scheduler_job
-            WHERE state = 'running' AND lease_until > ${DateTime.toDate(now)}
+            WHERE state = 'running' AND attempt = 1 AND lease_until > ${DateTime.toDate(now)}
             ORDER BY id
             FOR UPDATE
           )
@@ -255,7 +255,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
           FROM held
           WHERE job.id = held.id
           RETURNING job.id
-        `).pipe(Effect.map(({ length }) => length), mapSql("SchedulerStore.expireLeases")),
+        `).pipe(Effect.map(({ length }) => length), mapSql("SchedulerStore.expireFirstLeases")),
       waitingSince: (before, limit, except) =>
         statusRows(sql`
           SELECT ${statusColumns}

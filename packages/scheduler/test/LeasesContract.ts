@@ -64,7 +64,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.heartbeat([kept!, left!], "30 seconds"), [left!])
       }))
 
-    it.effect("has every lease run out at once for who knows that no worker is alive", () =>
+    it.effect("has first leases run out at once for who knows that no worker is alive, and later ones in their time", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -72,18 +72,21 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* scheduler.enqueue(world.job({ cap: 2, attemptsMax: 1 }))
         const [lost, last] = yield* world.claim()
         yield* scheduler.checkpoint({ ...lost!, checkpoint: { step: 1 } })
-        assert.isAtLeast(yield* scheduler.expireLeases, 2)
-        assert.strictEqual(yield* scheduler.expireLeases, 0)
+        assert.isAtLeast(yield* scheduler.expireFirstLeases, 2)
+        assert.strictEqual(yield* scheduler.expireFirstLeases, 0)
 
         const { exhausted, requeued } = yield* world.rescue()
         assert.deepStrictEqual(ids(requeued), [lost!.job])
         // The attempt was used up: a job that ends its process is not tried for ever.
         assert.deepStrictEqual(ids(exhausted), [last!.job])
+        assert.strictEqual((yield* scheduler.settle(exhausted[0]!)).job, last!.job)
         const [taker] = yield* world.claim()
         assert.deepStrictEqual([taker!.epoch, taker!.attempt, taker!.checkpoint], [2, 2, Option.some({ step: 1 })])
         assert.strictEqual((yield* refusal(scheduler.settle(lost!)))._tag, "LeaseLost")
+        // A process that dies again at once waits for the second attempt's lease.
+        yield* scheduler.expireFirstLeases
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [])
         assert.strictEqual((yield* scheduler.settle(taker!)).job, lost!.job)
-        assert.strictEqual((yield* scheduler.settle(exhausted[0]!)).job, last!.job)
       }))
 
     it.effect("hands a job without attempts left to its rescuer, who alone can end it", () =>
