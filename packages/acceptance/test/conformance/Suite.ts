@@ -68,6 +68,7 @@ export const runAgainst = (host: Exclude<Host, "memory">, sections: Readonly<Rec
   afterAll(() => stage?.[Symbol.asyncDispose]())
   describe.concurrent(host, () => {
     for (const [file, section] of Object.entries(sections)) {
+      if (!casesOf(section).some(({ hosts }) => hosts.includes(host))) continue
       describe(file, () =>
         section({
           holds: (ids, test) => it(titleOf(ids), onStage(test)),
