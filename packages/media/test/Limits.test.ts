@@ -1,0 +1,54 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import sharp from "sharp"
+import * as Media from "../src/Media.ts"
+import * as Images from "./Images.ts"
+import { make, reasonOf } from "./Reading.ts"
+
+it.effect("refuses a file that is too long, unread", () =>
+  Effect.gen(function*() {
+    const reason = yield* reasonOf(Buffer.alloc(101))
+    assert.deepInclude(reason, { _tag: "TooManyBytes", bytes: 101, bytesMax: 100 })
+    const { preview } = yield* Media.Media
+    assert.deepInclude((yield* Effect.flip(preview(Buffer.alloc(201)))).reason, { bytes: 201, bytesMax: 200 })
+  }).pipe(Effect.provide(Media.layer({ inputBytesMax: 100, bytesMax: 200 }))))
+
+it.effect("refuses an image of few bytes that has more than are read when it is written anew", () =>
+  Effect.gen(function*() {
+    // Each row is the one above, shifted: a filter makes next to nothing of that, and without it no row is like another.
+    const row = new Uint8Array(yield* make(() => Images.noise(300, 1).raw().toBuffer()))
+    const pixels = Buffer.from(
+      Array.from({ length: 200 }, (_, y) => Array.from(row, (value) => value + y & 255)).flat()
+    )
+    const image = sharp(pixels, { raw: { width: 300, height: 200, channels: 3 } })
+    const bytes = yield* make(() => image.png({ adaptiveFiltering: true }).toBuffer())
+    assert.isBelow(bytes.length, 10_000)
+    assert.deepInclude(yield* reasonOf(bytes), { _tag: "GrewTooLong", bytesMax: 100_000 })
+    const { normalise } = yield* Media.Media
+    const { bytes: anew } = yield* normalise(yield* make(() => image.resize(150, 100).png().toBuffer()))
+    assert.isBelow(anew.length, 100_001)
+  }).pipe(Effect.provide(Media.layer({ bytesMax: 100_000 }))))
+
+it.effect("takes inputs of 10 MiB and not one byte more (D18)", () =>
+  Effect.gen(function*() {
+    const tags = yield* Effect.forEach([0, 1], (more) =>
+      Effect.map(reasonOf(Buffer.alloc(10 * 1024 * 1024 + more)), ({ _tag }) => _tag))
+    assert.deepStrictEqual(tags, ["UnsupportedFormat", "TooManyBytes"])
+  }).pipe(Effect.provide(Media.layer())))
+
+it.effect(
+  "writes large noise as WebP, although the format has room for so much detail only",
+  () =>
+    Effect.gen(function*() {
+      const { normalise } = yield* Media.Media
+      const bytes = yield* make(() => Images.noise(4_000, 4_000).webp({ quality: 88, effort: 0 }).toBuffer())
+      assert.deepInclude(yield* normalise(bytes), { mime: "image/webp", width: 4_000, height: 4_000 })
+    }).pipe(Effect.provide(Media.layer({ inputBytesMax: 64 * 1024 * 1024, secondsMax: 60 }))),
+  60_000
+)
+
+it.effect("gives up on a file that takes too long", () =>
+  Effect.gen(function*() {
+    const reason = yield* reasonOf(Images.bombPng(60_000))
+    assert.deepInclude(reason, { _tag: "TookTooLong", secondsMax: 1 })
+  }).pipe(Effect.provide(Media.layer({ pixelsMax: 60_000 ** 2, secondsMax: 1 }))))
