@@ -1,40 +1,26 @@
 /** A video of a job in a real browser: what a `<video>` with the URL of a result can do. */
-import { assert, describe, it, type TestContext } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
 import { createServer } from "node:http"
-import { delimiter, join } from "node:path"
-import { chromium, type Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as FileGenerator from "../src/FileGenerator.ts"
 import * as LocalHost from "../src/LocalHost.ts"
+import * as Browser from "./browser.ts"
 import * as Video from "./video.ts"
-
-/** Where a browser that decodes H.264 may be; the one that Playwright would download does not. */
-const browser = ["chromium", "chromium-browser", "google-chrome"]
-  .flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name)))
-  .find(existsSync)
 
 describe("a browser", { timeout: 120_000 }, () => {
   it.live("plays and seeks a result by its signed URL, on a page of another origin (interface: content, D32, D33)", (context) =>
     Effect.gen(function*() {
-      if (browser === undefined) return yield* withoutBrowser(context)
+      if (Browser.path === undefined) return yield* Browser.missing(context)
       const file = yield* Video.make
       const files = { video: { mime: "video/mp4", bytes: file } } as const
       const host = LocalHost.layer({ models: FileGenerator.models(files), generator: FileGenerator.layer(files) })
-      yield* Effect.provide(seekResult(browser, file.length), yield* Layer.build(host))
+      yield* Effect.provide(seekResult(Browser.path, file.length), yield* Layer.build(host))
     }))
 })
-
-/** Continuous integration has one (`.ci/chromium`); elsewhere this is the one test that may be left out. */
-const withoutBrowser = (context: TestContext) =>
-  Effect.sync(() =>
-    process.env["CI"] === "true"
-      ? assert.fail("There is no Chromium; run .ci/chromium")
-      : context.skip("NOT TESTED: there is no Chromium; .ci/chromium installs Debian's")
-  )
 
 const seekResult = Effect.fnUntraced(function*(browser: string, bytes: number) {
   const { key } = yield* Books.openAccount({ credits: 1 })
@@ -75,11 +61,7 @@ interface VideoAnswer {
 /** The page in a browser of its own. `answers` are those of the service so far. */
 const openPage = Effect.fnUntraced(function*(browser: string, url: string) {
   const origin = yield* servePage(pageOf(url))
-  const launched = yield* Effect.acquireRelease(
-    // Without a sandbox, since whoever runs this may be root; the page is our own.
-    Effect.promise(() => chromium.launch({ executablePath: browser, args: ["--no-sandbox"] })),
-    (launched) => Effect.promise(() => launched.close())
-  )
+  const launched = yield* Browser.launch(browser)
   return yield* Effect.promise(async () => {
     const page = await launched.newPage()
     const answers: Array<VideoAnswer> = []
