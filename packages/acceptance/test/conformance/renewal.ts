@@ -1,6 +1,5 @@
 /** Plans that are paid from the account's balance when their period ends (D25). */
-import { expect } from "@effect/vitest"
-import { setTimeout } from "node:timers/promises"
+import { expect, vi } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
@@ -47,10 +46,8 @@ const open = async (stage: Stage, end: Date, cents: number) => {
   return account
 }
 
-/** Looks until it is so. The test's own time limit ends it otherwise. */
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!await isSo()) await setTimeout(1_000)
-}
+/** Looks until servers that nobody here can hurry have come so far. */
+const until = (isSo: () => Promise<boolean> | boolean) => vi.waitUntil(isSo, { timeout: 120_000, interval: 500 })
 
 export const renewal = ({ inTime, onPostgres }: Define): void => {
   inTime(["D25.renews", "D25.price", "D25.unpaid"], async (stage) => {
@@ -82,7 +79,7 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     await until(async () => (await reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
     const end = new Date((await reportOf(account)).plans.studio.period_end ?? 0)
     // Until the first period would have ended, both servers look several times.
-    await until(() => Promise.resolve(stage.now() > first))
+    await until(() => stage.now() > first)
     const { balance_usd_cents, plans } = await reportOf(account)
     expect([balance_usd_cents, plans.studio.period_end]).toEqual([8_100, end.toISOString()])
     expect(plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000 }])
