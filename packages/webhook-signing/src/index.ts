@@ -1,0 +1,1 @@
+export * as Signature from "./Signature.ts"
