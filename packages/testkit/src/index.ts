@@ -1,2 +1,3 @@
+export * as Certificates from "./Certificates.ts"
 export * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 export * as TestDatabase from "./TestDatabase.ts"
