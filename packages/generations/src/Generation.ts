@@ -1,6 +1,6 @@
 /** A generation: the job object that clients see, as this package keeps it. */
 import { TypeId } from "@kinora/persistence"
-import { type DateTime, Schema } from "effect"
+import { Schema } from "effect"
 
 /** `gen_…` (D2). */
 export const GenerationId = TypeId.define("gen", "GenerationId")
@@ -123,34 +123,39 @@ export const Params = Schema.Record(Schema.String, Schema.Union([Schema.String, 
 /** See the schema of the same name. */
 export type Params = typeof Params.Type
 
-/** A generation with everything that is known of it. */
-export interface Generation {
-  readonly id: GenerationId
+/**
+ * A generation with everything that is known of it. Its encoded form is kept in events
+ * for as long as those are sent, so a field that is added needs a default.
+ */
+export const Generation = Schema.Struct({
+  id: GenerationId.schema,
   /** The account that owns and paid it. */
-  readonly account: string
-  readonly model: string
-  readonly kind: Kind
-  readonly mode: Mode
-  readonly plan: Plan
-  readonly status: Status
-  readonly prompt: string
-  readonly params: Params
+  account: Schema.String,
+  model: Schema.String,
+  kind: Kind,
+  mode: Mode,
+  plan: Plan,
+  status: Status,
+  prompt: Schema.String,
+  params: Params,
   /** What it starts from, in the order of the request; empty in modes that take text alone. */
-  readonly images: ReadonlyArray<InputImage>
+  images: Schema.Array(InputImage),
   /** Credits charged; `null` for studio. */
-  readonly costCredits: number | null
+  costCredits: Schema.NullOr(Schema.Int),
   /** Daily quota charged; `null` for credits. */
-  readonly quotaKind: Kind | null
-  readonly refunded: boolean
-  readonly failure: Failure | null
+  quotaKind: Schema.NullOr(Kind),
+  refunded: Schema.Boolean,
+  failure: Schema.NullOr(Failure),
   /** The files; `null` until completed, and again once the download window has ended. */
-  readonly output: Output | null
+  output: Schema.NullOr(Output),
   /** End of the download window of a completed generation. */
-  readonly resultExpiresAt: DateTime.Utc | null
-  readonly createdAt: DateTime.Utc
-  readonly startedAt: DateTime.Utc | null
-  readonly finishedAt: DateTime.Utc | null
-}
+  resultExpiresAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  createdAt: Schema.DateTimeUtcFromString,
+  startedAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  finishedAt: Schema.NullOr(Schema.DateTimeUtcFromString)
+})
+/** See the schema of the same name. */
+export type Generation = typeof Generation.Type
 
 /** The files of a generation that clients can fetch. */
 export type File = "content" | "preview" | "thumb" | "poster"

@@ -27,12 +27,6 @@ export interface Ending {
   readonly resultExpiresAt: DateTime.Utc | null
 }
 
-/** A generation that has ended. */
-export interface Ended extends Pick<Generation, "id" | "plan" | "kind" | "startedAt"> {
-  readonly status: Ending["status"]
-  readonly finishedAt: DateTime.Utc
-}
-
 /** Which generations of an account. What is absent excludes none. */
 export interface Selection {
   readonly status?: Status | undefined
@@ -53,7 +47,11 @@ export interface Expired {
   readonly output: Output | undefined
 }
 
-/** Keeps generations. Every write belongs to the open unit of work. */
+/**
+ * Keeps generations. Every write belongs to the open unit of work. One whose row cannot
+ * be read changes all the same, and is logged and left out where writes answer with
+ * what changed, so that it does not hold up the others of its set.
+ */
 export class GenerationStore extends Context.Service<GenerationStore, {
   /** Adds new generations. */
   readonly insert: (generations: ReadonlyArray<Generation>) => Effect.Effect<void, StorageError>
@@ -67,16 +65,19 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** `pending` to `queued`. */
   readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /** `queued` to `processing`. Answers with those that changed: the others had started before. */
-  readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<GenerationId>, StorageError>
+  /**
+   * `queued` to `processing`. Answers with those that changed, as they are now, in no
+   * particular order: the others had started before.
+   */
+  readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
   /**
    * `processing` to `completed`; any state that is not final to `failed` or
    * `cancelled`, and marked as refunded. What changes is counted in the usage of the
-   * UTC day of `at`, in the same unit, and so once. Answers with those that changed, in
-   * no particular order.
+   * UTC day of `at`, in the same unit, and so once. Answers with those that changed, as
+   * they are now, in no particular order.
    */
-  readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Ended>, StorageError>
+  readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
   /** What was counted for an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>

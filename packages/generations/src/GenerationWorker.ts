@@ -52,8 +52,8 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
     claimed: Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
       const at = yield* DateTime.now
       const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
-      yield* afterCommit(changes.publish(started))
-      const first = new Set(started.map(GenerationId.toUuid))
+      yield* afterCommit(changes.publish(started.map(({ id }) => id)))
+      const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
       yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))
     }),
     run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {

@@ -2,7 +2,7 @@
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
-import { type Ended, type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
+import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/MemoryImageStore.ts"
 import type { UsageRow } from "./Usage.ts"
@@ -24,22 +24,39 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
     const usage = makeMap<string, UsageRow & { readonly account: string }>()
     const putOff = makeMap<GenerationId, DateTime.Utc>()
 
-    const change = (id: GenerationId, from: ReadonlyArray<Generation["status"]>, to: Partial<Generation>): boolean => {
+    /** The generation as it is now; `undefined`: it was in none of these states. */
+    const change = (
+      id: GenerationId,
+      from: ReadonlyArray<Generation["status"]>,
+      to: Partial<Generation>
+    ): Generation | undefined => {
       const generation = generations.get(id)
-      if (generation === undefined || !from.includes(generation.status)) return false
-      generations.set(id, { ...generation, ...to })
-      return true
+      if (generation === undefined || !from.includes(generation.status)) return undefined
+      const changed = { ...generation, ...to }
+      generations.set(id, changed)
+      return changed
     }
 
-    const count = ({ at, id, status }: Ending): Ended => {
-      const { account, costCredits, kind, model, plan, startedAt } = generations.get(id)!
+    const count = ({ account, costCredits, kind, model, plan }: Generation, { at, status }: Ending) => {
       const day = dayOf(at)
       const key = JSON.stringify([account, day, plan, model, kind])
       const row = usage.get(key) ??
         { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
       const credits = status === "completed" ? costCredits ?? 0 : 0
       usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
-      return { id, plan, kind, status, startedAt, finishedAt: at }
+    }
+
+    const end = (ending: Ending): ReadonlyArray<Generation> => {
+      const { at, id, status, ...result } = ending
+      const ended = change(id, status === "completed" ? ["processing"] : ["pending", "queued", "processing"], {
+        status,
+        finishedAt: at,
+        refunded: status !== "completed",
+        ...result
+      })
+      if (ended === undefined) return []
+      count(ended, ending)
+      return [ended]
     }
 
     return GenerationStore.of({
@@ -55,23 +72,9 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       queue: (ids) => access(() => ids.forEach((id) => change(id, ["pending"], { status: "queued" }))),
       start: (starts) =>
         access(() =>
-          starts
-            .filter(({ at, id }) => change(id, ["queued"], { status: "processing", startedAt: at }))
-            .map(({ id }) => id)
+          starts.flatMap(({ at, id }) => change(id, ["queued"], { status: "processing", startedAt: at }) ?? [])
         ),
-      end: (endings) =>
-        access(() =>
-          endings
-            .filter(({ at, id, status, ...result }) =>
-              change(id, status === "completed" ? ["processing"] : ["pending", "queued", "processing"], {
-                status,
-                finishedAt: at,
-                refunded: status !== "completed",
-                ...result
-              })
-            )
-            .map(count)
-        ),
+      end: (endings) => access(() => endings.flatMap(end)),
       usage: (account, { from, to }) =>
         access(() =>
           Array.from(usage.values())

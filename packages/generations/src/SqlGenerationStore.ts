@@ -3,7 +3,7 @@ import type { Migrations } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { GenerationId, Kind, Output, Plan } from "./Generation.ts"
+import { type Generation, GenerationId, Kind, Output, Plan } from "./Generation.ts"
 import { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import { listing } from "./internal/listing.ts"
@@ -28,61 +28,57 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const reads = makeReads(sql)
-    const startRows = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Schema.Struct({ id: Schema.String }),
-      execute: (starts) =>
-        sql`
+    const columns = sql.literal(Rows.columns)
+    const start = (starts: string) =>
+      sql`
+        WITH started AS (
           UPDATE generation_job AS job
           SET status = 'processing', started_at = start.at
           FROM jsonb_to_recordset(${starts}::jsonb) AS start (id uuid, at timestamptz)
           WHERE job.id = start.id AND job.status = 'queued'
-          RETURNING job.id
-        `
-    })
+          RETURNING job.*
+        )
+        SELECT ${columns} FROM started
+      `
     // A row that changes here is counted here. All who count in a row hold the lock of
     // its lane, and the order keeps it so for those who would not.
-    const endRows = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Rows.EndedRow,
-      execute: (endings) =>
-        sql`
-          WITH ended AS (
-            UPDATE generation_job AS job
-            SET status = ending.status,
-                failure = ending.failure,
-                output = ending.output,
-                result_expires_at = ending.expires_at,
-                finished_at = ending.at,
-                refunded = ending.status <> 'completed'
-            FROM jsonb_to_recordset(${endings}::jsonb) AS ending (
-              id uuid, status text, failure jsonb, output jsonb, at timestamptz, expires_at timestamptz
-            )
-            WHERE job.id = ending.id
-              AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
-            RETURNING job.*
-          ), counted AS (
-            INSERT INTO generation_usage AS usage (
-              account, day, plan, model, kind, completed, failed, cancelled, credits
-            )
-            SELECT
-              account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
-              count(*) FILTER (WHERE status = 'completed'),
-              count(*) FILTER (WHERE status = 'failed'),
-              count(*) FILTER (WHERE status = 'cancelled'),
-              coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
-            FROM ended
-            GROUP BY 1, 2, 3, 4, 5
-            ORDER BY 1, 2, 3, 4, 5
-            ON CONFLICT (account, day, plan, model, kind) DO UPDATE
-            SET completed = usage.completed + excluded.completed,
-                failed = usage.failed + excluded.failed,
-                cancelled = usage.cancelled + excluded.cancelled,
-                credits = usage.credits + excluded.credits
+    const end = (endings: string) =>
+      sql`
+        WITH ended AS (
+          UPDATE generation_job AS job
+          SET status = ending.status,
+              failure = ending.failure,
+              output = ending.output,
+              result_expires_at = ending.expires_at,
+              finished_at = ending.at,
+              refunded = ending.status <> 'completed'
+          FROM jsonb_to_recordset(${endings}::jsonb) AS ending (
+            id uuid, status text, failure jsonb, output jsonb, at timestamptz, expires_at timestamptz
           )
-          SELECT id, plan, kind, status, started_at, finished_at FROM ended
-        `
-    })
+          WHERE job.id = ending.id
+            AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
+          RETURNING job.*
+        ), counted AS (
+          INSERT INTO generation_usage AS usage (
+            account, day, plan, model, kind, completed, failed, cancelled, credits
+          )
+          SELECT
+            account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
+            count(*) FILTER (WHERE status = 'completed'),
+            count(*) FILTER (WHERE status = 'failed'),
+            count(*) FILTER (WHERE status = 'cancelled'),
+            coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+          FROM ended
+          GROUP BY 1, 2, 3, 4, 5
+          ORDER BY 1, 2, 3, 4, 5
+          ON CONFLICT (account, day, plan, model, kind) DO UPDATE
+          SET completed = usage.completed + excluded.completed,
+              failed = usage.failed + excluded.failed,
+              cancelled = usage.cancelled + excluded.cancelled,
+              credits = usage.credits + excluded.credits
+        )
+        SELECT ${columns} FROM ended
+      `
 
     return GenerationStore.of({
       ...reads,
@@ -109,14 +105,14 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
         `.pipe(Effect.asVoid, mapSql("GenerationStore.queue")),
 
       start: (starts) =>
-        startRows(JSON.stringify(starts.map(Rows.toStart))).pipe(
-          Effect.map((rows) => rows.map(({ id }) => GenerationId.fromUuid(id))),
+        start(JSON.stringify(starts.map(Rows.toStart))).pipe(
+          Effect.flatMap(readable),
           mapSql("GenerationStore.start")
         ),
 
       end: (endings) =>
-        endRows(JSON.stringify(endings.map(Rows.toEnding))).pipe(
-          Effect.map((rows) => rows.map(Rows.toEnded)),
+        end(JSON.stringify(endings.map(Rows.toEnding))).pipe(
+          Effect.flatMap(readable),
           mapSql("GenerationStore.end")
         ),
 
@@ -134,6 +130,19 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
     })
   })
 )
+
+const decodeRow = Schema.decodeUnknownOption(Rows.Row)
+
+/** What changed, each read by itself, so that one that is damaged does not undo the change of the others. */
+const readable = Effect.fnUntraced(function*(rows: ReadonlyArray<{ readonly id?: unknown }>) {
+  const generations: Array<Generation> = []
+  for (const row of rows) {
+    const decoded = decodeRow(row)
+    if (Option.isSome(decoded)) generations.push(Rows.fromRow(decoded.value))
+    else yield* Effect.logError("A generation cannot be read", row.id)
+  }
+  return generations
+})
 
 const makeReads = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(Rows.columns)

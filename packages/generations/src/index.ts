@@ -1,6 +1,7 @@
 export * as Changes from "./Changes.ts"
 export * as Generation from "./Generation.ts"
 export * as GenerationError from "./GenerationError.ts"
+export * as GenerationEvent from "./GenerationEvent.ts"
 export * as Generations from "./Generations.ts"
 export * as GenerationStore from "./GenerationStore.ts"
 export * as GenerationSweep from "./GenerationSweep.ts"

@@ -5,11 +5,13 @@ import { TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { GenerationId } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
 import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import { listing } from "../src/internal/listing.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
-import { layerSql } from "./Assembly.ts"
+import { layerSql, openAccount, request } from "./Assembly.ts"
 
 const { migrations, namespace } = SqlGenerationStore.migrations
 
@@ -99,6 +101,38 @@ for (const [name, database] of TestDatabase.all) {
         ])
         const [oldest] = yield* store.list("big", { status: "failed", limit: 1 })
         assert.deepStrictEqual(oldest?.images, [])
+      }))
+  })
+
+  layer(layerSql(database))(`Jobs that cannot be read (${name})`, (it) => {
+    it.effect("start and end beside the others, which are told of alone", () =>
+      Effect.gen(function*() {
+        const store = yield* GenerationStore
+        const sql = yield* SqlClient.SqlClient
+        const account = yield* openAccount({ credits: 100 })
+        const { create } = yield* Generations
+        const [sound, damaged] = yield* Effect.forEach(
+          ["sound", "damaged"],
+          (key) => Effect.flatMap(request(account, { key }), create)
+        )
+        const ids = [sound!.generation.id, damaged!.generation.id]
+        yield* sql`UPDATE generation_job SET params = '[]' WHERE id = ${GenerationId.toUuid(ids[1]!)}::uuid`
+        const at = yield* DateTime.now
+
+        const started = yield* store.start(ids.map((id) => ({ id, at })))
+        assert.deepStrictEqual(started, [{ ...sound!.generation, status: "processing", startedAt: at }])
+        assert.deepStrictEqual(yield* store.find([ids[0]!]), started)
+
+        const failure = { code: "generation_failed", message: "No.", reason: null } as const
+        const nothing = { output: null, resultExpiresAt: null }
+        const ended = yield* store.end(ids.map((id) => ({ id, status: "failed", at, failure, ...nothing })))
+        assert.deepStrictEqual(ended, [{ ...started[0]!, status: "failed", failure, refunded: true, finishedAt: at }])
+        const rows = yield* sql`SELECT status FROM generation_job WHERE account = ${account.id}`
+        assert.deepStrictEqual(rows.map(({ status }) => status), ["failed", "failed"])
+        assert.deepStrictEqual(
+          yield* store.end(ids.map((id) => ({ id, status: "failed", at, failure, ...nothing }))),
+          []
+        )
       }))
   })
 

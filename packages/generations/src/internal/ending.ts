@@ -81,10 +81,10 @@ export const makeEndAll = Effect.gen(function*() {
     yield* books.save
     const { promoted } = yield* lanes.save
     const queued = promoted.map(GenerationId.fromUuid)
-    const counted = endings.length > 0 ? yield* store.end(endings) : []
+    const changed = endings.length > 0 ? yield* store.end(endings) : []
     if (queued.length > 0) yield* store.queue(queued)
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
-    yield* afterCommit(Metrics.ended(counted))
+    yield* afterCommit(Metrics.ended(changed))
     return outcomes
   }, atomically)
 })

@@ -2,7 +2,6 @@
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { type DateTime, Effect, Metric } from "effect"
 import type { Generation } from "../Generation.ts"
-import type { Ended } from "../GenerationStore.ts"
 import { subjectOf } from "./lane.ts"
 
 /** Counts new generations. */
@@ -18,10 +17,10 @@ export const started = (jobs: ReadonlyArray<ClaimedJob>, at: DateTime.Utc): Effe
   )
 
 /** Counts generations that have ended. */
-export const ended = (generations: ReadonlyArray<Ended>): Effect.Effect<void> =>
+export const ended = (generations: ReadonlyArray<Generation>): Effect.Effect<void> =>
   Effect.forEach(generations, ({ finishedAt, kind, plan, startedAt, status }) => {
     const counted = Metric.update(endedOf({ plan, kind, outcome: status }), 1)
-    return startedAt === null ? counted : Effect.andThen(
+    return startedAt === null || finishedAt === null ? counted : Effect.andThen(
       counted,
       Metric.update(runOf({ kind, outcome: status }), secondsBetween(startedAt, finishedAt))
     )

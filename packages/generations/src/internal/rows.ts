@@ -12,7 +12,7 @@ import {
   Plan,
   Status
 } from "../Generation.ts"
-import type { Ended, Ending, Start } from "../GenerationStore.ts"
+import type { Ending, Start } from "../GenerationStore.ts"
 
 /** What a select of a generation names. */
 export const columns = `
@@ -64,26 +64,6 @@ export const fromRow = (row: typeof Row.Type): Generation => ({
   createdAt: DateTime.fromDateUnsafe(row.created_at),
   startedAt: utcOrNull(row.started_at),
   finishedAt: utcOrNull(row.finished_at)
-})
-
-/** What is told of a row that has ended. */
-export const EndedRow = Schema.Struct({
-  id: Schema.String,
-  plan: Plan,
-  kind: Kind,
-  status: Schema.Literals(["completed", "failed", "cancelled"]),
-  started_at: Schema.NullOr(Schema.Date),
-  finished_at: Schema.Date
-})
-
-/** The generation that has ended, as far as it is told. */
-export const toEnded = ({ finished_at, id, kind, plan, started_at, status }: typeof EndedRow.Type): Ended => ({
-  id: GenerationId.fromUuid(id),
-  plan,
-  kind,
-  status,
-  startedAt: utcOrNull(started_at),
-  finishedAt: DateTime.fromDateUnsafe(finished_at)
 })
 
 /** What a new generation's row begins with. */

@@ -1,0 +1,34 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { Generation, GenerationId } from "../src/Generation.ts"
+import * as GenerationEvent from "../src/GenerationEvent.ts"
+
+const { id: _, ...others } = Generation.fields
+const Sixteen = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff }))
+/** Of a `uuid`, in parts of 16 bits. */
+const Uuid = Schema.Array(Sixteen).check(Schema.isMinLength(8), Schema.isMaxLength(8))
+
+const isSame = Schema.toEquivalence(Generation)
+
+it.effect.prop(
+  "the data of an event is JSON, and the whole generation comes back from it",
+  [Uuid, Schema.Struct(others)],
+  ([parts, rest]) =>
+    Effect.gen(function*() {
+      const hex = parts.map((part) => part.toString(16).padStart(4, "0")).join("")
+      const generation = { ...rest, id: GenerationId.fromUuid(hex) }
+      const kept = JSON.parse(JSON.stringify(GenerationEvent.toData(generation)))
+      const told = yield* GenerationEvent.fromData(kept)
+      assert.isTrue(isSame(told, generation), JSON.stringify([kept, told]))
+      // Whoever adds a field decides what it is in events that were published before.
+      assert.sameMembers(Object.keys(kept), Object.keys(generation))
+    }),
+  { arbitrary: { runs: 500 } }
+)
+
+it.effect("what is no generation is an error, and not half a generation", () =>
+  Effect.gen(function*() {
+    for (const data of [null, {}, [], "gen_00000000000000000000000000", { id: "gen_00000000000000000000000000" }]) {
+      assert.strictEqual((yield* Effect.flip(GenerationEvent.fromData(data)))._tag, "SchemaError")
+    }
+  }))
