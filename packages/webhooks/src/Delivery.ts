@@ -77,6 +77,8 @@ export interface Claimed extends Claim {
   /** Newest first, without those that are over. */
   readonly secrets: ReadonlyArray<SealedSecret>
   readonly event: Event
+  /** When it was due, before this claim moved that. */
+  readonly dueAt: DateTime.Utc
   /**
    * Claims of this series with this one, without those that were given back. Each may
    * have been a send, also one of which nobody knows the outcome because its process died.
