@@ -1,5 +1,5 @@
 /** The server: the interface over HTTP, and a worker in the same process unless it is told to have none. */
-import { DemoAccount, Host, Http, ProcessMetrics, type Settings, SigningKeys, Work } from "@kinora/hosting"
+import { DemoAccount, Host, Http, Keys, ProcessMetrics, type Settings, Work } from "@kinora/hosting"
 import { UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -23,10 +23,7 @@ export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Ef
     Work.layerSweeps
   )
   const signer = Layer.unwrap(
-    Effect.map(
-      SigningKeys.resolve(settings.urlSigningKeys, settings.dataDirectory),
-      (keys) => UrlSigner.layer({ keys })
-    )
+    Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys }))
   )
   const http = Layer.unwrap(Effect.map(
     Work.startDrain,

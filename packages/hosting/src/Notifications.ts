@@ -1,6 +1,6 @@
 /**
- * Carries hints between the processes of one Postgres: "there may be work", and
- * "these generations changed". Hints are sent outside of transactions and many at
+ * Carries hints between the processes of one Postgres: "there may be work", "there may
+ * be webhooks to send" and "these generations changed". Hints are sent outside of transactions and many at
  * a time, since a `NOTIFY` inside a transaction serialises the commits of the whole
  * database. Whatever is lost on the way, those who wait find by asking.
  */
@@ -8,6 +8,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Changes } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { Wakeup } from "@kinora/scheduler"
+import { Wakeup as WebhookWakeup } from "@kinora/webhooks"
 import { Duration, Effect, Latch, Layer, Option, PubSub, Schedule, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 
@@ -20,55 +21,74 @@ const reconnectAfter = Duration.millis(200)
 const channel = "kinora"
 
 /** Wakes and changes that reach every process on this database. */
-export const layer: Layer.Layer<Wakeup.Wakeup | Changes.Changes, never, PgClient.PgClient | SecureRandom.SecureRandom> =
-  Layer.unwrap(Effect.gen(function*() {
+export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.SecureRandom> = Layer.unwrap(
+  Effect.gen(function*() {
     const sender = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
     const outbox = yield* makeOutbox(sender)
-    const wakes = yield* PubSub.sliding<void>(1)
+    const work = yield* PubSub.sliding<void>(1)
+    const webhooks = yield* PubSub.sliding<void>(1)
 
-    const changes = Changes.layerWith({ broadcast: (ids) => outbox.add(ids, false) })
-    const wakeup = Wakeup.layerWith({ publish: outbox.add([], true), subscribe: Stream.fromPubSub(wakes) })
+    const changes = Changes.layerWith({ broadcast: (changed) => outbox.add({ changed }) })
+    const wakeups = Layer.mergeAll(
+      Wakeup.layerWith({ publish: outbox.add({ work: true }), subscribe: Stream.fromPubSub(work) }),
+      WebhookWakeup.layerWith({ publish: outbox.add({ webhooks: true }), subscribe: Stream.fromPubSub(webhooks) })
+    )
     const inbox = Layer.effectDiscard(Effect.gen(function*() {
       const { receive } = yield* Changes.Changes
-      const wake = PubSub.publish(wakes, undefined)
+      const wakeAll = (hint: Pick<typeof Hint.Type, "webhooks" | "work">) =>
+        Effect.all([
+          hint.work ? PubSub.publish(work, undefined) : Effect.void,
+          hint.webhooks === true ? PubSub.publish(webhooks, undefined) : Effect.void
+        ])
       yield* Effect.forkScoped(listen({
-        connected: wake,
-        hint: (hint) =>
-          hint.from === sender
-            ? Effect.void
-            : Effect.andThen(receive(hint.changed), hint.work ? wake : Effect.void)
+        connected: wakeAll({ work: true, webhooks: true }),
+        hint: (hint) => hint.from === sender ? Effect.void : Effect.andThen(receive(hint.changed), wakeAll(hint))
       }))
     }))
-    return Layer.mergeAll(wakeup, inbox).pipe(Layer.provideMerge(changes))
-  }))
+    return Layer.mergeAll(wakeups, inbox).pipe(Layer.provideMerge(changes))
+  })
+)
 
 /** For a process that shares its database with nobody. */
-export const layerLocal: Layer.Layer<Wakeup.Wakeup | Changes.Changes> = Layer.mergeAll(Wakeup.layer, Changes.layer)
+export const layerLocal: Layer.Layer<Hinted> = Layer.mergeAll(Wakeup.layer, WebhookWakeup.layer, Changes.layer)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+/** Those who are told. */
+type Hinted = Changes.Changes | Wakeup.Wakeup | WebhookWakeup.Wakeup
+
 const Hint = Schema.fromJsonString(Schema.Struct({
   /** Who sent it, so that a process does not wake itself twice. */
   from: Schema.String,
   work: Schema.Boolean,
+  /** A build from before there were webhooks does not send it, and passes over it. */
+  webhooks: Schema.optionalKey(Schema.Boolean),
   changed: Schema.Array(GenerationId.schema)
 }))
+
+/** What a process has to say; `false`, or absent: nothing. */
+interface News {
+  readonly changed?: ReadonlyArray<GenerationId>
+  readonly webhooks?: boolean
+  readonly work?: boolean
+}
 
 /** Collects hints and sends them from a fiber of its own. */
 const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   const pg = yield* PgClient.PgClient
   const filled = yield* Latch.make(false)
-  const changed = new Set<GenerationId>()
-  let work = false
+  const waiting = new Set<GenerationId>()
+  const wakes = { webhooks: false, work: false }
 
   const take = () => {
-    const ids = Array.from(changed).slice(0, idsMax)
-    ids.forEach((id) => changed.delete(id))
-    const hint = { from: sender, work, changed: ids }
-    work = false
-    if (changed.size === 0) filled.closeUnsafe()
+    const changed = Array.from(waiting).slice(0, idsMax)
+    changed.forEach((id) => waiting.delete(id))
+    const hint = { from: sender, ...wakes, changed }
+    wakes.webhooks = false
+    wakes.work = false
+    if (waiting.size === 0) filled.closeUnsafe()
     return hint
   }
 
@@ -84,11 +104,12 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   )
 
   return {
-    add: (ids: ReadonlyArray<GenerationId>, isWork: boolean) =>
+    add: ({ changed = [], webhooks = false, work = false }: News) =>
       Effect.sync(() => {
-        if (ids.length === 0 && !isWork) return
-        for (const id of ids) changed.add(id)
-        work ||= isWork
+        if (changed.length === 0 && !webhooks && !work) return
+        for (const id of changed) waiting.add(id)
+        wakes.webhooks ||= webhooks
+        wakes.work ||= work
         filled.openUnsafe()
       })
   }

@@ -31,6 +31,14 @@ export interface Settings {
   readonly workers: number
   /** The first signs, all verify; empty: one is made and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
+  /** The first seals secrets of webhook endpoints, all open; empty: one is made and kept in the data directory. */
+  readonly webhookKeys: ReadonlyArray<Redacted.Redacted>
+  /** Webhooks sent at once by this process; 0: none. */
+  readonly webhookSends: number
+  /** Domains that no webhook goes to, beside the host of `baseUrl` (section "Endpoint requirements"). */
+  readonly webhookOwnDomains: ReadonlyArray<string>
+  /** Whether webhooks may go over HTTP, to any port and to private addresses (D44). */
+  readonly webhookAllowPrivate: boolean
   /** The operators' token; absent: there is no interface for operators (D50). */
   readonly adminToken: Redacted.Redacted | undefined
   /** Whether the demo account is made in a database that has none. */
@@ -89,6 +97,10 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     databasePoolSize: values.database_pool_size,
     workers: values.workers,
     urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
+    webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
+    webhookSends: values.webhook_sends,
+    webhookOwnDomains: values.webhook_own_domains ?? [],
+    webhookAllowPrivate: values.webhook_allow_private === "true",
     adminToken: redacted(values.admin_token),
     demoAccount: values.demo_account === "true",
     resultTtl: Duration.hours(values.results_ttl_hours),

@@ -4,23 +4,29 @@ import { Changes } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { Wakeup } from "@kinora/scheduler"
 import { TestDatabase } from "@kinora/testkit"
-import { Context, Effect, Fiber, Latch, Layer, Redacted } from "effect"
+import { Wakeup as WebhookWakeup } from "@kinora/webhooks"
+import { Context, Effect, Fiber, Latch, Layer, Queue, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import * as Database from "../src/Database.ts"
 import * as Notifications from "../src/Notifications.ts"
 
+const layerDatabase = (url: string) => Database.layer({ url: Redacted.make(url), dataDirectory: "unused" })
+
 /** A process of its own on the database. */
 const startProcess = Effect.fnUntraced(
   function*(url: string, change: (pg: PgClient.PgClient) => Partial<PgClient.PgClient> = () => ({})) {
-    const database = yield* Layer.build(
-      Layer.fresh(Database.layer({ url: Redacted.make(url), dataDirectory: "unused" }))
-    )
+    const database = yield* Layer.build(Layer.fresh(layerDatabase(url)))
     const pg = Context.get(database, PgClient.PgClient)
     const hints = yield* Layer.build(Layer.fresh(Notifications.layer)).pipe(
       Effect.provideService(PgClient.PgClient, Object.assign(pg, change(pg)))
     )
-    return { changes: Context.get(hints, Changes.Changes), sql: pg, wakeup: Context.get(hints, Wakeup.Wakeup) }
+    return {
+      changes: Context.get(hints, Changes.Changes),
+      sql: pg,
+      wakeup: Context.get(hints, Wakeup.Wakeup),
+      webhookWakeup: Context.get(hints, WebhookWakeup.Wakeup)
+    }
   }
 )
 
@@ -80,3 +86,42 @@ it.effect("goes on sending and listening when the driver dies instead of failing
     yield* repeatUntil(here.wakeup.wake, latch.await)
     assert.strictEqual(deaths, 2)
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
+it.effect("wakes those who send webhooks in every process, and nobody who waits for jobs", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const here = yield* startProcess(url)
+    const there = yield* startProcess(url)
+    const work = yield* there.wakeup.subscribe
+    const webhooks = yield* there.webhookWakeup.subscribe
+    const wakeWebhooks = Effect.andThen(Latch.close(webhooks), repeatUntil(here.webhookWakeup.wake, webhooks.await))
+    yield* repeatUntil(here.wakeup.wake, work.await)
+    // Hints come in order, so what woke for jobs, such as the connection, has done so after two more.
+    yield* Effect.andThen(wakeWebhooks, wakeWebhooks)
+    yield* Latch.close(work)
+    yield* wakeWebhooks
+    assert.isFalse(work.isOpen())
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
+it.effect("understands a build that knows nothing of webhooks, and is understood by it", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const here = yield* startProcess(url)
+    const older = yield* Effect.map(Layer.build(Layer.fresh(layerDatabase(url))), Context.get(PgClient.PgClient))
+    const id = yield* GenerationId.make
+    const heard = yield* older.listen("kinora")
+    const receive = Effect.flatMap(Queue.take(heard), ({ payload }) => Schema.decodeUnknownEffect(OlderHint)(payload))
+    yield* Effect.andThen(here.changes.publish([id]), here.webhookWakeup.wake)
+    assert.deepStrictEqual((yield* receive).changed, [id])
+
+    const changed = yield* here.changes.watch(id)
+    const hint = yield* Schema.encodeEffect(OlderHint)({ from: "an older build", work: true, changed: [id] })
+    yield* repeatUntil(Effect.orDie(older.notify("kinora", hint)), changed)
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
+/** What version 0.1.0 sends and understands. */
+const OlderHint = Schema.fromJsonString(Schema.Struct({
+  from: Schema.String,
+  work: Schema.Boolean,
+  changed: Schema.Array(GenerationId.schema)
+}))

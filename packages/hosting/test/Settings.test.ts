@@ -36,6 +36,10 @@ describe("Settings", () => {
         databasePoolSize: 16,
         workers: 4,
         urlSigningKeys: [],
+        webhookKeys: [],
+        webhookSends: 256,
+        webhookOwnDomains: [],
+        webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
         resultTtl: Duration.hours(24),
@@ -107,6 +111,43 @@ describe("Settings", () => {
         drain: Duration.seconds(10),
         databasePoolSize: 4
       })
+    }))
+
+  it.effect("reads what operators may say of webhooks (D44)", () =>
+    Effect.gen(function*() {
+      const settings = yield* loadWith(
+        `webhook_own_domains: [example.com, example.net]\nwebhook_keys: [${secret}1, ${secret}2]\n`,
+        { KINORA_WEBHOOK_SENDS: "0", KINORA_WEBHOOK_ALLOW_PRIVATE: "true" }
+      )
+      assert.deepStrictEqual(settings.webhookKeys.map(Redacted.value), [`${secret}1`, `${secret}2`])
+      assert.deepInclude(settings, {
+        webhookSends: 0,
+        webhookOwnDomains: ["example.com", "example.net"],
+        webhookAllowPrivate: true
+      })
+    }))
+
+  it.effect("refuses wrong values of webhooks, and repeats none of their keys", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Settings.load({
+        KINORA_WEBHOOK_KEYS: `${secret},hunter2`,
+        KINORA_WEBHOOK_SENDS: "4097",
+        KINORA_WEBHOOK_OWN_DOMAINS: "example.com,https://example.net",
+        KINORA_WEBHOOK_ALLOW_PRIVATE: "yes"
+      }))
+      assert.deepStrictEqual(error.message.split("\n"), [
+        "KINORA_WEBHOOK_KEYS is not valid; expected secrets of at least 32 characters, separated by commas",
+        `KINORA_WEBHOOK_SENDS is "4097"; expected a number of sends from 0 to 4096`,
+        `KINORA_WEBHOOK_OWN_DOMAINS is "example.com,https://example.net"; ` +
+        "expected host names such as example.com, separated by commas, without scheme, port or path",
+        `KINORA_WEBHOOK_ALLOW_PRIVATE is "yes"; expected true or false`
+      ])
+      for (
+        const domains of ["", " ", "a b", "example.com:8443", "*.example.com", "example.com/hooks", "u@example.com"]
+      ) {
+        const loading = loadWith(`webhook_own_domains: [example.com, ${JSON.stringify(domains)}]\n`)
+        assert.strictEqual((yield* Effect.flip(loading)).problems.length, 1, domains)
+      }
     }))
 
   it.effect("refuses what would undo a limit, or is no network", () =>

@@ -64,11 +64,15 @@ describe("docs/configuration.md", () => {
       const [defaults = ""] = yield* examples
       assert.deepStrictEqual(yield* load(defaults), yield* load(""))
       // With what it leaves to be filled in it is a good file, too.
-      const { adminToken, baseUrl, trustedProxies, urlSigningKeys } = yield* load(defaults.replaceAll("# ", ""))
+      const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = yield* load(
+        defaults.replaceAll("# ", "")
+      )
       assert.strictEqual(baseUrl, "https://media.example.com")
       assert.strictEqual(trustedProxies.length, 2)
       assert.isDefined(adminToken)
       assert.strictEqual(urlSigningKeys.length, 2)
+      assert.strictEqual(webhookKeys.length, 1)
+      assert.deepStrictEqual(webhookOwnDomains, ["example.com", "example.net"])
     }))
 
   it.effect("shows models that the catalog accepts, for drivers that a host has", () =>

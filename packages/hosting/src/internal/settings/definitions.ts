@@ -17,6 +17,8 @@ const between = (minimum: number, maximum: number) =>
   Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
 const Secret = Schema.String.check(Schema.isMinLength(32))
+/** A name without scheme, port or path. What it may not be is the address guard's to know. */
+const HostName = Schema.String.check(Schema.isPattern(/^[^\s/:?#@[\]*,]{1,253}$/))
 const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
 
 /** By key of the file; `KINORA_` and the key in capitals is the variable. In the order in which they are shown. */
@@ -80,6 +82,35 @@ export const definitions = {
       "Secrets that sign content URLs, separated by commas: the first signs, all verify. Absent: one is made and kept in the data directory.",
     isSecret: true,
     isList: true
+  },
+  webhook_keys: {
+    schema: listOf(Secret),
+    default: undefined,
+    expected: "secrets of at least 32 characters, separated by commas",
+    about:
+      "Secrets that seal the secrets of webhook endpoints, separated by commas: the first seals, all open. Absent: one is made and kept in the data directory.",
+    isSecret: true,
+    isList: true
+  },
+  webhook_sends: {
+    schema: between(0, 4_096),
+    default: "256",
+    expected: "a number of sends from 0 to 4096",
+    about: "Webhooks sent at once by this process; 0: none, some other process sends."
+  },
+  webhook_own_domains: {
+    schema: listOf(HostName),
+    default: undefined,
+    expected: "host names such as example.com, separated by commas, without scheme, port or path",
+    about:
+      "Domains of this service, separated by commas: no webhook goes to them or to names below them. The host of base_url is always one.",
+    isList: true
+  },
+  webhook_allow_private: {
+    schema: Schema.Literals(["true", "false"]),
+    default: "false",
+    expected: "true or false",
+    about: "Whether webhooks may go over HTTP, to any port and to private addresses. For development and tests only."
   },
   admin_token: {
     schema: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{32,512}$/)),

@@ -1,0 +1,52 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Keys from "../src/Keys.ts"
+
+const withDirectory = <A, E, R>(use: (directory: string) => Effect.Effect<A, E, R>) =>
+  Effect.acquireUseRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-keys-"))),
+    use,
+    (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+  )
+
+it.effect("gives processes that start together on one directory the same key, and keeps it from others", () =>
+  withDirectory((dataDirectory) =>
+    Effect.gen(function*() {
+      const starts = Array.from({ length: 16 }, () => Keys.urlSigning({ dataDirectory, urlSigningKeys: [] }))
+      const keys = yield* Effect.all(starts, { concurrency: "unbounded" })
+      const texts = new Set(keys.flat().map(Redacted.value))
+      assert.strictEqual(texts.size, 1)
+      assert.isAtLeast([...texts][0]!.length, 43)
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(dataDirectory)), ["url-signing-key"])
+      const { mode } = yield* Effect.promise(() => stat(join(dataDirectory, "url-signing-key")))
+      assert.strictEqual(mode & 0o777, 0o600)
+    })
+  ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+
+it.effect("keeps a key for each purpose, and the same from start to start", () =>
+  withDirectory((dataDirectory) =>
+    Effect.gen(function*() {
+      const [signing] = yield* Keys.urlSigning({ dataDirectory, urlSigningKeys: [] })
+      const [sealing] = yield* Keys.webhooks({ dataDirectory, webhookKeys: [] })
+      assert.notStrictEqual(Redacted.value(signing), Redacted.value(sealing))
+      const [again] = yield* Keys.webhooks({ dataDirectory, webhookKeys: [] })
+      assert.strictEqual(Redacted.value(again), Redacted.value(sealing))
+      const files = yield* Effect.promise(() => readdir(dataDirectory))
+      assert.deepStrictEqual(files.toSorted(), ["url-signing-key", "webhook-key"])
+    })
+  ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+
+it.effect("takes the configured keys, and then writes none", () =>
+  withDirectory((dataDirectory) =>
+    Effect.gen(function*() {
+      const configured = [Redacted.make("first"), Redacted.make("second")]
+      const signing: ReadonlyArray<unknown> = yield* Keys.urlSigning({ dataDirectory, urlSigningKeys: configured })
+      const sealing: ReadonlyArray<unknown> = yield* Keys.webhooks({ dataDirectory, webhookKeys: configured })
+      assert.deepStrictEqual([signing, sealing], [configured, configured])
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(dataDirectory)), [])
+    })
+  ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
