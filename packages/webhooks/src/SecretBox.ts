@@ -1,5 +1,7 @@
 /** Seals the secrets of endpoints, so that who reads the database cannot sign (AES-256-GCM). */
-import { Context, type Effect, type Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
+import { Base64Url, Hex } from "effect/encoding"
 import type { EndpointId } from "./Endpoint.ts"
 
 /** Seals and opens secrets. */
@@ -20,4 +22,79 @@ export interface SecretBoxOptions {
    * has at least 32 bytes of UTF-8; a shorter one is a mistake of the host, and a defect.
    */
   readonly keys: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
+}
+
+/** No key of the box opens a text. */
+export class SecretSealed extends Error {
+  override readonly name = "SecretSealed"
+  constructor(endpoint: EndpointId) {
+    super(`No key opens a secret of ${endpoint}: a key is missing, or the row was changed`)
+  }
+}
+
+/** A box that keeps `<key id>.<nonce>.<ciphertext>`; the id is of a hash of the key. */
+export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
+  const aead = yield* Aead.Aead
+  const random = yield* SecureRandom.SecureRandom
+  const known = yield* Effect.forEach(keys, deriveKey)
+  const first = known[0]!
+
+  const open = Effect.fnUntraced(function*(endpoint: EndpointId, sealed: string) {
+    const parts = partsOf(sealed)
+    const key = known.find(({ id }) => id === parts?.keyId)
+    if (parts === undefined || key === undefined) return yield* Effect.die(new SecretSealed(endpoint))
+    const bytes = yield* aead.decrypt(key.key, parts.ciphertext, { nonce: parts.nonce, aad: utf8.encode(endpoint) })
+      .pipe(Effect.catch(() => Effect.die(new SecretSealed(endpoint))))
+    return Redacted.make(new TextDecoder().decode(bytes), { label: "webhook secret" })
+  })
+
+  const seal = Effect.fnUntraced(function*(endpoint: EndpointId, secret: Redacted.Redacted) {
+    const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
+    const ciphertext = yield* aead.encrypt(first.key, utf8.encode(Redacted.value(secret)), {
+      nonce,
+      aad: utf8.encode(endpoint)
+    })
+    return [first.id, Base64Url.encode(nonce), Base64Url.encode(ciphertext)].join(".")
+  }, Effect.orDie)
+
+  return SecretBox.of({ prefix: `${first.id}.`, seal, open })
+})
+
+/** The box over the surrounding cryptography. */
+export const layer = (
+  options: SecretBoxOptions
+): Layer.Layer<SecretBox, never, Aead.Aead | Digest.Digest | SecureRandom.SecureRandom> =>
+  Layer.effect(SecretBox, make(options))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const utf8 = new TextEncoder()
+
+/** Bytes of UTF-8. */
+const keyBytesMin = 32
+
+/** Of the hash, in a key's id: enough that two keys never share one, too little to say anything of the key. */
+const keyIdBytes = 6
+
+/** The key and its id are hashes of the same text with different beginnings, so that neither says anything of the other. */
+const deriveKey = Effect.fnUntraced(function*(text: Redacted.Redacted) {
+  const { digest } = yield* Digest.Digest
+  const hash = (purpose: string) =>
+    digest(Digest.sha256, utf8.encode(`@kinora/webhooks/SecretBox ${purpose}\0${Redacted.value(text)}`))
+  if (utf8.encode(Redacted.value(text)).length < keyBytesMin) {
+    return yield* Effect.die(new Error(`A key of the secret box has fewer than ${keyBytesMin} bytes`))
+  }
+  return {
+    id: Hex.encode((yield* hash("id")).subarray(0, keyIdBytes)),
+    key: yield* Aead.key(Aead.aes256Gcm, yield* hash("key"))
+  }
+}, Effect.orDie)
+
+const partsOf = (sealed: string) => {
+  const [keyId = "", nonce = "", ciphertext = ""] = sealed.split(".")
+  return Result.getOrUndefined(Result.gen(function*() {
+    return { keyId, nonce: yield* Base64Url.decode(nonce), ciphertext: yield* Base64Url.decode(ciphertext) }
+  }))
 }

@@ -31,7 +31,7 @@ export interface Due {
 /** What is due now, and when to look again. */
 export interface DueList {
   readonly endpoints: ReadonlyArray<Due>
-  /** When the next delivery of any endpoint that has none due is due; `null`: there is none. */
+  /** When the next delivery of an endpoint that was looked at and has none due is due; `null`: there is none. */
   readonly nextAt: DateTime.Utc | null
 }
 
@@ -113,16 +113,23 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly freeze: (
     bodies: ReadonlyArray<{ readonly delivery: DeliveryId; readonly body: Uint8Array }>
   ) => Effect.Effect<void, StorageError>
-  /** Applies what still holds, and logs all sends. Answers the deliveries whose claim held. The bodies of ended ones go. */
+  /**
+   * Applies what still holds, and logs all sends, each once however often it is told.
+   * Answers the deliveries whose claim held; it holds no more. The bodies of ended ones go.
+   */
   readonly settle: (
     settlements: ReadonlyArray<Settlement>
   ) => Effect.Effect<ReadonlyArray<DeliveryId>, StorageError>
   /** Gives claims back that were not used, so that they do not count as attempts. They are due at `at`. */
   readonly release: (claims: ReadonlyArray<Claim>, at: DateTime.Utc) => Effect.Effect<void, StorageError>
 
-  /** Ends up to `limit` pending deliveries that were created before `before` as failed; answers how many. */
+  /** Ends up to `limit` pending deliveries whose series began before `before` as failed; answers how many. */
   readonly expire: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
-  /** Deletes up to `limit` ended deliveries created before `before` with events that nobody needs then, and what is left of removed endpoints; answers how many rows. */
+  /**
+   * Deletes up to `limit` ended deliveries whose series began before `before`, the events
+   * that nobody needs then, and what is left of removed endpoints. Answers how many
+   * deliveries and lines of logs.
+   */
   readonly sweep: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
   /** Deletes lines of logs but for the newest `kept` of each endpoint, up to `limit` lines; answers how many. */
   readonly trimSends: (kept: number, limit: number) => Effect.Effect<number, StorageError>

@@ -1,15 +1,28 @@
 /** Endpoints, their secrets, and the events that are sent to them. */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type Duration, type Effect, type Redacted } from "effect"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Context, type Duration, Effect, Layer, type Redacted } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { AddressGuard } from "./AddressGuard.ts"
 import type { Delivery, DeliveryId, Send } from "./Delivery.ts"
 import type { Endpoint, EndpointId, EndpointStatus } from "./Endpoint.ts"
 import type { NewEvent } from "./Event.ts"
+import * as Deliveries from "./internal/deliveries.ts"
+import * as Endpoints from "./internal/endpoints.ts"
+import * as Limits from "./internal/limits.ts"
+import type { SecretBox } from "./SecretBox.ts"
+import type { Wakeup } from "./Wakeup.ts"
 import type { WebhooksError } from "./WebhooksError.ts"
+import type { WebhookStore } from "./WebhookStore.ts"
 
 /** Limits, each with its default. */
 export interface WebhooksOptions {
   /** Endpoints per account. Default 5. */
   readonly endpointsMax?: number | undefined
+  /** Characters of an endpoint's URL. Default 2,048. */
+  readonly urlCharsMax?: number | undefined
+  /** The types that the filter of an endpoint can name. Default: whatever can be a type. */
+  readonly types?: ReadonlyArray<string> | undefined
   /** Types in the filter of an endpoint. Default 32. */
   readonly typesMax?: number | undefined
   /** The longest overlap of a rotation. Default 24 hours (D47). */
@@ -20,7 +33,7 @@ export interface WebhooksOptions {
   readonly dataBytesMax?: number | undefined
   /** Lines of an endpoint's log that are kept. Default 20. */
   readonly sendsKept?: number | undefined
-  /** How long ended deliveries are kept, and can be sent again. Default 7 days. */
+  /** How long ended deliveries are kept, and can be sent again; since they were published or last sent again. Default 7 days. */
   readonly keepFor?: Duration.Input | undefined
   /** How long a delivery may be pending before it is given up: where far more is published than an endpoint takes. Default 3 days. */
   readonly pendingMax?: Duration.Input | undefined
@@ -84,8 +97,32 @@ export class Webhooks extends Context.Service<Webhooks, {
   /** The log of the endpoint, newest first. */
   readonly sends: (account: string, id: EndpointId) => Refusable<ReadonlyArray<Send>>
 
-  /** Gives up deliveries that are pending for too long, deletes what is too old, trims logs; answers how many rows. */
+  /** Gives up deliveries that are pending for too long, deletes what is too old, trims logs; `limit` of each, answers of how many. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
   /** Seals secrets anew that an older key sealed, and deletes those that are over; answers for how many endpoints. */
   readonly reseal: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/webhooks/Webhooks") {}
+
+/** What webhooks are built on. */
+export type Requirements =
+  | AddressGuard
+  | SecretBox
+  | SecureRandom.SecureRandom
+  | UnitOfWork
+  | Wakeup
+  | WebhookStore
+
+/** Webhooks over the surrounding services. */
+export const make = Effect.fnUntraced(function*(options: WebhooksOptions) {
+  const limits = Limits.of(options)
+  const endpoints = yield* Endpoints.make(limits)
+  const deliveries = yield* Deliveries.make(limits, endpoints)
+  return Webhooks.of({ ...endpoints, ...deliveries })
+})
+
+/** Webhooks with these options. */
+export const layerWith = (options: WebhooksOptions): Layer.Layer<Webhooks, never, Requirements> =>
+  Layer.effect(Webhooks, make(options))
+
+/** `layerWith` with its defaults. */
+export const layer: Layer.Layer<Webhooks, never, Requirements> = layerWith({})
