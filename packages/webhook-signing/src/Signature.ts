@@ -3,7 +3,14 @@
  * hex of HMAC-SHA256 over `<t>.` and the raw bytes of the body, keyed with the whole
  * secret, prefix included (section "Signature").
  */
+import { nowMillis } from "./internal/Ambient.ts"
+import * as body from "./internal/body.ts"
+import type { HeadersLike } from "./internal/header.ts"
 import * as hmac from "./internal/hmac.ts"
+import * as verification from "./internal/verification.ts"
+
+export type { HeadersLike } from "./internal/header.ts"
+export type { Checked, VerifyOptions, Warning } from "./internal/verification.ts"
 
 /** Signs bodies with one secret. The key is imported once. */
 export interface Signer {
@@ -35,6 +42,49 @@ export const makeSigner = async (secret: string): Promise<Signer> => {
 export const format = (timestamp: number, signatures: ReadonlyArray<string>): string => {
   if (signatures.length === 0) throw new RangeError("A header has at least one signature.")
   return [`t=${checkedTimestamp(timestamp)}`, ...signatures.map((hex) => `v1=${hex}`)].join(",")
+}
+
+/** What to sign, for `sign`. */
+export interface SignOptions {
+  /** The body as it is sent; a text is sent as UTF-8. */
+  readonly body: Uint8Array | string
+  /** The secret that signs; several while one takes over from another, newest first. */
+  readonly secret: string | ReadonlyArray<string>
+  /** Whole seconds since 1970. Default: now. */
+  readonly timestamp?: number | undefined
+}
+
+/**
+ * The header's value, all at once: for tests of receivers, and for those who send seldom.
+ * It imports the key each time and rejects as `makeSigner` and `format` do.
+ */
+export const sign = async (options: SignOptions): Promise<string> => {
+  const timestamp = options.timestamp ?? Math.floor(nowMillis() / 1000)
+  const signatures = [options.secret].flat().map(async (secret) =>
+    (await makeSigner(secret)).sign(timestamp, options.body)
+  )
+  return format(timestamp, await Promise.all(signatures))
+}
+
+/** The raw bytes of a request's body, or its text when that is all there is. */
+export type RawBody = Uint8Array | ArrayBuffer | string
+
+/** What to verify, for `verify`. */
+export interface SignedRequest extends verification.VerifyOptions {
+  /** As it arrived: before anything parsed it. */
+  readonly body: RawBody
+  readonly headers: HeadersLike
+}
+
+/**
+ * Whether one of the secrets signed this body, not longer than `toleranceSeconds` ago,
+ * whatever the body is; `Webhook.verify` reads the event in it too. Rejects with a
+ * `VerificationError`, and with a `RangeError` where `toleranceSeconds` is no number
+ * from 0 on.
+ */
+export const verify = async (request: SignedRequest): Promise<verification.Checked> => {
+  const pending = verification.begin(request.headers, request)
+  return verification.complete(pending, body.expectRaw(request.body))
 }
 
 // -----------------------------------------------------------------------------

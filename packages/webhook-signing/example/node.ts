@@ -1,0 +1,14 @@
+import { Webhook } from "@kinora/webhook-signing"
+import { createServer } from "node:http"
+
+/** A server of plain Node. `receive` reads the raw body itself; nothing may read it before. */
+export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) =>
+  createServer(async (request, response) => {
+    try {
+      const { event } = await Webhook.receive(request, { secret })
+      await keep(event)
+      response.writeHead(204).end()
+    } catch (error) {
+      response.writeHead(Webhook.statusOf(error)).end()
+    }
+  })
