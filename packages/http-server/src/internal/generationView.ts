@@ -11,6 +11,8 @@ import type { RequestState } from "./currentRequest.ts"
 export interface Links {
   readonly baseUrl: string
   readonly signer: UrlSigner.UrlSigner["Service"]
+  /** When they end at the latest; absent: with the download window, so that they are the same at every poll. */
+  readonly until?: DateTime.Utc
 }
 
 /** The links that answer a request (D26a). */
@@ -29,18 +31,16 @@ export const filePathOf = (id: string, file: string): string => `${pathOf(id)}/$
 /**
  * The job object in its encoded form. The contract's type says which fields there
  * are, so that nothing is encoded by schema again on the way out.
- *
- * Links are good until the download window ends, so they are the same at every poll.
  */
 export const toWire = (
   generation: Generation,
   now: DateTime.Utc,
   links: Links
 ): typeof Wire.Generation.Encoded => {
-  const { createdAt, failure, finishedAt, output, resultExpiresAt, startedAt, status } = generation
-  const isOpen = output !== null && resultExpiresAt !== null && DateTime.isGreaterThan(resultExpiresAt, now)
+  const { createdAt, failure, finishedAt, resultExpiresAt, startedAt, status } = generation
+  const open = openOf(generation, now, links)
   const link = (file: File) =>
-    isOpen && output[file] !== null ? linkTo(generation.id, file, resultExpiresAt, links) : null
+    open === undefined || open.files[file] === null ? null : linkTo(generation.id, file, open.until, links)
   const contentUrl = link("content")
   const createdText = DateTime.formatIso(createdAt)
   return {
@@ -58,14 +58,14 @@ export const toWire = (
     refunded: generation.refunded,
     error_code: failure === null ? null : failure.code,
     error: failure === null ? null : { code: failure.code, message: failure.message, reason: failure.reason },
-    output: isOpen && contentUrl !== null
-      ? {
+    output: open === undefined || contentUrl === null
+      ? null
+      : {
         url: contentUrl,
-        mime: output.content.mime,
-        bytes: output.content.bytes,
-        expires_at: DateTime.formatIso(wholeSeconds(resultExpiresAt))
-      }
-      : null,
+        mime: open.files.content.mime,
+        bytes: open.files.content.bytes,
+        expires_at: DateTime.formatIso(wholeSeconds(open.until))
+      },
     preview_url: link("preview"),
     thumb_url: link("thumb"),
     poster_url: link("poster"),
@@ -88,6 +88,13 @@ export const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUr
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The files that can be fetched now, and when links to them end; `undefined`: there are none, or none any more. */
+const openOf = ({ output, resultExpiresAt }: Generation, now: DateTime.Utc, { until }: Links) => {
+  if (output === null || resultExpiresAt === null) return undefined
+  if (DateTime.isLessThanOrEqualTo(resultExpiresAt, now)) return undefined
+  return { files: output, until: until === undefined ? resultExpiresAt : DateTime.min(until, resultExpiresAt) }
+}
 
 /** D11. */
 const pollAfterSeconds = ({ kind, status }: Generation): number => status === "pending" || kind === "video" ? 5 : 1
