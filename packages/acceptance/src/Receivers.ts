@@ -1,0 +1,50 @@
+/** Receivers whose certificates a host trusts because it was told of the authority that issues them. */
+import { Certificates } from "@kinora/testkit"
+import { Effect } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Receiver from "./Receiver.ts"
+
+/** What a receiver has that is not usual. */
+export interface Wish {
+  /** Default: a free one. */
+  readonly port?: number | undefined
+  /** Default: one for `localhost` that hosts trust. */
+  readonly certificate?: "of another authority" | "of another name" | "expired" | undefined
+}
+
+/** Starts receivers. */
+export interface Receivers {
+  /** The authority's certificate, PEM. */
+  readonly ca: string
+  /** What a host is told, so that it trusts the receivers and reaches them on this machine. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly start: (wish?: Wish) => Promise<Receiver.Receiver>
+}
+
+/** An authority of its own, known in a file until the scope closes. Stamps are looked at by `now`, by default this machine's time. */
+export const make = Effect.fn("Receivers.make")(function*(now?: () => Date) {
+  const directory = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-authority-"))),
+    (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
+  )
+  const authority = yield* Certificates.makeAuthority
+  const file = join(directory, "authority.pem")
+  yield* Effect.promise(() => writeFile(file, authority.ca))
+  const usual = yield* authority.issue({ names: ["localhost"] })
+
+  const certificateOf = (kind: Wish["certificate"]): Effect.Effect<Certificates.Certificate> => {
+    if (kind === undefined) return Effect.succeed(usual)
+    if (kind === "of another name") return authority.issue({ names: ["receiver.example"] })
+    if (kind === "expired") return authority.issue({ names: ["localhost"], notAfter: new Date("2021-01-01T00:00:00Z") })
+    return Effect.flatMap(Certificates.makeAuthority, (other) => other.issue({ names: ["localhost"] }))
+  }
+  const receivers: Receivers = {
+    ca: authority.ca,
+    environment: { NODE_EXTRA_CA_CERTS: file, KINORA_WEBHOOK_ALLOW_PRIVATE: "true" },
+    start: async ({ certificate, port } = {}) =>
+      Receiver.start({ certificate: await Effect.runPromise(certificateOf(certificate)), now, port })
+  }
+  return receivers
+})
