@@ -1,10 +1,39 @@
 /**
  * Sends what is due. Any number of processes may: each claims under a lease, so a
  * delivery is in one hand at a time, and of a process that dies others take over.
+ *
+ * One fiber looks for endpoints with deliveries that are due: when it is told of some,
+ * when the next one is due, and now and then. Another one claims for all of them
+ * together, as many as there may be sends, so a batch grows by itself while the last one
+ * is being claimed. Each send runs, and is settled, on a fiber of its own.
  */
-import { Context, type Duration, type Effect, type Schema } from "effect"
+import * as StorageError from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import {
+  type Cause,
+  Context,
+  DateTime,
+  Duration,
+  Effect,
+  Fiber,
+  Latch,
+  Layer,
+  Option,
+  Schedule,
+  type Schema
+} from "effect"
 import type { Event } from "./Event.ts"
-import type { Schedule } from "./Retry.ts"
+import * as claiming from "./internal/sending/claiming.ts"
+import type { Limits } from "./internal/sending/Fairness.ts"
+import * as Looking from "./internal/sending/looking.ts"
+import * as sending from "./internal/sending/sending.ts"
+import * as settling from "./internal/sending/settling.ts"
+import * as Slots from "./internal/sending/Slots.ts"
+import * as Retry from "./Retry.ts"
+import type { SecretBox } from "./SecretBox.ts"
+import type { Transport } from "./Transport.ts"
+import { Wakeup } from "./Wakeup.ts"
+import type { WebhookStore } from "./WebhookStore.ts"
 
 /** Limits and looks, each with its default. */
 export interface DeliveryWorkerOptions {
@@ -12,7 +41,7 @@ export interface DeliveryWorkerOptions {
   readonly sendsMax?: number | undefined
   /** Of these, those to one endpoint. Default 16. */
   readonly endpointSendsMax?: number | undefined
-  /** Of these, those to the endpoints of one account. Default 64. */
+  /** Of these, those to the endpoints of one account. Default 80: its five endpoints never wait for one another. */
   readonly accountSendsMax?: number | undefined
   /**
    * Of all sends, those to endpoints whose last send failed or took long. Default half:
@@ -22,11 +51,13 @@ export interface DeliveryWorkerOptions {
   /** A send that takes longer makes its endpoint a suspect. Default 2 seconds. */
   readonly slowAfter?: Duration.Input | undefined
   /** Pauses between sends. Default 10, 60 and 300 seconds. */
-  readonly schedule?: Schedule | undefined
-  /** How long a claim lasts. Longer than a send may take. Default 30 seconds. */
+  readonly schedule?: Retry.Schedule | undefined
+  /** How long a claim lasts. A send gets half of it at most, and begins in the first half. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
   /** How often to look for what nobody told about. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined
+  /** How long a drain lets sends end and keeps what came of them. Default 15 seconds. */
+  readonly grace?: Duration.Input | undefined
   /** What header names begin with. Default `X-Service-`. */
   readonly headerPrefix?: string | undefined
   /** Default `Service-Webhooks/1.0`. */
@@ -56,3 +87,160 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   /** Claims nothing more, waits for the sends that are under way, and keeps what came of them. */
   readonly drain: Effect.Effect<void>
 }>()("@kinora/webhooks/DeliveryWorker") {}
+
+/** Starts a worker that drains when the scope closes. */
+export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) {
+  const lease = Duration.fromInputUnsafe(options.lease ?? "30 seconds")
+  const slowAfter = Duration.toMillis(Duration.fromInputUnsafe(options.slowAfter ?? "2 seconds"))
+  const limits = limitsOf(options)
+  const wakeup = yield* (yield* Wakeup).subscribe
+  const slots = Slots.make(limits, slowAfter)
+  const looking = yield* Looking.make(slots, wakeup, Duration.fromInputUnsafe(options.pollInterval ?? "1 second"))
+  const claim = yield* claiming.make(options)
+  const { release, settle } = yield* settling.make
+  const send = yield* sending.make({
+    lease,
+    schedule: options.schedule ?? Retry.defaultSchedule,
+    headerPrefix: options.headerPrefix ?? "X-Service-",
+    userAgent: options.userAgent ?? "Service-Webhooks/1.0"
+  })
+
+  /** Nothing was sent. Without a request to send, the endpoint's other deliveries would only be claimed in vain. */
+  const giveBack = Effect.fnUntraced(function*(claimed: claiming.Sendable, cause: Cause.Cause<never> | undefined) {
+    const now = yield* DateTime.now
+    const at = cause === undefined ? now : DateTime.addDuration(now, restFor)
+    if (cause !== undefined) {
+      slots.rest(claimed.endpoint.id, at.epochMilliseconds)
+      yield* Effect.logError("A webhook could not be signed; it is tried again in a minute", cause)
+    }
+    yield* release(claimed, at)
+    looking.at(at)
+  })
+
+  const use = Effect.fnUntraced(function*(claimed: claiming.Sendable, slot: Slots.Slot) {
+    const verdict = yield* send(claimed, slot)
+    if (verdict._tag === "Unused") return yield* giveBack(claimed, verdict.cause)
+    const { next, send: made } = verdict.settlement
+    if (made !== null && made.outcome.reason !== "disabled") {
+      const isGood = made.outcome.reason === "ok" && made.durationMillis <= slowAfter
+      slots.judge(claimed.endpoint.id, isGood ? "good" : "suspect")
+    }
+    yield* settle(verdict.settlement)
+    if (next._tag === "Again") looking.at(next.dueAt)
+  })
+
+  const start = (claimed: claiming.Sendable, until: DateTime.Utc) => {
+    const slot: Slots.Slot = { claimed, until: until.epochMilliseconds, sendingSince: undefined }
+    return slots.hold(
+      slot,
+      use(claimed, slot).pipe(
+        Effect.catchCause((cause) =>
+          Effect.logError("What came of a webhook is not known; it is due again when its lease ends", cause)
+        ),
+        Effect.withSpan("DeliveryWorker.send", { root: true, attributes: { attempt: claimed.attempt } }),
+        Effect.annotateLogs({ delivery: claimed.delivery, endpoint: claimed.endpoint.id })
+      )
+    )
+  }
+
+  const claimAndStart = Effect.fnUntraced(function*(asked: ReadonlyArray<Slots.Asked>, now: DateTime.Utc) {
+    const until = DateTime.addDuration(now, lease)
+    const { sendable, taken } = yield* claim(asked, now, { until, restedAt: DateTime.addDuration(now, restFor) })
+    // When the next one of an endpoint is due is not known once those that were due are taken.
+    if (slots.answer(asked, taken)) looking.at(now)
+    yield* Effect.forEach(sendable, (claimed) => start(claimed, until), { discard: true })
+  })
+
+  /** What is wrong with one endpoint's rows shall not stop the others. */
+  const claimEach = (asked: ReadonlyArray<Slots.Asked>, now: DateTime.Utc) =>
+    Effect.forEach(asked, (one) =>
+      Effect.catchCause(claimAndStart([one], now), (cause) => {
+        slots.rest(one.endpoint, DateTime.addDuration(now, restFor).epochMilliseconds)
+        return Effect.annotateLogs(
+          Effect.logError("The webhooks of an endpoint could not be claimed; they are tried again in a minute", cause),
+          { endpoint: one.endpoint }
+        )
+      }), { discard: true })
+
+  const claimDue = Effect.gen(function*() {
+    slots.changed.closeUnsafe()
+    const now = yield* DateTime.now
+    const asked = slots.ask(now.epochMilliseconds, claimMax)
+    if (asked.length === 0) return
+    yield* Effect.catchCause(claimAndStart(asked, now), (cause) => {
+      const failure = StorageError.findInCause("DeliveryWorker.claim", cause)
+      return failure?.isRetryable === true ? Effect.fail(failure) : claimEach(asked, now)
+    })
+    slots.changed.openUnsafe()
+  }).pipe(
+    // What was claimed is sent, also when the worker stops just then.
+    Effect.uninterruptible,
+    Effect.tapError((error) => Effect.logError("Claiming webhooks failed; it is tried again", error)),
+    Effect.retry(claimRetries)
+  )
+  const claimingLoop = Effect.forever(Effect.andThen(slots.changed.await, claimDue))
+
+  const loops = limits.sendsMax === 0
+    ? []
+    : yield* Effect.forEach([looking.loop, claimingLoop], (loop) => Effect.forkScoped(loop))
+
+  const stop = Effect.gen(function*() {
+    yield* Fiber.interruptAll(loops)
+    yield* slots.isEmpty
+  }).pipe(
+    Effect.timeoutOption(options.grace ?? "15 seconds"),
+    Effect.flatMap((ended) => Option.isSome(ended) ? Effect.void : giveUp)
+  )
+  /** What is still under way is as after a crash. */
+  const giveUp = Effect.gen(function*() {
+    const count = slots.interrupt()
+    yield* Effect.logWarning("Webhooks were not done in time; they are due again when their leases end", { count })
+    yield* Effect.timeoutOption(slots.isEmpty, interruptionMax)
+  })
+
+  const drained = Latch.makeUnsafe(false)
+  let draining = false
+  const drain = Effect.suspend(() => {
+    const first = !draining
+    draining = true
+    const ending = stop.pipe(Effect.ensuring(drained.open), Effect.withSpan("DeliveryWorker.drain"))
+    // On a fiber of its own, so that whoever gives up waiting does not stop it.
+    return first ? Effect.andThen(Effect.forkDetach(ending), drained.await) : drained.await
+  })
+  yield* Effect.addFinalizer(() => drain)
+
+  return DeliveryWorker.of({ drain })
+})
+
+/** A worker that sends as long as the layer lives. */
+export const layerWith = (
+  options: DeliveryWorkerOptions
+): Layer.Layer<DeliveryWorker, never, WebhookStore | UnitOfWork | SecretBox | Transport | Wakeup> =>
+  Layer.effect(DeliveryWorker, make(options))
+
+/** `layerWith` with its defaults. */
+export const layer: Layer.Layer<DeliveryWorker, never, WebhookStore | UnitOfWork | SecretBox | Transport | Wakeup> =
+  layerWith({})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Deliveries of one claim. */
+const claimMax = 128
+
+/** How long what cannot be sent through a fault of our own is left alone. */
+const restFor = Duration.minutes(1)
+
+/** How long a drain waits for what it interrupted. */
+const interruptionMax = Duration.seconds(1)
+
+const claimRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
+  Schedule.jittered
+)
+
+const limitsOf = (options: DeliveryWorkerOptions): Limits => {
+  const { accountSendsMax = 80, endpointSendsMax = 16, sendsMax = 256 } = options
+  const { suspectSendsMax = Math.max(1, Math.floor(sendsMax / 2)) } = options
+  return { sendsMax, accountSendsMax, endpointSendsMax, suspectSendsMax }
+}

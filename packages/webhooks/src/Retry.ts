@@ -14,18 +14,27 @@ export const defaultSchedule: Schedule = [Duration.seconds(10), Duration.seconds
  * whether they were sent; there is at most one send more than the schedule has (D46).
  */
 export const maySend = ({ attempt, failedSends }: Claimed, schedule: Schedule): boolean =>
-  failedSends <= schedule.length && attempt <= schedule.length + 2
+  failedSends <= schedule.length && attempt <= attemptsMax(schedule)
 
 /** What follows from a send that ended at `endedAt`. */
 export const after = (
-  { failedSends }: Claimed,
+  { attempt, failedSends }: Claimed,
   { reason }: Outcome,
   endedAt: DateTime.Utc,
   schedule: Schedule
 ): Settlement["next"] => {
   if (reason === "ok") return { _tag: "Delivered" }
-  const pause = reason === "disabled" ? undefined : schedule[failedSends]
+  // Nobody waits for a claim that could not be used.
+  const isLast = reason === "disabled" || attempt >= attemptsMax(schedule)
+  const pause = isLast ? undefined : schedule[failedSends]
   return pause === undefined
     ? { _tag: "Failed" }
     : { _tag: "Again", dueAt: DateTime.addDuration(endedAt, pause) }
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The first send, one after each pause, and one for those that crashes left unknown. */
+const attemptsMax = (schedule: Schedule): number => schedule.length + 2
