@@ -2,15 +2,16 @@ import { Webhook } from "@kinora/webhook-signing"
 import express from "express"
 
 /**
- * An app of Express 5. The route stands before `express.json()`, which would take the raw
- * body away. Express answers an error with its `status`.
+ * An app of Express. The route stands before `express.json()`, which would take the raw
+ * body away.
  */
 export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) => {
   const app = express()
-  app.post("/webhooks", async (request, response) => {
-    const { event } = await Webhook.receive(request, { secret })
-    await keep(event)
-    response.sendStatus(204)
+  app.post("/webhooks", (request, response) => {
+    Webhook.receive(request, { secret })
+      .then(({ event }) => keep(event))
+      .then(() => response.sendStatus(204))
+      .catch((error: unknown) => response.sendStatus(Webhook.statusOf(error)))
   })
   app.use(express.json())
   return app

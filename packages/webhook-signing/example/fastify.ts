@@ -1,11 +1,11 @@
 import { Webhook } from "@kinora/webhook-signing"
-import fastify, { type FastifyPluginAsync } from "fastify"
+import type { FastifyPluginAsync } from "fastify"
 
 /**
  * A plugin of Fastify. Its parser hands the raw body over as it is, and holds for the
  * routes of this plugin alone. Fastify answers an error with its `status`.
  */
-export const webhooks =
+export const receiver =
   (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>): FastifyPluginAsync => async (app) => {
     app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body))
     app.post("/webhooks", async (request, reply) => {
@@ -14,7 +14,3 @@ export const webhooks =
       return reply.code(204).send()
     })
   }
-
-/** An app with the plugin. */
-export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) =>
-  fastify().register(webhooks(secret, keep))
