@@ -1,0 +1,48 @@
+/**
+ * Which addresses are public: unicast, of the internet, and not a way to another address.
+ *
+ * The ranges are those of `ipaddr.js`, which follows IANA's registries of special
+ * addresses; what it calls anything but unicast is refused. What is added here:
+ *
+ * - `unassigned`: of IPv6 only `2000::/3` is given out as global unicast (RFC 4291).
+ *   With it go the IPv4-compatible `::/96`, `1::/16`, `200::/7`, `4000::/2` and the like.
+ * - `isatap`: interface ids with an IPv4 address inside, below any prefix (RFC 5214).
+ *
+ * Whatever carries an IPv4 address inside (mapped, translated, NAT64, 6to4, Teredo,
+ * ISATAP) is refused even if that one is public: nobody needs it to name a host.
+ */
+import ipaddr from "ipaddr.js"
+import { isIP } from "node:net"
+
+/** What an address is: `public`, a range of `ipaddr.js`, one that is added here, or no address. */
+export type AddressKind =
+  | "public"
+  | Exclude<ReturnType<ipaddr.IPv4["range"]> | ReturnType<ipaddr.IPv6["range"]>, "unicast">
+  | "unassigned"
+  | "isatap"
+  | "invalid"
+
+/** Whether it is one, as `node:net` knows them. */
+export const isAddress = (text: string): boolean => isIP(text) !== 0
+
+/** Of an address as `node:net` knows them; other notations are for the URL parser to read. */
+export const classify = (address: string): AddressKind => {
+  if (!isAddress(address)) return "invalid"
+  const parsed = ipaddr.parse(address)
+  const range = parsed.range()
+  if (range !== "unicast") return range
+  return parsed instanceof ipaddr.IPv6 ? classifyUnicast6(parsed) : "public"
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
+
+const classifyUnicast6 = (address: ipaddr.IPv6): AddressKind => {
+  if (!address.match(globalUnicast)) return "unassigned"
+  const [, , , , upper, lower] = address.parts
+  // The second lowest bit of the first byte says whether the embedded address is unique; either form is one.
+  return lower === 0x5efe && ((upper as number) & ~0x0200) === 0 ? "isatap" : "public"
+}
