@@ -9,19 +9,7 @@
  */
 import * as StorageError from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import {
-  type Cause,
-  Context,
-  DateTime,
-  Duration,
-  Effect,
-  Fiber,
-  Latch,
-  Layer,
-  Option,
-  Schedule,
-  type Schema
-} from "effect"
+import { type Cause, Context, DateTime, Duration, Effect, Fiber, Latch, Layer, Option, type Schema } from "effect"
 import type { Event } from "./Event.ts"
 import * as claiming from "./internal/sending/claiming.ts"
 import type { Limits } from "./internal/sending/Fairness.ts"
@@ -175,8 +163,12 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   }).pipe(
     // What was claimed is sent, also when the worker stops just then.
     Effect.uninterruptible,
-    Effect.tapError((error) => Effect.logError("Claiming webhooks failed; it is tried again", error)),
-    Effect.retry(claimRetries)
+    Effect.catchCause((cause) =>
+      Effect.logError("Claiming webhooks failed; it is tried again", cause).pipe(
+        Effect.andThen(Effect.sleep(claimRetryDelay)),
+        Effect.andThen(slots.changed.open)
+      )
+    )
   )
   const claimingLoop = Effect.forever(Effect.andThen(slots.changed.await, claimDue))
 
@@ -235,9 +227,8 @@ const restFor = Duration.minutes(1)
 /** How long a drain waits for what it interrupted. */
 const interruptionMax = Duration.seconds(1)
 
-const claimRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
-  Schedule.jittered
-)
+/** Between claims while the storage is away. */
+const claimRetryDelay = Duration.seconds(1)
 
 const limitsOf = (options: DeliveryWorkerOptions): Limits => {
   const { accountSendsMax = 80, endpointSendsMax = 16, sendsMax = 256 } = options

@@ -1,6 +1,6 @@
 /** Keeps what came of sends, in sets, for as long as it takes. */
 import * as Folding from "@kinora/persistence/Folding"
-import type { StorageError } from "@kinora/persistence/StorageError"
+import * as StorageError from "@kinora/persistence/StorageError"
 import { type DateTime, Effect, Schedule } from "effect"
 import type { Claim } from "../../Delivery.ts"
 import { type Settlement, WebhookStore } from "../../WebhookStore.ts"
@@ -8,16 +8,16 @@ import { type Settlement, WebhookStore } from "../../WebhookStore.ts"
 /** Both are repeated while the storage is away: nothing is lost by it, and no endpoint pays for it. */
 export interface Settling {
   /** Answers whether the claim still held. */
-  readonly settle: (settlement: Settlement) => Effect.Effect<boolean, StorageError>
+  readonly settle: (settlement: Settlement) => Effect.Effect<boolean, StorageError.StorageError>
   /** Gives back a claim that was not used. */
-  readonly release: (claim: Claim, at: DateTime.Utc) => Effect.Effect<void, StorageError>
+  readonly release: (claim: Claim, at: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
 }
 
 /** See `Settling`. */
 export const make = Effect.gen(function*() {
   const store = yield* WebhookStore
   let isAway = false
-  const noteFailure = (error: StorageError) =>
+  const noteFailure = (error: StorageError.StorageError) =>
     Effect.suspend(() => {
       const known = isAway
       isAway = true
@@ -30,18 +30,27 @@ export const make = Effect.gen(function*() {
     name: "DeliveryWorker.settle",
     membersMax: settledMax,
     run: (settlements: ReadonlyArray<Settlement>) =>
-      store.settle(settlements).pipe(
-        Effect.map((settled) => {
-          isAway = false
-          const held = new Set(settled)
-          return settlements.map(({ delivery }) => held.has(delivery))
-        }),
-        Effect.tapError(noteFailure)
-      )
+      Effect.map(store.settle(settlements), (settled) => {
+        const held = new Set(settled)
+        return settlements.map(({ delivery }) => held.has(delivery))
+      })
   })
 
-  const untilStored = <A>(effect: Effect.Effect<A, StorageError>) =>
-    Effect.retry(effect, { schedule: retries, while: (error) => error.isRetryable })
+  const untilStored = <A>(effect: Effect.Effect<A, StorageError.StorageError>) =>
+    effect.pipe(
+      // A lost connection may come as a defect.
+      Effect.catchCause((cause) => {
+        const failure = StorageError.findInCause("DeliveryWorker.settle", cause)
+        return failure === undefined ? Effect.failCause(cause) : Effect.fail(failure)
+      }),
+      Effect.tapError(noteFailure),
+      Effect.tap(() =>
+        Effect.sync(() => {
+          isAway = false
+        })
+      ),
+      Effect.retry({ schedule: retries, while: (error) => error.isRetryable })
+    )
 
   return {
     settle: (settlement) => untilStored(settle(settlement)),
