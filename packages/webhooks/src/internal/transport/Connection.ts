@@ -22,8 +22,8 @@ export interface ConnectionOptions {
 export const makeSecureContext = (ca: ReadonlyArray<string>): SecureContext =>
   createSecureContext(ca.length === 0 ? {} : { ca: [...getCACertificates("default"), ...ca] })
 
-/** How far it came. `spent`: it was open, and another request cannot go over it. */
-export type Stage = "connecting" | "securing" | "open" | "spent"
+/** How far it came. */
+export type Stage = "connecting" | "securing" | "open"
 
 /** See the module. */
 export interface Connection {
@@ -47,11 +47,8 @@ export const make = (
 
   const client = new Client(target.url.origin, {
     connect: (_, callback) => {
-      if (socket !== undefined) {
-        // The peer closed it, so undici asks for another: nothing of the request was written.
-        stage = "spent"
-        return callback(new Error("The connection is closed"), null)
-      }
+      // Once closed it stays closed: where it may go was checked for this moment only.
+      if (socket !== undefined) return callback(new Error("The connection is closed"), null)
       socket = open(target, options.secureContext)
       const opening = socket
       const fail = (error: Error) => callback(error, null)

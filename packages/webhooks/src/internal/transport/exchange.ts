@@ -72,7 +72,6 @@ const beforeWriting = (connection: Connection): Ending => {
     case "securing":
       return "tls"
     case "open":
-    case "spent":
       return "spent"
   }
 }
