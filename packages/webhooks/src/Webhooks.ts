@@ -29,7 +29,7 @@ export interface WebhooksOptions {
   readonly overlapMax?: Duration.Input | undefined
   /** Secrets of an endpoint that sign at the same time. Default 5. */
   readonly secretsMax?: number | undefined
-  /** The largest `data` of an event, in bytes of JSON. A larger one is a defect. Default 256 KiB. */
+  /** The largest `data` of an event, in bytes of JSON. A larger one is a defect, which undoes its unit. Default 1 MiB. */
   readonly dataBytesMax?: number | undefined
   /** Lines of an endpoint's log that are kept. Default 20. */
   readonly sendsKept?: number | undefined

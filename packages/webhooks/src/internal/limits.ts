@@ -16,7 +16,7 @@ export interface Limits {
 }
 
 export const of = ({
-  dataBytesMax = 256 * 1024,
+  dataBytesMax = 1024 ** 2,
   endpointsMax = 5,
   keepFor = "7 days",
   overlapMax = "24 hours",
