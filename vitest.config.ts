@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config"
 
-// Tests read the workspace from source; published packages do not know this condition.
-const conditions = ["@kinora/source", "node", "import", "default"]
+// Tests read the workspace from source; published packages do not know this condition. `import` is not
+// among them: Node gets them for every `require` too, and packages that are both would load as the wrong one.
+const conditions = ["@kinora/source", "node"]
 const resolution = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
 

@@ -1,0 +1,134 @@
+/** The example receivers, each in its real framework and over a real socket. */
+import { assert, describe, it, onTestFinished } from "@effect/vitest"
+import { serve } from "@hono/node-server"
+import type { Express } from "express"
+import fastify from "fastify"
+import { once } from "node:events"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as onExpress from "../example/express.ts"
+import * as onFastify from "../example/fastify.ts"
+import * as onHono from "../example/hono.ts"
+import * as onNext from "../example/next.ts"
+import * as onNode from "../example/node.ts"
+import { Signature, type Webhook } from "../src/index.ts"
+import { body, event, otherSecret, secret } from "./Scene.ts"
+
+type Keep = (event: Webhook.Event) => Promise<void>
+
+/** Posts to a receiver. */
+type Post = (body: string | ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>>) => Promise<number>
+
+/** A receiver at work. */
+type Start = (secret: string | undefined, keep: Keep) => Promise<Post>
+
+const overSocket = async (server: Server): Promise<Post> => {
+  if (!server.listening) await once(server, "listening")
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+  return async (body, headers) => {
+    const response = await fetch(url, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", ...headers },
+      duplex: "half"
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+}
+
+const listen = (app: Express) => app.listen(0, "127.0.0.1")
+
+const frameworks: Readonly<Record<string, Start>> = {
+  node: async (secret, keep) => overSocket(onNode.receiver(secret, keep).listen(0, "127.0.0.1")),
+  express: async (secret, keep) => overSocket(listen(onExpress.receiver(secret, keep))),
+  fastify: async (secret, keep) => {
+    const app = fastify().register(onFastify.receiver(secret, keep))
+    await app.listen({ port: 0, host: "127.0.0.1" })
+    return overSocket(app.server)
+  },
+  hono: async (secret, keep) =>
+    overSocket(
+      serve({ fetch: onHono.receiver(secret, keep).fetch, port: 0, hostname: "127.0.0.1", createServer }) as Server
+    ),
+  // Its route handlers are functions of a standard `Request`, so that is what this one gets.
+  next: async (secret, keep) => {
+    const handle = onNext.receiver(secret, keep)
+    return async (body, headers) => {
+      const request = new Request("https://shop.example/webhooks", { method: "POST", body, headers, duplex: "half" })
+      return (await handle(request)).status
+    }
+  }
+}
+
+/** The body in pieces, some of which end amid a letter, and without a length. */
+const inPieces = (text: string, size = 7) => {
+  const bytes = new TextEncoder().encode(text)
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (let i = 0; i < bytes.length; i += size) controller.enqueue(bytes.slice(i, i + size))
+      controller.close()
+    }
+  })
+}
+
+const signed = async (body: string, options: Partial<Signature.SignOptions> = {}) => ({
+  "X-Service-Signature": await Signature.sign({ body, secret, ...options })
+})
+
+const past = () => Math.floor(Date.now() / 1000) - 400
+
+for (const [name, start] of Object.entries(frameworks)) {
+  describe(`the receiver for ${name}`, () => {
+    it("takes what is signed, byte by byte as it arrived, and answers 204", async () => {
+      const kept: Array<Webhook.Event> = []
+      const post = await start(secret, async (event) => void kept.push(event))
+      const bodies = [body, `${JSON.stringify(event, null, 3)}\r\n`, `{"x": 1.0, ${body.slice(1)}`]
+      for (const body of bodies) {
+        assert.strictEqual(await post(body, await signed(body)), 204)
+        assert.strictEqual(await post(inPieces(body), await signed(body, { secret: [otherSecret, secret] })), 204)
+      }
+      assert.deepStrictEqual(kept.map(({ id }) => id), Array.from({ length: 6 }, () => event.id))
+      assert.deepStrictEqual(kept[0], event)
+    })
+
+    it("answers 400 to what is not, and keeps nothing of it", async () => {
+      const kept: Array<Webhook.Event> = []
+      const post = await start(secret, async (event) => void kept.push(event))
+      const answers = [
+        await post(body, {}),
+        await post(body, { "x-service-signature": "t=1" }),
+        await post(body.replace("naïve", "native"), await signed(body)),
+        await post(body, await signed(body, { secret: otherSecret })),
+        await post(body, await signed(body, { timestamp: past() })),
+        await post("{}", await signed("{}"))
+      ]
+      assert.deepStrictEqual([answers, kept], [[400, 400, 400, 400, 400, 400], []])
+    })
+
+    it("answers 413 to a body above a mebibyte, whether or not it says its length", async () => {
+      const large = JSON.stringify({ ...event, data: "x".repeat(1024 * 1024) })
+      for (const body of [large, inPieces(large, 10_000)]) {
+        // Each on a connection of its own: a server may close one that has half a body left in it.
+        const post = await start(secret, async () => {})
+        assert.strictEqual(await post(body, await signed(large)), 413)
+      }
+    })
+
+    it("answers 500 when the event could not be kept, so that it is sent again", async () => {
+      const post = await start(secret, async () => {
+        throw new Error("The database is away")
+      })
+      assert.strictEqual(await post(body, await signed(body)), 500)
+    })
+
+    it("answers 500 when its secret is not set", async () => {
+      const post = await start(undefined, async () => {})
+      assert.strictEqual(await post(body, await signed(body)), 500)
+    })
+  })
+}
