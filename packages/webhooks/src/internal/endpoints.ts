@@ -3,9 +3,9 @@
  * before the unit that writes begins: both take time.
  */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import * as Secret from "@kinora/webhook-signing/Secret"
 import { DateTime, Duration, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Base64Url } from "effect/encoding"
 import { AddressGuard, AddressRefused } from "../AddressGuard.ts"
 import { type Endpoint, EndpointId, type SealedSecret } from "../Endpoint.ts"
 import { SecretBox } from "../SecretBox.ts"
@@ -42,7 +42,7 @@ export const make = Effect.fnUntraced(function*(limits: Limits) {
   })
 
   const issue = Effect.fnUntraced(function*(endpoint: EndpointId) {
-    const secret = Redacted.make(`whsec_${Base64Url.encode(yield* random.randomBytes(32))}`)
+    const secret = Redacted.make(Secret.encode(yield* random.randomBytes(Secret.byteCount)))
     return { secret, sealed: yield* box.seal(endpoint, secret) }
   })
 

@@ -1,0 +1,157 @@
+/** Rows of the tables of webhooks, and the domain values that they are. */
+import { DateTime, Effect, Schema } from "effect"
+import { type Claimed, type Delivery, DeliveryId, DeliveryStatus, Reason, type Send } from "../Delivery.ts"
+import { type Endpoint, EndpointId, EndpointStatus, type SealedSecret } from "../Endpoint.ts"
+import { EventId } from "../Event.ts"
+import type { DueList, EndpointRecord } from "../WebhookStore.ts"
+
+const endpointFields = {
+  endpointId: Schema.String,
+  account: Schema.String,
+  url: Schema.String,
+  types: Schema.NullOr(Schema.Array(Schema.String)),
+  endpointStatus: EndpointStatus,
+  endpointCreatedAt: Schema.DateTimeUtcFromDate,
+  secretCreatedAt: Schema.DateTimeUtcFromDate
+}
+
+/** An endpoint's columns, of the table or subquery `endpoint`. */
+export const endpointColumns = `
+  endpoint.id AS "endpointId", endpoint.account, endpoint.url, endpoint.types, endpoint.status AS "endpointStatus",
+  endpoint.created_at AS "endpointCreatedAt", endpoint.secret_created_at AS "secretCreatedAt"
+`
+
+const secretFields = {
+  secrets: Schema.Array(Schema.Struct({
+    sealed: Schema.String,
+    createdAt: Schema.DateTimeUtcFromString,
+    expiresAt: Schema.NullOr(Schema.DateTimeUtcFromString)
+  }))
+}
+
+export const EndpointRow = Schema.Struct(endpointFields)
+
+export const RecordRow = Schema.Struct({ ...endpointFields, ...secretFields })
+
+export const ClaimedRow = Schema.Struct({
+  ...endpointFields,
+  ...secretFields,
+  id: Schema.String,
+  dueAt: Schema.DateTimeUtcFromDate,
+  claims: Schema.Int,
+  attempt: Schema.Int,
+  failedSends: Schema.Int,
+  body: Schema.NullOr(Schema.Uint8Array),
+  eventId: Schema.String,
+  type: Schema.String,
+  data: Schema.Json,
+  eventCreatedAt: Schema.DateTimeUtcFromDate
+})
+
+export const DeliveryRow = Schema.Struct({
+  id: Schema.String,
+  eventId: Schema.String,
+  endpointId: Schema.String,
+  type: Schema.String,
+  status: DeliveryStatus,
+  failedSends: Schema.Int,
+  createdAt: Schema.DateTimeUtcFromDate,
+  dueAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+})
+
+/** A delivery's columns, of `delivery` and its `event`. */
+export const deliveryColumns = `
+  delivery.id, delivery.event_id AS "eventId", delivery.endpoint_id AS "endpointId", event.type, delivery.status,
+  delivery.failed_sends AS "failedSends", event.created_at AS "createdAt", delivery.due_at AS "dueAt"
+`
+
+export const SendRow = Schema.Struct({
+  delivery: Schema.String,
+  type: Schema.String,
+  attempt: Schema.Int,
+  at: Schema.DateTimeUtcFromDate,
+  durationMillis: Schema.Number,
+  httpStatus: Schema.NullOr(Schema.Int),
+  reason: Reason
+})
+
+/** An endpoint that has something due, or with nulls when the others are due next. */
+export const DueRow = Schema.Struct({
+  endpointId: Schema.NullOr(Schema.String),
+  account: Schema.NullOr(Schema.String),
+  nextAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+})
+
+export const IdRow = Schema.Struct({ id: Schema.String })
+
+export const OwnerRow = Schema.Struct({ account: Schema.String, id: Schema.String })
+
+export const CountRow = Schema.Struct({ count: Schema.Int })
+
+export const toEndpoint = (row: typeof EndpointRow.Type): Endpoint => ({
+  id: EndpointId.fromUuid(row.endpointId),
+  account: row.account,
+  url: row.url,
+  types: row.types,
+  status: row.endpointStatus,
+  createdAt: row.endpointCreatedAt,
+  secretCreatedAt: row.secretCreatedAt
+})
+
+export const toRecord = (row: typeof RecordRow.Type): EndpointRecord => ({
+  endpoint: toEndpoint(row),
+  secrets: row.secrets
+})
+
+export const toClaimed = (row: typeof ClaimedRow.Type): Claimed => ({
+  delivery: DeliveryId.fromUuid(row.id),
+  claims: row.claims,
+  ...toRecord(row),
+  event: {
+    id: EventId.fromUuid(row.eventId),
+    account: row.account,
+    type: row.type,
+    data: row.data,
+    createdAt: row.eventCreatedAt
+  },
+  dueAt: row.dueAt,
+  attempt: row.attempt,
+  failedSends: row.failedSends,
+  body: row.body
+})
+
+export const toDelivery = ({ endpointId, eventId, id, ...row }: typeof DeliveryRow.Type): Delivery => ({
+  ...row,
+  id: DeliveryId.fromUuid(id),
+  event: EventId.fromUuid(eventId),
+  endpoint: EndpointId.fromUuid(endpointId)
+})
+
+export const toSend = ({ delivery, ...row }: typeof SendRow.Type): Send => ({
+  ...row,
+  delivery: DeliveryId.fromUuid(delivery)
+})
+
+export const toDueList = (rows: ReadonlyArray<typeof DueRow.Type>): DueList => ({
+  endpoints: rows.flatMap(({ account, endpointId }) =>
+    account === null || endpointId === null ? [] : [{ endpoint: EndpointId.fromUuid(endpointId), account }]
+  ),
+  nextAt: rows.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null
+})
+
+/** The secrets of an endpoint as a statement takes them. */
+export const fromSecrets = (secrets: ReadonlyArray<SealedSecret>): string =>
+  JSON.stringify(secrets.map(({ createdAt, expiresAt, sealed }, place) => ({
+    place,
+    sealed,
+    created_at: DateTime.formatIso(createdAt),
+    expires_at: expiresAt === null ? null : DateTime.formatIso(expiresAt)
+  })))
+
+/** Decodes what a statement answers. A row that does not decode is corruption. */
+export const decodeRows = <Row extends Schema.Codec<unknown, unknown>>(row: Row) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array<Row>(row))
+  return <E, R>(
+    statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+  ): Effect.Effect<ReadonlyArray<Row["Type"]>, E | Schema.SchemaError, R> => Effect.flatMap(statement, decode)
+}
