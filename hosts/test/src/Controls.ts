@@ -2,9 +2,10 @@
 import type { Accounts } from "@kinora/accounts"
 import type { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import type { StorageError } from "@kinora/persistence/StorageError"
+import type { Delivery, Webhooks, WebhooksError } from "@kinora/webhooks"
 import type { Effect } from "effect"
 import type { HttpServerError } from "effect/http"
-import type { AccountOptions, Script } from "./TestHostOptions.ts"
+import type { AccountOptions, Script, WebhookRequest, WebhookScript } from "./TestHostOptions.ts"
 import type { VirtualTime } from "./VirtualTime.ts"
 
 /** See each member. */
@@ -21,6 +22,8 @@ export interface Controls {
   readonly fetch: Fetch
   /** The scripted generator. */
   readonly generator: GeneratorControls
+  /** What was sent as webhooks. */
+  readonly webhooks: WebhookControls
   /** Time, which stands still until it is advanced. */
   readonly time: VirtualTime["Service"]
   /**
@@ -80,4 +83,40 @@ export interface Failure {
   readonly reason?: GeneratorError.FailureReason | undefined
   /** Shown to the client. */
   readonly message?: string | undefined
+}
+
+/** Registers receivers of webhooks, and shows what they got. */
+export interface WebhookControls {
+  /** Registers an endpoint, by the rules of the product: HTTPS and a public address, unless it is sent over the network. */
+  readonly register: (
+    endpoint: EndpointOptions
+  ) => Effect.Effect<RegisteredEndpoint, WebhooksError.WebhooksError | StorageError>
+  /** What sends are answered with from now on. A defect where they go over the network. */
+  readonly script: (script: WebhookScript) => Effect.Effect<void>
+  /**
+   * Everything that was sent so far, oldest first. Waits without moving time until all
+   * that is due was sent, and until as many have ended as `atLeast` says, default 0. A
+   * host that stops first is a defect.
+   */
+  readonly sends: (atLeast?: number) => Effect.Effect<ReadonlyArray<WebhookSend>>
+}
+
+/** What to register. */
+export interface EndpointOptions extends Webhooks.NewEndpoint {
+  /** The id of the account whose events are sent there. Default: the first account's. */
+  readonly account?: string | undefined
+}
+
+/** An endpoint of a test. */
+export interface RegisteredEndpoint {
+  readonly id: string
+  readonly url: string
+  /** What its webhooks are signed with. */
+  readonly secret: string
+}
+
+/** A webhook that was sent. */
+export interface WebhookSend extends WebhookRequest {
+  /** `null` while it waits for an answer. */
+  readonly outcome: Delivery.Outcome | null
 }

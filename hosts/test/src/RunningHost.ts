@@ -3,8 +3,17 @@ import type { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import type { Audit } from "@kinora/ledger"
 import { Clock, Context, DateTime, type Duration, Effect } from "effect"
-import type { Controls, Failure, Fetch, FinalStatus, TestAccount } from "./Controls.ts"
-import type { AccountOptions, Script } from "./TestHostOptions.ts"
+import type {
+  Controls,
+  EndpointOptions,
+  Failure,
+  Fetch,
+  FinalStatus,
+  RegisteredEndpoint,
+  TestAccount,
+  WebhookSend
+} from "./Controls.ts"
+import type { AccountOptions, Script, WebhookScript } from "./TestHostOptions.ts"
 
 /** A running service. `await using` stops it too. */
 export interface RunningHost extends AsyncDisposable {
@@ -24,6 +33,8 @@ export interface RunningHost extends AsyncDisposable {
   readonly clock: RunningClock
   /** The scripted generator. */
   readonly generator: RunningGenerator
+  /** What was sent as webhooks. */
+  readonly webhooks: RunningWebhooks
   /** The books. */
   readonly ledger: RunningLedger
   /** How the job ended, once it has. Waits without moving time, and rejects when the host stops first. */
@@ -62,6 +73,22 @@ export interface RunningGenerator {
   readonly calls: () => Promise<ReadonlyArray<ScriptedGenerator.Call>>
 }
 
+/** The webhooks of a running host. */
+export interface RunningWebhooks {
+  /**
+   * Registers an endpoint, by the rules of the product: HTTPS and a public address,
+   * unless it is sent over the network. Rejects with `WebhooksError`.
+   */
+  readonly register: (endpoint: EndpointOptions) => Promise<RegisteredEndpoint>
+  /** What sends are answered with from now on. Rejects where they go over the network. */
+  readonly script: (script: WebhookScript) => Promise<void>
+  /**
+   * Everything that was sent so far, oldest first. Waits without moving time until all
+   * that is due was sent, and until as many have ended as `atLeast` says, default 0.
+   */
+  readonly sends: (atLeast?: number) => Promise<ReadonlyArray<WebhookSend>>
+}
+
 /** The books of a running host. */
 export interface RunningLedger {
   /** Compares the books with the figures kept beside them; `discrepancies` is empty when all is sound. */
@@ -79,7 +106,7 @@ export const make = (
   close: Effect.Effect<void>
 ): RunningHost => {
   const run = Effect.runPromiseWith(context)
-  const { generator, time } = controls
+  const { generator, time, webhooks } = controls
   const ledger = Context.get(context, Ledger.Ledger)
   const clock = Context.get(context, Clock.Clock)
   let stopped: Promise<void> | undefined
@@ -103,6 +130,11 @@ export const make = (
       fail: (id, failure) => run(generator.fail(id, failure)),
       started: (id) => run(generator.started(id)),
       calls: () => run(generator.calls)
+    },
+    webhooks: {
+      register: (endpoint) => run(webhooks.register(endpoint)),
+      script: (script) => run(webhooks.script(script)),
+      sends: (atLeast) => run(webhooks.sends(atLeast))
     },
     ledger: {
       verify: () => run(ledger.verify()),

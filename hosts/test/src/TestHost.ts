@@ -17,8 +17,15 @@ import * as Accounts from "./internal/accounts.ts"
 import * as Fetching from "./internal/fetching.ts"
 import * as GeneratorControls from "./internal/generatorControls.ts"
 import * as Services from "./internal/services.ts"
+import * as Webhooks from "./internal/webhooks.ts"
 import * as RunningHost from "./RunningHost.ts"
-import { type AccountOptions, defaultAdminToken, defaultResultTtl, type TestHostOptions } from "./TestHostOptions.ts"
+import {
+  type AccountOptions,
+  defaultAdminToken,
+  defaultBaseUrl,
+  defaultResultTtl,
+  type TestHostOptions
+} from "./TestHostOptions.ts"
 import { VirtualTime } from "./VirtualTime.ts"
 
 /** A running service and what a test can do with it. */
@@ -44,9 +51,6 @@ export const start = (options: TestHostOptions = {}): Promise<RunningHost.Runnin
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Reserved for tests, so that it is nobody's. */
-const defaultBaseUrl = "http://kinora.test"
 
 const make = Effect.fnUntraced(function*(options: TestHostOptions) {
   const { end } = yield* Changes.Changes
@@ -77,7 +81,8 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
     Effect.provideContext(yield* Effect.context<Layer.Services<typeof server>>()),
     Effect.cached
   )
-  yield* Effect.addFinalizer(() => end)
+  const outgoing = yield* Webhooks.Outgoing
+  yield* Effect.addFinalizer(() => Effect.andThen(end, outgoing.end))
 
   return TestHost.of({
     baseUrl,
@@ -86,6 +91,7 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
     createAccount,
     fetch: account.fetch,
     generator: yield* GeneratorControls.make,
+    webhooks: yield* Webhooks.makeControls(account.id),
     time,
     settled: yield* makeSettled,
     listen

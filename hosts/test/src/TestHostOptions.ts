@@ -43,6 +43,9 @@ export interface TestHostOptions {
   /** Limits and base URL of the HTTP interface. */
   readonly http?: Omit<Http.InterfaceOptions, "adminToken" | "resultTtl"> | undefined
 
+  /** Where webhooks go. Default: nowhere, each is answered with 200 at once. */
+  readonly webhooks?: WebhookOptions | undefined
+
   /** The operators' token. `null`: there is no interface for operators. Default: `defaultAdminToken`. */
   readonly adminToken?: string | null | undefined
 }
@@ -51,6 +54,43 @@ export interface TestHostOptions {
 export type Script =
   | ScriptedGenerator.Script
   | ((request: GenerationRequest.GenerationRequest) => ScriptedGenerator.Script)
+
+/** What becomes of webhooks. */
+export interface WebhookOptions {
+  /** What a send is answered with, or each by its request. Default: 200 at once. */
+  readonly script?: WebhookScript | undefined
+  /**
+   * Sends over the network in place of the script: for tests with a receiver of their
+   * own. HTTP, any port and private addresses are allowed. Default false.
+   */
+  readonly network?: boolean | undefined
+}
+
+/** What sends are answered with. */
+export type WebhookScript = WebhookAnswer | ((request: WebhookRequest) => WebhookAnswer)
+
+/** What a send is answered with. */
+export interface WebhookAnswer {
+  /** Default 200. */
+  readonly status?: number | undefined
+  /** `hold`: there is no answer, and the time limit of 10 seconds ends it. Default: none. */
+  readonly delay?: Duration.Input | "hold" | undefined
+  /** Why there is no answer; then there is no status either. */
+  readonly failure?: "timeout" | "dns" | "connect" | "tls" | "blocked_address" | "protocol" | undefined
+}
+
+/** A webhook as its receiver sees it. */
+export interface WebhookRequest {
+  readonly url: string
+  /** Names in lower case, as Node gives them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The raw bytes, which are signed. */
+  readonly body: Uint8Array<ArrayBuffer>
+  /** What the body says. */
+  readonly json: unknown
+  /** When it was sent. */
+  readonly at: Date
+}
 
 /** What an account is given. What is left out has its default; `null` means none. */
 export interface AccountOptions {
@@ -71,6 +111,9 @@ export const startsAt = Date.UTC(2030, 0, 1)
 
 /** The operators' token of a host that was told none. Known to everybody, since a test host is nobody's. */
 export const defaultAdminToken = "the operators of a test host have this token"
+
+/** What links are on when nothing is said. Reserved for tests, so that it is nobody's. */
+export const defaultBaseUrl = "http://kinora.test"
 
 /** How long results can be downloaded when nothing is said (D29). */
 export const defaultResultTtl = "24 hours"

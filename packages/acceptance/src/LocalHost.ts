@@ -6,7 +6,7 @@
 import type { PlanTable } from "@kinora/accounts"
 import type { ModelInput } from "@kinora/catalog/Model"
 import { type Generator, Generators } from "@kinora/generator"
-import { Host, Http, Notifications, Services, Settings, Stores, Work } from "@kinora/hosting"
+import { Host, Http, Notifications, Services, Settings, Stores, Webhook, Work } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Redacted } from "effect"
@@ -60,7 +60,12 @@ const servicesOf = (options: LocalHostOptions): Layer.Layer<Shared, Failure> =>
 
 const inMemory = ({ models, planTable }: LocalHostOptions) =>
   Services.layer({ models, planTable }).pipe(
-    Layer.provideMerge(Layer.mergeAll(BlobStore.layerMemory, Notifications.layerLocal, Stores.layerMemory))
+    Layer.provideMerge(Layer.mergeAll(
+      BlobStore.layerMemory,
+      Notifications.layerLocal,
+      Stores.layerMemory,
+      Webhook.layerProtection({ keys: [Redacted.make("acceptance-acceptance-acceptance-acceptance")] })
+    ))
   )
 
 const onSite = ({ models, planTable }: LocalHostOptions, { environment }: Site) =>

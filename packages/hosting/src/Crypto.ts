@@ -1,12 +1,13 @@
 /**
- * Hashes and random bytes as a busy process needs them. Handing a request's few
+ * Hashes, signatures, seals and random bytes as a busy process needs them. Handing a request's few
  * bytes to another thread costs fifty times what hashing them does, and asking the
  * generator for sixteen bytes costs what asking it for thousands does.
  */
 import { NodeCrypto } from "@effect/platform-node"
+import type { Signature } from "@kinora/webhook-signing"
 import { Effect, Layer } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
-import { getRandomValues } from "node:crypto"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, getRandomValues } from "node:crypto"
 
 /** Hashes what is small at once, and what is large outside of this thread. */
 export const layerDigest: Layer.Layer<Digest.Digest> = Layer.effect(
@@ -21,6 +22,19 @@ export const layerDigest: Layer.Layer<Digest.Digest> = Layer.effect(
     })
   })
 )
+
+/** Seals and opens at once what is as small as secrets are: AES-256-GCM. */
+export const layerAead: Layer.Layer<Aead.Aead> = Layer.suspend(() =>
+  Aead.layerWebCryptoWith({ implementations: { aes256Gcm } }).pipe(Layer.provide(layerSecureRandom))
+)
+
+/** Signs webhooks at once, as `Signature.makeSigner` does on another thread. */
+export const makeWebhookSigner = (secret: string): Signature.Signer => {
+  const key = createSecretKey(secret, "utf8")
+  return {
+    sign: async (timestamp, body) => createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex")
+  }
+}
 
 /** Random bytes, drawn for many callers at a time. None is handed out twice, or kept once it was. */
 export const layerSecureRandom: Layer.Layer<SecureRandom.SecureRandom> = Layer.sync(SecureRandom.SecureRandom, () => {
@@ -45,6 +59,31 @@ export const layerSecureRandom: Layer.Layer<SecureRandom.SecureRandom> = Layer.s
 
 /** Bytes whose hash takes as long as handing them over. */
 const hashedHereMax = 64 * 1024
+
+/** Bytes of the tag, which stands behind the ciphertext. */
+const tagBytes = 16
+
+const aes256Gcm: Aead.Implementation = {
+  encrypt: (key, nonce, plaintext, aad) => {
+    const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAAD(aad)
+    // A copy, since buffers may be views into a pool that everybody shares.
+    return Uint8Array.from(Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]))
+  },
+  decrypt: (key, nonce, ciphertext, aad) => {
+    const sealed = ciphertext.subarray(0, ciphertext.length - tagBytes)
+    const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes })
+      .setAAD(aad)
+      .setAuthTag(ciphertext.subarray(sealed.length))
+    const plaintext = Uint8Array.from(decipher.update(sealed))
+    try {
+      // Throws when the tag does not match, and otherwise has nothing to add.
+      decipher.final()
+      return plaintext
+    } catch {
+      return undefined
+    }
+  }
+}
 
 /** Bytes; enough for some 250 ids. */
 const drawnAtOnce = 4_096

@@ -14,6 +14,7 @@ import * as Notifications from "./Notifications.ts"
 import * as Services from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stores from "./Stores.ts"
+import * as Webhook from "./Webhook.ts"
 
 /** Brings the database's schema up to date, and starts every service on it. */
 export const layer = (settings: Settings) =>
@@ -30,12 +31,17 @@ export const layer = (settings: Settings) =>
       Layer.provideMerge(Layer.mergeAll(
         Stores.layerSql,
         FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
+        Webhook.layerProtectionOf(settings),
         isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom))
       )),
       Layer.provideMerge(migrated)
     )
-    // Whoever had leases in an embedded database is gone: the directory is this process's alone.
-    return (isEmbedded ? layerTakeOver : Layer.empty).pipe(Layer.provideMerge(services))
+    const begin = Layer.mergeAll(
+      Layer.effectDiscard(Webhook.checkKeys(settings)),
+      // Whoever had leases in an embedded database is gone: the directory is this process's alone.
+      isEmbedded ? layerTakeOver : Layer.empty
+    )
+    return begin.pipe(Layer.provideMerge(services))
   }))
 
 /** As `layer`, with the generators that a process needs to work. */

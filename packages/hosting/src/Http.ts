@@ -53,6 +53,10 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   trustedProxies: settings.trustedProxies
 })
 
+/** The origin of links that no request asked for, where the settings name none: where a server with these settings listens. */
+export const originOf = ({ host, port }: Pick<Settings, "host" | "port">): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
 /** Every route: the interface for clients, and the one for operators where there is a token for it (D50). */
 export const layerRoutes = (options: InterfaceOptions) =>
   Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => {

@@ -7,6 +7,7 @@ import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Scheduler } from "@kinora/scheduler"
+import { Webhooks } from "@kinora/webhooks"
 import { Context, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 
@@ -26,7 +27,7 @@ export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTabl
 /** How often a job is begun before it is given up: workers that are lost are rarely lost because of their jobs. */
 const attemptsMax = 5
 
-/** Requires the stores, `BlobStore`, and what `Notifications` provides. */
+/** Requires the stores, `BlobStore`, and what `Notifications` and `Webhook.layerProtection` provide. */
 export const layer = ({ models = DefaultModels.models, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
     Generations.layerWith({ planTable }),
@@ -43,7 +44,8 @@ export const layer = ({ models = DefaultModels.models, planTable = PlanTable.def
         Ledger.layer,
         Places.layer,
         RateLimit.layer,
-        Scheduler.layerWith({ attemptsMax })
+        Scheduler.layerWith({ attemptsMax }),
+        Webhooks.layer
       )
     ),
     Layer.provideMerge(

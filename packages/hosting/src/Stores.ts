@@ -6,6 +6,7 @@ import { MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { type Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, SqlSchedulerStore } from "@kinora/scheduler"
+import { MemoryWebhookStore, SqlWebhookStore } from "@kinora/webhooks"
 import { Layer } from "effect"
 
 /** In this process's memory; gone with it. */
@@ -15,7 +16,8 @@ export const layerMemory = Layer.mergeAll(
   MemoryIdempotencyStore.layer,
   MemoryLedgerStore.layer,
   MemoryRateLimitStore.layer,
-  MemorySchedulerStore.layer
+  MemorySchedulerStore.layer,
+  MemoryWebhookStore.layer
 ).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
 /** In the surrounding database, which has the schema of `migrations`. */
@@ -25,7 +27,8 @@ export const layerSql = Layer.mergeAll(
   SqlIdempotencyStore.layer,
   SqlLedgerStore.layer,
   SqlRateLimitStore.layer,
-  SqlSchedulerStore.layer
+  SqlSchedulerStore.layer,
+  SqlWebhookStore.layer
 ).pipe(Layer.provideMerge(UnitOfWork.layerSql))
 
 /** The schemas of all packages. None refers to another's tables, so their order says nothing. */
@@ -35,5 +38,6 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlIdempotencyStore.migrations,
   SqlLedgerStore.migrations,
   SqlRateLimitStore.migrations,
-  SqlSchedulerStore.migrations
+  SqlSchedulerStore.migrations,
+  SqlWebhookStore.migrations
 ]

@@ -4,6 +4,7 @@ import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
+import { Webhooks } from "@kinora/webhooks"
 import { DateTime, type Duration, Effect, Layer } from "effect"
 import * as Sweeper from "./Sweeper.ts"
 
@@ -44,6 +45,7 @@ export const layerSweepsWith = Effect.fnUntraced(function*(options: Sweeper.Swee
   const places = yield* Places.Places
   const budgets = yield* Budget.Budget
   const plans = yield* PlanRenewal.PlanRenewal
+  const webhooks = yield* Webhooks.Webhooks
   return Sweeper.layer([
     // Twice as often as plans are renewed ahead of their end.
     { name: "plans whose period ends", every: "20 seconds", run: plans.renew },
@@ -59,6 +61,8 @@ export const layerSweepsWith = Effect.fnUntraced(function*(options: Sweeper.Swee
         return (yield* ledger.expire({ at: yield* DateTime.now, limit })).lots
       })
     },
+    { name: "webhooks that are over", every: "5 minutes", run: webhooks.sweep },
+    { name: "secrets of webhooks", every: "5 minutes", run: webhooks.reseal },
     { name: "counters of limits", every: "5 minutes", run: limits.sweep },
     { name: "places of lost processes", every: "5 minutes", run: places.sweep },
     { name: "budgets of past days", every: "1 hour", run: budgets.sweep }

@@ -9,12 +9,19 @@ import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
 import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
+import * as Webhook from "../src/Webhook.ts"
 
 const server = Http.layer({ host: "127.0.0.1", port: 0, interface: {}, drain: "10 seconds", grace: 0 }).pipe(
   Layer.provide(Readiness.layerAlways),
   Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
   Layer.provide(Services.layer({})),
-  Layer.provide([Stores.layerMemory, BlobStore.layerMemory, Notifications.layerLocal, Drivers.layer])
+  Layer.provide([
+    Stores.layerMemory,
+    BlobStore.layerMemory,
+    Notifications.layerLocal,
+    Drivers.layer,
+    Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
+  ])
 )
 
 const NotReady = Schema.Struct({ error: Schema.Struct({ details: Schema.Json }) })

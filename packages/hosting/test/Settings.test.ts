@@ -143,7 +143,16 @@ describe("Settings", () => {
         `KINORA_WEBHOOK_ALLOW_PRIVATE is "yes"; expected true or false`
       ])
       for (
-        const domains of ["", " ", "a b", "example.com:8443", "*.example.com", "example.com/hooks", "u@example.com"]
+        const domains of [
+          "",
+          " ",
+          "a b",
+          "example.com:8443",
+          "*.example.com",
+          "example.com/hooks",
+          "u@example.com",
+          "[::1]"
+        ]
       ) {
         const loading = loadWith(`webhook_own_domains: [example.com, ${JSON.stringify(domains)}]\n`)
         assert.strictEqual((yield* Effect.flip(loading)).problems.length, 1, domains)

@@ -13,6 +13,7 @@ import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
 import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
+import * as Webhook from "../src/Webhook.ts"
 import * as Work from "../src/Work.ts"
 import * as Guide from "./Guide.ts"
 
@@ -48,7 +49,13 @@ class Reader extends Context.Service<Reader, { readonly baseUrl: string; readonl
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
     Layer.provide(Work.layerWorker({ name: "test", concurrency: 4, grace: 0 })),
     Layer.provide(Services.layer({ models })),
-    Layer.provide([Stores.layerMemory, BlobStore.layerMemory, Notifications.layerLocal, Drivers.layer])
+    Layer.provide([
+      Stores.layerMemory,
+      BlobStore.layerMemory,
+      Notifications.layerLocal,
+      Drivers.layer,
+      Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
+    ])
   )
 }
 

@@ -11,6 +11,7 @@ import * as Notifications from "../src/Notifications.ts"
 import * as ProcessMetrics from "../src/ProcessMetrics.ts"
 import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
+import * as Webhook from "../src/Webhook.ts"
 import * as Work from "../src/Work.ts"
 import { code, rowsBelow } from "./MarkdownTable.ts"
 
@@ -36,6 +37,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       Stores.layerMemory,
       BlobStore.layerMemory,
       Notifications.layerLocal,
+      Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] }),
       Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
         Layer.provide(ScriptedGenerator.layerControl({ pollInterval: "10 millis" }))
       )

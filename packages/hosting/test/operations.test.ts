@@ -9,6 +9,7 @@ import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
 import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
+import * as Webhook from "../src/Webhook.ts"
 import * as Guide from "./Guide.ts"
 
 const guide = Effect.promise(() => readFile(new URL("../../../docs/operations.md", import.meta.url), "utf8"))
@@ -27,7 +28,13 @@ class Operator extends Context.Service<Operator, { readonly baseUrl: string }>()
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
     Layer.provide(Services.layer({})),
-    Layer.provide([Stores.layerMemory, BlobStore.layerMemory, Notifications.layerLocal, Drivers.layer])
+    Layer.provide([
+      Stores.layerMemory,
+      BlobStore.layerMemory,
+      Notifications.layerLocal,
+      Drivers.layer,
+      Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
+    ])
   )
 }
 

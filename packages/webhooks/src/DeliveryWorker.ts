@@ -9,6 +9,7 @@
  */
 import * as StorageError from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Signature } from "@kinora/webhook-signing"
 import { type Cause, Context, DateTime, Duration, Effect, Fiber, Latch, Layer, Option, type Schema } from "effect"
 import type { Event } from "./Event.ts"
 import * as claiming from "./internal/sending/claiming.ts"
@@ -44,8 +45,15 @@ export interface DeliveryWorkerOptions {
   readonly lease?: Duration.Input | undefined
   /** How often to look for what nobody told about. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined
+  /** The shortest pause between two looks, in real time: what is published in a burst is found together. Default 5 milliseconds. */
+  readonly lookPause?: Duration.Input | undefined
   /** How long a drain lets sends end and keeps what came of them. Default 15 seconds. */
   readonly grace?: Duration.Input | undefined
+  /**
+   * Makes what signs with a secret. Default `Signature.makeSigner`, which hands every
+   * body to a thread; a host that signs at once saves the way there and back.
+   */
+  readonly makeSigner?: ((secret: string) => Signature.Signer | Promise<Signature.Signer>) | undefined
   /** What header names begin with. Default `X-Service-`. */
   readonly headerPrefix?: string | undefined
   /** Default `Service-Webhooks/1.0`. */
@@ -83,12 +91,16 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   const limits = limitsOf(options)
   const wakeup = yield* (yield* Wakeup).subscribe
   const slots = Slots.make(limits, slowAfter)
-  const looking = yield* Looking.make(slots, wakeup, Duration.fromInputUnsafe(options.pollInterval ?? "1 second"))
+  const looking = yield* Looking.make(slots, wakeup, {
+    lookPause: Duration.fromInputUnsafe(options.lookPause ?? "5 millis"),
+    pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
+  })
   const claim = yield* claiming.make(options)
   const { release, settle } = yield* settling.make
   const send = yield* sending.make({
     lease,
     schedule: options.schedule ?? Retry.defaultSchedule,
+    makeSigner: options.makeSigner ?? Signature.makeSigner,
     headerPrefix: options.headerPrefix ?? "X-Service-",
     userAgent: options.userAgent ?? "Service-Webhooks/1.0"
   })

@@ -3,16 +3,17 @@ import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
 import { Generator, Generators, ScriptedGenerator } from "@kinora/generator"
 import { ProceduralGenerator } from "@kinora/generator-procedural"
-import { Drivers, Notifications, Services, Stores, Work } from "@kinora/hosting"
+import { Drivers, Notifications, Services, Stores, Webhook, Work } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { Media } from "@kinora/media"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Metric, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServer } from "effect/http"
-import { startsAt, type TestHostOptions } from "../TestHostOptions.ts"
+import { defaultBaseUrl, startsAt, type TestHostOptions } from "../TestHostOptions.ts"
 import * as VirtualTime from "../VirtualTime.ts"
 import * as Script from "./Script.ts"
+import * as Webhooks from "./webhooks.ts"
 
 /** All but HTTP. A worker and the sweeps are running. */
 export const layer = (options: TestHostOptions) => {
@@ -33,10 +34,17 @@ export const layer = (options: TestHostOptions) => {
     Notifications.layerLocal,
     Readiness.layerAlways,
     Stores.layerMemory,
+    Webhooks.layer(options.webhooks ?? {}),
     UrlSigner.layer({ keys: [Redacted.make("the test host signs its links so")] })
   )
   const worker = Work.layerWorker({ name: "test", concurrency: workers, resultTtl, ...alone })
-  return Layer.mergeAll(worker, sweeps).pipe(
+  const sender = Webhook.layerWorker({
+    sends: 256,
+    baseUrl: Effect.succeed(options.http?.baseUrl ?? defaultBaseUrl),
+    lookPause: 0,
+    pollInterval: alone.pollInterval
+  })
+  return Layer.mergeAll(worker, sender, sweeps).pipe(
     Layer.provideMerge(stillness),
     Layer.provideMerge(services),
     Layer.provideMerge(surroundings),

@@ -17,8 +17,10 @@ const between = (minimum: number, maximum: number) =>
   Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
 const Secret = Schema.String.check(Schema.isMinLength(32))
-/** A name without scheme, port or path. What it may not be is the address guard's to know. */
-const HostName = Schema.String.check(Schema.isPattern(/^[^\s/:?#@[\]*,]{1,253}$/))
+/** A name without scheme, port, path or wildcard. */
+const HostName = Schema.String.check(
+  Schema.makeFilter((text) => /^[^\s/:?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`))
+)
 const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
 
 /** By key of the file; `KINORA_` and the key in capitals is the variable. In the order in which they are shown. */

@@ -11,8 +11,18 @@ export interface Looking {
   readonly loop: Effect.Effect<never>
 }
 
+/** How often to look. */
+export interface LookingOptions {
+  readonly pollInterval: Duration.Duration
+  readonly lookPause: Duration.Duration
+}
+
 /** Looks at least every `pollInterval`, and whenever the wake-up opens. */
-export const make = Effect.fnUntraced(function*(slots: Slots, wakeup: Latch.Latch, pollInterval: Duration.Duration) {
+export const make = Effect.fnUntraced(function*(
+  slots: Slots,
+  wakeup: Latch.Latch,
+  { lookPause, pollInterval }: LookingOptions
+) {
   const store = yield* WebhookStore
   const poll = Duration.toMillis(pollInterval)
   /** When to begin the next round, in milliseconds since 1970. */
@@ -55,7 +65,7 @@ export const make = Effect.fnUntraced(function*(slots: Slots, wakeup: Latch.Latc
     loop: Effect.gen(function*() {
       const [took] = yield* Effect.timed(look)
       // At most half of the time is spent on looking, and what is published in a burst is found together.
-      yield* pause(Duration.max(took, pauseMin))
+      yield* pause(Duration.max(took, lookPause))
       yield* rest
     }).pipe(Effect.forever)
   } satisfies Looking
@@ -68,8 +78,8 @@ export const make = Effect.fnUntraced(function*(slots: Slots, wakeup: Latch.Latc
 /** Endpoints that one look lists. */
 const pageMax = 512
 
-const pauseMin = Duration.millis(5)
-
 /** In real time: how busy the database is does not depend on a test's clock. */
 const pause = (duration: Duration.Duration) =>
-  Effect.provideService(Effect.sleep(duration), Clock.Clock, Clock.Clock.defaultValue())
+  Duration.isZero(duration)
+    ? Effect.void
+    : Effect.provideService(Effect.sleep(duration), Clock.Clock, Clock.Clock.defaultValue())

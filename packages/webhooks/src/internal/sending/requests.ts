@@ -8,12 +8,13 @@ import type { Sendable } from "./claiming.ts"
 
 /** How requests look. */
 export interface RequestOptions {
+  readonly makeSigner: (secret: string) => Signature.Signer | Promise<Signature.Signer>
   readonly headerPrefix: string
   readonly userAgent: string
 }
 
 /** Makes requests that are signed at `at`, with every secret that signs now (D47). A secret that cannot be opened is a defect. */
-export const make = Effect.fnUntraced(function*({ headerPrefix, userAgent }: RequestOptions) {
+export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, userAgent }: RequestOptions) {
   const box = yield* SecretBox
   // By sealed text, which is of one endpoint alone, and another one after each rotation.
   const signers = new Map<string, Signature.Signer>()
@@ -22,7 +23,7 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, userAgent }: Req
     const known = signers.get(sealed)
     if (known !== undefined) return known
     const secret = yield* box.open(endpoint.id, sealed)
-    const signer = yield* Effect.promise(() => Signature.makeSigner(Redacted.value(secret)))
+    const signer = yield* Effect.promise(async () => makeSigner(Redacted.value(secret)))
     if (signers.size >= signersMax) signers.delete(signers.keys().next().value!)
     signers.set(sealed, signer)
     return signer

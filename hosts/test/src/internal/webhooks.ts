@@ -1,0 +1,152 @@
+/** Where webhooks of a test go: each send is kept, and answered as the test says or by who it was sent to. */
+import { Webhook } from "@kinora/hosting"
+import { AddressGuard, type Delivery, Transport, Webhooks } from "@kinora/webhooks"
+import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Redacted } from "effect"
+import type { WebhookControls, WebhookSend } from "../Controls.ts"
+import type { WebhookAnswer, WebhookOptions, WebhookRequest, WebhookScript } from "../TestHostOptions.ts"
+import { VirtualTime } from "../VirtualTime.ts"
+
+/** What was sent, and what becomes of what is sent from now on. */
+export class Outgoing extends Context.Service<Outgoing, {
+  readonly sends: WebhookControls["sends"]
+  readonly script: WebhookControls["script"]
+  /** Ends what is under way, for which nobody moves time when the host stops. */
+  readonly end: Effect.Effect<void>
+}>()("@kinora/host-test/internal/webhooks/Outgoing") {}
+
+/** The rules for endpoints, and what is sent to them. */
+export const layer = (options: WebhookOptions) =>
+  options.network === true
+    ? layerNetwork.pipe(
+      Layer.provide(Webhook.layerTransport),
+      Layer.provideMerge(layerStillGuard),
+      Layer.provideMerge(Webhook.layerProtection({ keys, allowPrivate: true }))
+    )
+    : Layer.mergeAll(layerScripted(options), Webhook.layerProtection({ keys, lookup }))
+
+/** What a test does with webhooks. */
+export const makeControls = Effect.fnUntraced(function*(account: string) {
+  const { create } = yield* Webhooks.Webhooks
+  const { script, sends } = yield* Outgoing
+  const controls: WebhookControls = {
+    register: Effect.fn("TestHost.webhooks.register")(function*({ account: owner = account, ...endpoint }) {
+      const { endpoint: { id, url }, secret } = yield* create(owner, endpoint)
+      return { id, url, secret: Redacted.value(secret) }
+    }),
+    script,
+    sends
+  }
+  return controls
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const keys = [Redacted.make("the test host seals the secrets of endpoints so")] as const
+
+/** Names are not looked up: each stands for an address that is public, so every other rule is the product's. */
+const lookup: AddressGuard.Lookup = {
+  addresses: () => Effect.succeed(["1.1.1.1"]),
+  aliases: () => Effect.succeed([])
+}
+
+/** Keeps each send, and has it answered by script. */
+const layerScripted = (options: WebhookOptions) =>
+  Layer.effectContext(Effect.suspend(() => {
+    let script: WebhookScript = options.script ?? {}
+    const answer = (request: WebhookRequest) =>
+      Effect.suspend(() => answerOf(typeof script === "function" ? script(request) : script))
+    return make(answer, (next) =>
+      Effect.sync(() => {
+        script = next
+      }))
+  }))
+
+/** Work over the network: time stands still meanwhile, and its own limits are of real time. */
+const outside = Effect.map(
+  VirtualTime,
+  ({ still }) => <A, E>(work: Effect.Effect<A, E>) =>
+    still(work).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
+)
+
+/** Keeps each send, and has it answered by who it is for. */
+const layerNetwork = Layer.effectContext(Effect.gen(function*() {
+  const { send } = yield* Transport.Transport
+  const wait = yield* outside
+  const refuse = Effect.die(new Error("Webhooks go over the network here, so nobody can script them"))
+  return yield* make((_, request) => wait(send(request)), () => refuse)
+}))
+
+const layerStillGuard = Layer.effect(
+  AddressGuard.AddressGuard,
+  Effect.gen(function*() {
+    const { check } = yield* AddressGuard.AddressGuard
+    const wait = yield* outside
+    return AddressGuard.AddressGuard.of({ check: (url) => wait(check(url)) })
+  })
+)
+
+/** Keeps what is sent, with what came of it. */
+const make = Effect.fnUntraced(function*(
+  answer: (seen: WebhookRequest, request: Transport.TransportRequest) => Effect.Effect<Delivery.Outcome>,
+  script: WebhookControls["script"]
+) {
+  const { rest } = yield* VirtualTime
+  const sends: Array<WebhookSend> = []
+  const changed = Latch.makeUnsafe(false)
+  const stopping = Latch.makeUnsafe(false)
+
+  const send = Effect.fnUntraced(function*(request: Transport.TransportRequest) {
+    const seen = seenAt(request, yield* DateTime.nowAsDate)
+    const place = sends.push({ ...seen, outcome: null }) - 1
+    const outcome = yield* Effect.race(answer(seen, request), Effect.as(stopping.await, unanswered))
+    sends[place] = { ...seen, outcome }
+    yield* changed.open
+    return outcome
+  })
+
+  const all = Effect.fn("TestHost.webhooks.sends")(function*(atLeast = 0) {
+    while (true) {
+      yield* changed.close
+      yield* rest
+      if (sends.filter(({ outcome }) => outcome !== null).length >= atLeast) return [...sends]
+      if (stopping.isOpen()) {
+        return yield* Effect.die(new Error(`The test host stopped before there were ${atLeast} sends`))
+      }
+      yield* changed.await
+    }
+  })
+
+  const end = Effect.andThen(stopping.open, changed.open)
+  return Context.make(Outgoing, { sends: all, script, end }).pipe(Context.add(Transport.Transport, { send }))
+})
+
+/** A request as its receiver sees it. */
+const seenAt = ({ body, headers, url }: Transport.TransportRequest, at: Date): WebhookRequest => ({
+  url,
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  body: body.slice(),
+  json: JSON.parse(new TextDecoder().decode(body)),
+  at
+})
+
+/** How long a receiver has, as over the network. */
+const timeLimit = Duration.seconds(10)
+
+const timedOut: Delivery.Outcome = { reason: "timeout", httpStatus: null }
+const unanswered: Delivery.Outcome = { reason: "connect", httpStatus: null }
+
+/** What comes of a send that is answered so. */
+const answerOf = ({ delay = 0, failure, status = 200 }: WebhookAnswer): Effect.Effect<Delivery.Outcome> =>
+  (delay === "hold" ? Effect.never : Effect.sleep(delay)).pipe(
+    Effect.as<Delivery.Outcome>(
+      failure === undefined ? { reason: reasonOf(status), httpStatus: status } : { reason: failure, httpStatus: null }
+    ),
+    Effect.timeoutOrElse({ duration: timeLimit, orElse: () => Effect.succeed(timedOut) })
+  )
+
+const reasonOf = (status: number): Delivery.Reason => {
+  if (status >= 200 && status < 300) return "ok"
+  return status < 400 ? "redirect" : `status_${status}`
+}

@@ -1,0 +1,121 @@
+/**
+ * Webhooks as a host has them: what seals the secrets of endpoints, what says where
+ * webhooks may go, and the worker that sends them.
+ */
+import { WebhookData } from "@kinora/http-server"
+import { UnitOfWork } from "@kinora/persistence"
+import { UrlSigner } from "@kinora/storage"
+import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
+import { Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
+import * as Crypto from "./Crypto.ts"
+import * as Keys from "./Keys.ts"
+import type { Settings } from "./Settings.ts"
+
+/** What `Services` must know of webhooks. */
+export interface ProtectionOptions
+  extends Pick<AddressGuard.AddressGuardOptions, "allowPrivate" | "lookup" | "ownDomains">
+{
+  /** The first seals the secrets of endpoints, all open. */
+  readonly keys: Keys.Keys
+}
+
+/** Seals and opens the secrets of endpoints, and guards where webhooks go. */
+export const layerProtection = ({ keys, ...guard }: ProtectionOptions) =>
+  Layer.mergeAll(
+    SecretBox.layer({ keys }).pipe(Layer.provide([Crypto.layerAead, Crypto.layerDigest, Crypto.layerSecureRandom])),
+    AddressGuard.layerWith(guard)
+  )
+
+/** As the settings say. Warns where a webhook may reach what is private. */
+export const layerProtectionOf = (settings: Settings) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnDomains } = settings
+    if (allowPrivate) {
+      yield* Effect.logWarning("Webhooks may go to private addresses, over HTTP and to any port: not for production", {
+        setting: "KINORA_WEBHOOK_ALLOW_PRIVATE"
+      })
+    }
+    const keys = yield* Keys.webhooks(settings)
+    const ownDomains = [...webhookOwnDomains, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])]
+    return layerProtection({ keys, ownDomains, allowPrivate })
+  })).pipe(Layer.provide(Crypto.layerSecureRandom))
+
+/** An endpoint's secret was sealed with a key that this process does not have. A start stops here. */
+export class WebhookKeyMissing extends Data.TaggedError("WebhookKeyMissing")<{ readonly endpoint: string }> {
+  override get message(): string {
+    return `KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of ${this.endpoint}: add it, or put the file ` +
+      "webhook-key of the first start back into the data directory. If it is lost, start with KINORA_WEBHOOK_SENDS=0 " +
+      "and issue new secrets"
+  }
+}
+
+/**
+ * Fails when there are secrets that no key opens, so that the start says so rather than
+ * every send. A process that sends nothing goes on, since it is where operators put
+ * the matter right. It looks at some of those that the first key did not seal.
+ */
+export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends }: Pick<Settings, "webhookSends">) {
+  const box = yield* SecretBox.SecretBox
+  const store = yield* WebhookStore.WebhookStore
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const now = yield* DateTime.now
+  for (const { account, id } of yield* store.findStaleSecrets(box.prefix, now, checkedMax)) {
+    const record = yield* atomically(store.loadEndpoint(account, id))
+    const opening = Effect.forEach(record?.secrets ?? [], ({ sealed }) => box.open(id, sealed), { discard: true })
+    const missing = yield* opening.pipe(
+      Effect.as(false),
+      Effect.catchDefect((defect) =>
+        defect instanceof SecretBox.SecretSealed ? Effect.succeed(true) : Effect.die(defect)
+      )
+    )
+    if (!missing) continue
+    const error = new WebhookKeyMissing({ endpoint: id })
+    return yield* webhookSends > 0 ? Effect.fail(error) : Effect.logError(error.message)
+  }
+})
+
+/** What a worker is told. */
+export interface WorkerOptions extends Pick<DeliveryWorker.DeliveryWorkerOptions, "lookPause" | "pollInterval"> {
+  /** Sends at once; 0: none. */
+  readonly sends: number
+  /** `{base_url}` of the links in bodies. Nothing is sent before it is known. */
+  readonly baseUrl: Effect.Effect<string>
+}
+
+/** What sends webhooks in this process. */
+export class Sender extends Context.Service<Sender, {
+  /** Claims nothing more, and waits for the sends that are under way, each for 10 seconds at most (D51). */
+  readonly drain: Effect.Effect<void>
+}>()("@kinora/hosting/Webhook/Sender") {}
+
+/** Sends webhooks until its scope closes, and then drains. Needs a `Transport`. */
+export const layerWorker = ({ baseUrl, sends, ...options }: WorkerOptions) =>
+  Layer.effect(
+    Sender,
+    Effect.gen(function*() {
+      const signer = yield* UrlSigner.UrlSigner
+      const sending = Effect.flatMap(baseUrl, (baseUrl) =>
+        Layer.launch(DeliveryWorker.layerWith({
+          ...options,
+          sendsMax: sends,
+          makeSigner: Crypto.makeWebhookSigner,
+          complete: WebhookData.complete({ baseUrl, signer })
+        })))
+      // On a fiber of its own, since a server knows its address only when all else is there.
+      const fiber = yield* Effect.forkScoped(sends === 0 ? Effect.void : sending)
+      return Sender.of({ drain: Fiber.interrupt(fiber) })
+    })
+  )
+
+/** Sends over the network, to where the guard lets it. */
+export const layerTransport = UndiciTransport.layerWith({})
+
+/** Begins the drain, and does not wait for its end: closing the worker's layer does. */
+export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Endpoints whose secrets a start opens. */
+const checkedMax = 100
