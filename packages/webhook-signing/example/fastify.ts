@@ -7,7 +7,8 @@ import type { FastifyPluginAsync } from "fastify"
  */
 export const receiver =
   (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>): FastifyPluginAsync => async (app) => {
-    app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body))
+    const raw = { parseAs: "buffer", bodyLimit: 2 * 1024 ** 2 } as const
+    app.addContentTypeParser("application/json", raw, (_request, body, done) => done(null, body))
     app.post("/webhooks", async (request, reply) => {
       const { event } = await Webhook.receive(request, { secret })
       await keep(event)

@@ -43,7 +43,7 @@ export const verify = async <E extends Event = Event>(request: Signature.SignedR
 
 /** How to receive. */
 export interface ReceiveOptions extends Signature.VerifyOptions {
-  /** The largest body that is read. Default 1 MiB. */
+  /** The largest body that is read. Default 2 MiB, twice what `@kinora/webhooks` lets the data of an event be. */
   readonly bodyBytesMax?: number | undefined
 }
 
@@ -60,7 +60,7 @@ export const receive = async <E extends Event = Event>(
   options: ReceiveOptions
 ): Promise<Verified<E>> => {
   const pending = verification.begin(request.headers, options)
-  const bytes = await body.read(request, options.bodyBytesMax ?? 1024 * 1024)
+  const bytes = await body.read(request, options.bodyBytesMax ?? bodyBytesMaxDefault)
   const checked = await verification.complete(pending, bytes)
   return { ...checked, event: parse(bytes) as E }
 }
@@ -71,6 +71,8 @@ export const statusOf = (error: unknown): number => error instanceof Verificatio
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const bodyBytesMaxDefault = 2 * 1024 ** 2
 
 const parse = (body: Uint8Array | string): Event => {
   const event = toJson(body)

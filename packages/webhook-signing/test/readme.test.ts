@@ -1,0 +1,57 @@
+import { assert, it, onTestFinished } from "@effect/vitest"
+import { serve } from "@hono/node-server"
+import { once } from "node:events"
+import { readFile } from "node:fs/promises"
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { issue, type OrderEvent, receive, send } from "../example/orders.ts"
+
+/** A customer's server, what it keeps, and what it logs. */
+const open = async (secrets: ReadonlyArray<string | undefined>) => {
+  const kept = new Map<string, OrderEvent>()
+  const lines: Array<string> = []
+  const inbox = {
+    keepOnce: async (event: OrderEvent) => void kept.set(event.id, event),
+    log: (line: string) => void lines.push(line)
+  }
+  const fetch = (request: Request) => receive(request, secrets, inbox)
+  const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }) as Server
+  if (!server.listening) await once(server, "listening")
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, kept, lines }
+}
+
+const paid: OrderEvent = {
+  id: "dlv_1",
+  type: "order.paid",
+  created_at: "2026-11-21T12:00:00Z",
+  data: { order: "Nº 7", cents: 1200 }
+}
+
+it("the README's example runs: what is sent arrives, through a change of secrets, and twice is once", async () => {
+  const [old, next] = [await issue(), await issue()]
+  const { kept, lines, url } = await open([old.secret, next.secret])
+  for (const signers of [[old.signer], [next.signer, old.signer], [next.signer]]) {
+    assert.strictEqual((await send(url, paid, signers)).status, 204)
+  }
+  assert.deepStrictEqual([[...kept.values()], lines], [[paid], []])
+})
+
+it("the README's example runs: what another signs is refused, and the log says why", async () => {
+  const { kept, lines, url } = await open([(await issue()).secret, undefined])
+  assert.strictEqual((await send(url, paid, [(await issue()).signer])).status, 400)
+  assert.strictEqual(kept.size, 0)
+  assert.match(lines.join("\n"), /^no_match: No signature matches\. Is this the secret of this endpoint/)
+})
+
+const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+
+it("the README shows the examples as they run", async () => {
+  const readme = await read("../README.md")
+  for (const example of ["next", "node", "express", "fastify", "hono", "orders"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
+})
