@@ -1,0 +1,268 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Fiber, Queue } from "effect"
+import { TestClock } from "effect/testing"
+import { makeGate, makeWorld, memory, ok, status500 } from "./SendingWorld.ts"
+
+describe("DeliveryWorker under faults", () => {
+  it.effect("keeps an outcome until the database takes it, and sends nothing again for it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      world.faults.settle = 8
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      // Long after its lease.
+      for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 second")
+      yield* world.settled
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered", failedSends: 0 })
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+      assert.strictEqual((yield* world.log(endpoint)).length, 1)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("goes on when the database is back, after claims and looks that failed", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      world.faults.due = 2
+      world.faults.claim = 3
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      const id = yield* world.publish(endpoint)
+      const waiting = yield* Effect.forkChild(world.call)
+      while (waiting.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(waiting)).delivery, id)
+      const { send } = yield* world.settled
+      assert.strictEqual(send?.attempt, 1)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends at most 5 times, whatever crashes (D46)", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, () => Effect.succeed(status500))
+      const id = yield* world.publish(endpoint)
+      // Two workers die with the delivery in their hands; nobody knows what they sent.
+      for (let crash = 0; crash < 2; crash++) {
+        const now = yield* DateTime.now
+        const lease = DateTime.add(now, { seconds: 30 })
+        const claimed = yield* world.store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], now, lease)
+        assert.strictEqual(claimed.length, 1)
+        yield* TestClock.adjust("30 seconds")
+      }
+      yield* world.start()
+      for (const pause of [0, 10, 60]) {
+        yield* TestClock.adjust(`${pause} seconds`)
+        yield* world.call
+        yield* world.settled
+      }
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "failed", failedSends: 3 })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("gives a delivery up that five workers died with, without another send (D46)", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const endpoint = yield* world.endpoint()
+      const id = yield* world.publish(endpoint)
+      for (let crash = 0; crash < 5; crash++) {
+        const now = yield* DateTime.now
+        yield* world.store.claim(
+          [{ endpoint: endpoint.endpoint.id, limit: 1 }],
+          now,
+          DateTime.add(now, { seconds: 30 })
+        )
+        yield* TestClock.adjust("30 seconds")
+      }
+      yield* world.start()
+      assert.deepInclude(yield* world.settled, { next: { _tag: "Failed" }, send: null })
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "failed", failedSends: 0 })
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("drops an outcome that comes after another worker took over", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      yield* world.start({ lease: "2 minutes" })
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, gate.answer)
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      const now = DateTime.makeUnsafe(180_000)
+      const [taken] = yield* world.store.claim(
+        [{ endpoint: endpoint.endpoint.id, limit: 1 }],
+        now,
+        DateTime.add(now, { seconds: 30 })
+      )
+      yield* gate.give(status500)
+      yield* world.settled
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "pending", failedSends: 0 })
+      assert.deepStrictEqual(
+        yield* world.store.settle([{ delivery: id, claims: taken!.claims, next: { _tag: "Delivered" }, send: null }]),
+        [id]
+      )
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("does not use a claim of which so much is gone that a send could outlive it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const endpoint = yield* world.endpoint()
+      yield* world.start()
+      world.claims.closeUnsafe()
+      yield* world.publish(endpoint)
+      // The database takes its time.
+      const waiting = yield* Effect.forkChild(world.call)
+      while (world.count.claim === 0) yield* Effect.yieldNow
+      yield* TestClock.adjust("16 seconds")
+      yield* world.claims.open
+      yield* Fiber.join(waiting)
+      const { send } = yield* world.settled
+      assert.deepInclude(send, { attempt: 1, at: DateTime.makeUnsafe(16_000) })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("ends a send that never ends at half of its lease", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, () => Effect.never)
+      yield* world.publish(endpoint)
+      yield* world.call
+      yield* TestClock.adjust("15 seconds")
+      const { send } = yield* world.settled
+      assert.deepInclude(send, { durationMillis: 15_000, outcome: { reason: "timeout", httpStatus: null } })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("treats a defect of the network as a crash: others go on, and it is due when its lease ends", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const broken = yield* world.endpoint()
+      const sound = yield* world.endpoint()
+      world.answer(broken, () => Effect.die(new Error("bug")))
+      const id = yield* world.publish(broken)
+      assert.strictEqual((yield* world.call).delivery, id)
+      const other = yield* world.publish(sound)
+      assert.strictEqual((yield* world.settled).delivery, other)
+      yield* world.call
+      world.answer(broken, () => Effect.succeed(ok))
+      yield* TestClock.adjust("30 seconds")
+      assert.deepInclude(yield* world.call, { delivery: id, at: 30_000 })
+      assert.strictEqual((yield* world.settled).send?.attempt, 2)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends nothing while a body cannot be made, tries again in a minute, and spends no send for it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      let isBroken = true
+      yield* world.start({
+        complete: ({ data }) => isBroken ? Effect.die(new Error("no signer")) : Effect.succeed(data)
+      })
+      const endpoint = yield* world.endpoint()
+      const id = yield* world.publish(endpoint)
+      while ((yield* world.find(endpoint, id))?.dueAt?.epochMilliseconds !== 60_000) yield* Effect.yieldNow
+      isBroken = false
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* world.call, { delivery: id, at: 60_000 })
+      assert.strictEqual((yield* world.settled).send?.attempt, 1)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends nothing while a secret cannot be opened, tries again in a minute, and spends no send for it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const createdAt = yield* DateTime.now
+      const broken = yield* world.endpoint({ secrets: [{ sealed: "broken", createdAt, expiresAt: null }] })
+      const sound = yield* world.endpoint()
+      const ids = yield* world.publishMany(broken, 3)
+      while ((yield* world.find(broken, ids[0]!))?.dueAt?.epochMilliseconds !== 60_000) yield* Effect.yieldNow
+      const other = yield* world.publish(sound)
+      assert.strictEqual((yield* world.call).delivery, other)
+      yield* world.settled
+      // An endpoint that rests is not asked for what else it has.
+      const asked = world.count.claim
+      yield* world.save({ ...broken, secrets: [{ sealed: "sealed:whsec_1", createdAt, expiresAt: null }] })
+      for (let second = 0; second < 62; second++) yield* TestClock.adjust("1 second")
+      const sent = yield* Effect.forEach(ids, () => world.call)
+      assert.sameMembers(sent.map(({ delivery }) => delivery), ids)
+      assert.isBelow(world.count.claim - asked, 10)
+      assert.isTrue((yield* Effect.forEach(ids, () => world.settled)).every(({ send }) => send?.attempt === 1))
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("claims nothing once it drains, and keeps what comes of the sends that are under way (D51)", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      const worker = yield* world.start({ grace: "15 seconds" })
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, gate.answer)
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      const draining = yield* Effect.forkChild(worker.drain)
+      yield* TestClock.adjust("5 seconds")
+      const late = yield* world.publish(endpoint)
+      assert.isUndefined(draining.pollUnsafe())
+      yield* gate.give(ok)
+      yield* Fiber.join(draining)
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered" })
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* world.find(endpoint, late), { status: "pending" })
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("leaves what does not end in time to whoever comes next, and spends no failed send for it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const worker = yield* world.start({ grace: "10 seconds" })
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, () => Effect.never)
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      const draining = yield* Effect.forkChild(worker.drain)
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(draining)
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "pending", failedSends: 0 })
+      world.answer(endpoint, () => Effect.succeed(ok))
+      yield* world.start()
+      yield* TestClock.adjust("20 seconds")
+      assert.deepInclude(yield* world.call, { delivery: id, at: 30_000 })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("ends what is pending for a disabled endpoint with one line of its log (D45)", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, () => Effect.succeed(status500))
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      yield* world.settled
+      yield* world.save({ ...endpoint, endpoint: { ...endpoint.endpoint, status: "disabled" } })
+      yield* TestClock.adjust("10 seconds")
+      yield* world.settled
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "failed", dueAt: null })
+      const log = yield* world.log(endpoint)
+      assert.deepStrictEqual(log.map(({ attempt, reason }) => [attempt, reason]), [[2, "disabled"], [1, "status_500"]])
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("forgets a delivery whose endpoint is removed while it is sent", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, gate.answer)
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      yield* world.remove(endpoint)
+      yield* gate.give(status500)
+      yield* world.settled
+      yield* TestClock.adjust("10 minutes")
+      assert.isUndefined(yield* world.find(endpoint, id))
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+      // The worker is well.
+      const other = yield* world.endpoint()
+      const next = yield* world.publish(other)
+      assert.strictEqual((yield* world.call).delivery, next)
+    }).pipe(Effect.provide(memory)))
+})

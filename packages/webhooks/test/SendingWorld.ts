@@ -1,0 +1,199 @@
+/** What tests of the delivery worker share: endpoints, a network that does what the test says, and a store that can fail. */
+import { StorageError, UnitOfWork } from "@kinora/persistence"
+import { Signature } from "@kinora/webhook-signing"
+import { Clock, DateTime, Effect, Exit, Latch, Layer, Queue, Redacted, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Delivery, DeliveryId, type Outcome } from "../src/Delivery.ts"
+import * as DeliveryWorker from "../src/DeliveryWorker.ts"
+import { EndpointId, type SealedSecret } from "../src/Endpoint.ts"
+import { EventId } from "../src/Event.ts"
+import * as MemoryWebhookStore from "../src/MemoryWebhookStore.ts"
+import { SecretBox } from "../src/SecretBox.ts"
+import { Transport, type TransportRequest } from "../src/Transport.ts"
+import * as Wakeup from "../src/Wakeup.ts"
+import { type EndpointRecord, type Settlement, WebhookStore } from "../src/WebhookStore.ts"
+
+export type Backend = WebhookStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup | SecureRandom.SecureRandom
+
+export const memory: Layer.Layer<Backend> = Layer.mergeAll(
+  MemoryWebhookStore.layer,
+  Wakeup.layer,
+  SecureRandom.layerWebCrypto
+).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+
+/** A request that reached the network, in milliseconds since the world began. */
+export interface Call extends TransportRequest {
+  readonly at: number
+  readonly delivery: string
+  readonly text: string
+}
+
+export const ok: Outcome = { reason: "ok", httpStatus: 200 }
+export const status500: Outcome = { reason: "status_500", httpStatus: 500 }
+
+type Store = WebhookStore["Service"]
+
+/** A world of its own: nothing that happens in it meets another test. */
+export const makeWorld = Effect.gen(function*() {
+  const store = yield* WebhookStore
+  const wakeup = yield* Wakeup.Wakeup
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const random = yield* SecureRandom.SecureRandom
+  const began = yield* Clock.currentTimeMillis
+  const name = yield* random.uuidV7()
+
+  const calls = yield* Queue.unbounded<Call>()
+  const settled = yield* Queue.unbounded<Settlement>()
+  const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
+  const faults: { settle: number; claim: number; due: number } = { settle: 0, claim: 0, due: 0 }
+  const count = { due: 0, claim: 0, settle: 0 }
+  const held = { claims: Latch.makeUnsafe(true) }
+
+  const failing = <K extends keyof typeof faults>(operation: K) =>
+    Effect.suspend(() => {
+      count[operation]++
+      if (faults[operation] === 0) return Effect.void
+      faults[operation]--
+      return new StorageError.StorageError({ operation, reason: "unavailable", cause: "test" })
+    })
+  const watched: Store = {
+    ...store,
+    due: (...args) => Effect.andThen(failing("due"), store.due(...args)),
+    claim: (...args) =>
+      Effect.andThen(failing("claim"), store.claim(...args)).pipe(
+        Effect.tap(() => held.claims.await)
+      ),
+    settle: (settlements) =>
+      Effect.andThen(failing("settle"), store.settle(settlements)).pipe(
+        Effect.tap(() => Queue.offerAll(settled, settlements))
+      )
+  }
+
+  const send = (request: TransportRequest) =>
+    Effect.gen(function*() {
+      const at = (yield* Clock.currentTimeMillis) - began
+      const call: Call = {
+        ...request,
+        at,
+        delivery: request.headers["X-Service-Delivery"] ?? "",
+        text: new TextDecoder().decode(request.body)
+      }
+      yield* Queue.offer(calls, call)
+      return yield* (answers.get(request.url) ?? (() => Effect.succeed(ok)))(call)
+    })
+
+  /** Sealed texts of tests tell what is in them; `broken` cannot be opened. */
+  const box = SecretBox.of({
+    prefix: "sealed:",
+    seal: (_, secret) => Effect.succeed(`sealed:${Redacted.value(secret)}`),
+    open: (endpoint, sealed) =>
+      sealed === "broken"
+        ? Effect.die(new Error(`No key opens a secret of ${endpoint}`))
+        : Effect.succeed(Redacted.make(sealed.slice("sealed:".length)))
+  })
+
+  const services = Layer.mergeAll(
+    Layer.succeed(WebhookStore, WebhookStore.of(watched)),
+    Layer.succeed(Transport, Transport.of({ send })),
+    Layer.succeed(SecretBox, box)
+  )
+
+  let endpoints = 0
+  const save = (record: EndpointRecord) =>
+    atomically(
+      Effect.andThen(store.loadEndpoint(record.endpoint.account, record.endpoint.id), store.saveEndpoint(record))
+    )
+
+  const publishOne = Effect.fnUntraced(function*({ endpoint }: EndpointRecord, n: number) {
+    const createdAt = yield* DateTime.now
+    const event = yield* EventId.make
+    const id = yield* DeliveryId.make
+    yield* atomically(
+      store.publish(
+        [{ id: event, account: endpoint.account, type: "order.paid", data: { n }, createdAt }],
+        [{ id, event, endpoint: endpoint.id }]
+      )
+    )
+    return id
+  }, Effect.provideService(SecureRandom.SecureRandom, random))
+
+  return {
+    calls,
+    /** The next request that reaches the network. */
+    call: Queue.take(calls),
+    /** The next outcome that is stored. */
+    settled: Queue.take(settled),
+    faults,
+    count,
+    /** Closed, it holds claims back that the store has already made. */
+    claims: held.claims,
+    store,
+    wake: wakeup.wake,
+    /** A worker, and how to stop it: its scope closes. */
+    start: Effect.fnUntraced(function*(options: DeliveryWorker.DeliveryWorkerOptions = {}) {
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      const worker = yield* DeliveryWorker.make({ grace: 0, ...options }).pipe(
+        Effect.provide(services),
+        Scope.provide(scope)
+      )
+      return { ...worker, stop: Scope.close(scope, Exit.void) }
+    }),
+    /** What the network does with requests to the endpoint. */
+    answer: (record: EndpointRecord, answer: (call: Call) => Effect.Effect<Outcome>) =>
+      answers.set(record.endpoint.url, answer),
+    endpoint: (options: { readonly account?: string; readonly secrets?: ReadonlyArray<SealedSecret> } = {}) =>
+      Effect.gen(function*() {
+        const createdAt = yield* DateTime.now
+        const record: EndpointRecord = {
+          endpoint: {
+            id: yield* EndpointId.make,
+            account: `${name}-${options.account ?? "account"}`,
+            url: `https://${++endpoints}.${name}.test/`,
+            types: null,
+            status: "enabled",
+            createdAt,
+            secretCreatedAt: createdAt
+          },
+          secrets: options.secrets ?? [{ sealed: `sealed:whsec_${endpoints}`, createdAt, expiresAt: null }]
+        }
+        yield* atomically(store.insertEndpoint(record))
+        return record
+      }).pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
+    save,
+    remove: ({ endpoint }: EndpointRecord) =>
+      atomically(Effect.andThen(store.loadEndpoint(endpoint.account, endpoint.id), store.removeEndpoint(endpoint.id))),
+    /** Publishes an event for the endpoint and tells the workers; answers the delivery's id. */
+    publish: (endpoint: EndpointRecord) => Effect.tap(publishOne(endpoint, 0), () => wakeup.wake),
+    publishMany: (endpoint: EndpointRecord, howMany: number) =>
+      Effect.tap(
+        Effect.forEach(Array.from({ length: howMany }, (_, n) => n), (n) => publishOne(endpoint, n)),
+        () => wakeup.wake
+      ),
+    /** Publishes an event of which the workers are not told. */
+    publishQuietly: (endpoint: EndpointRecord) => publishOne(endpoint, 0),
+    find: Effect.fnUntraced(function*({ endpoint }: EndpointRecord, id: DeliveryId) {
+      const found: Delivery | undefined = yield* atomically(store.loadDelivery(endpoint.account, id))
+      return found
+    }),
+    log: ({ endpoint }: EndpointRecord) => store.listSends(endpoint.id, 100)
+  }
+})
+
+/** Answers that come when the test gives them, to one request each. */
+export const makeGate = Effect.map(Queue.unbounded<Outcome>(), (outcomes) => ({
+  answer: () => Queue.take(outcomes),
+  give: (outcome: Outcome) => Queue.offer(outcomes, outcome)
+}))
+
+/** The `v1` values of a header, and its `t`. */
+export const signatureOf = ({ headers }: Call) => {
+  const parts = (headers["X-Service-Signature"] ?? "").split(",").map((part) => part.split("="))
+  return {
+    t: Number(parts.find(([key]) => key === "t")?.[1]),
+    v1: parts.filter(([key]) => key === "v1").map(([, value]) => value)
+  }
+}
+
+/** The `v1` that a secret makes of a request. */
+export const signedWith = (secret: string, call: Call) =>
+  Effect.promise(async () => (await Signature.makeSigner(secret)).sign(signatureOf(call).t, call.body))
