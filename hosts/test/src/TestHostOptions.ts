@@ -3,6 +3,7 @@ import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
 import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
 import type { Http } from "@kinora/hosting"
+import type { Webhook } from "@kinora/webhook-signing"
 import type { Duration } from "effect"
 
 /** See each member. */
@@ -87,7 +88,7 @@ export interface WebhookRequest {
   /** The raw bytes, which are signed. */
   readonly body: Uint8Array<ArrayBuffer>
   /** What the body says. */
-  readonly json: unknown
+  readonly event: Webhook.Event
   /** When it was sent. */
   readonly at: Date
 }

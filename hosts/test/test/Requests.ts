@@ -4,7 +4,7 @@ import type { Fetch } from "../src/Controls.ts"
 import type { RunningHost } from "../src/RunningHost.ts"
 
 /** A job as it travels. */
-type Job = typeof Generation.Encoded
+export type Job = typeof Generation.Encoded
 
 /** An error as it travels. */
 interface Refusal {

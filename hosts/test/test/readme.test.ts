@@ -5,9 +5,10 @@ import { expect, it } from "vitest"
 await import("../example/effect.ts")
 await import("../example/job.ts")
 await import("../example/models.ts")
+await import("../example/webhook.ts")
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
 
-it.each(["effect", "job", "models"])("the README shows the example %s as it runs", async (name) => {
+it.each(["effect", "job", "models", "webhook"])("the README shows the example %s as it runs", async (name) => {
   expect(await read("../README.md")).toContain(await read(`../example/${name}.ts`))
 })

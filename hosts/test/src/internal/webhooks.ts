@@ -100,7 +100,8 @@ const make = Effect.fnUntraced(function*(
   const send = Effect.fnUntraced(function*(request: Transport.TransportRequest) {
     const seen = seenAt(request, yield* DateTime.nowAsDate)
     const place = sends.push({ ...seen, outcome: null }) - 1
-    const outcome = yield* Effect.race(answer(seen, request), Effect.as(stopping.await, unanswered))
+    const outcome = yield* Effect.race(answer(seen, request), Effect.as(stopping.await, undefined))
+    if (outcome === undefined) return unanswered
     sends[place] = { ...seen, outcome }
     yield* changed.open
     return outcome
@@ -127,7 +128,8 @@ const seenAt = ({ body, headers, url }: Transport.TransportRequest, at: Date): W
   url,
   headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   body: body.slice(),
-  json: JSON.parse(new TextDecoder().decode(body)),
+  // As this product writes it.
+  event: JSON.parse(new TextDecoder().decode(body)),
   at
 })
 
@@ -139,7 +141,7 @@ const unanswered: Delivery.Outcome = { reason: "connect", httpStatus: null }
 
 /** What comes of a send that is answered so. */
 const answerOf = ({ delay = 0, failure, status = 200 }: WebhookAnswer): Effect.Effect<Delivery.Outcome> =>
-  (delay === "hold" ? Effect.never : Effect.sleep(delay)).pipe(
+  (delay === "hold" ? Effect.never : Effect.clockWith((clock) => clock.sleep(Duration.fromInputUnsafe(delay)))).pipe(
     Effect.as<Delivery.Outcome>(
       failure === undefined ? { reason: reasonOf(status), httpStatus: status } : { reason: failure, httpStatus: null }
     ),
