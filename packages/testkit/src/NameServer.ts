@@ -7,7 +7,7 @@ import { once } from "node:events"
 export type RecordType = "A" | "AAAA" | "CNAME"
 
 /**
- * What is said of a name: its addresses of that type, the name that it stands for, that
+ * What is said of a name: its addresses of that type (none where its alias is asked for), the name that it stands for, that
  * there is no such name, that it cannot be told, or nothing at all.
  */
 export type Answer =
@@ -87,10 +87,12 @@ interface Found {
 const nothing: Found = { code: codes.good, records: [] }
 
 const follow = (owner: string, type: RecordType, ask: Ask, links: number): Found | undefined => {
-  const answer = ask(owner, type)
+  // Names are the same in either case.
+  const answer = ask(owner.toLowerCase(), type)
   if (answer === "silence") return undefined
   if (typeof answer === "string") return { code: codes[answer], records: [] }
   if (!("alias" in answer)) {
+    if (type === "CNAME") return nothing
     return { code: codes.good, records: answer.map((address) => record(owner, type, writeAddress(address))) }
   }
   // Who asks for the alias itself gets one, and asks again.
@@ -110,8 +112,7 @@ const readQuestion = (query: Buffer) => {
   }
   const number = query.readUInt16BE(at + 1)
   const type = (["A", "AAAA", "CNAME"] as const).find((type) => numbers[type] === number)
-  // Resolvers may mix the case, so that answers are harder to forge.
-  return { name: labels.join(".").toLowerCase(), type, end: at + 5 }
+  return { name: labels.join("."), type, end: at + 5 }
 }
 
 const record = (owner: string, type: RecordType, data: Buffer): Buffer => {

@@ -9,7 +9,7 @@ import { classify, isAddress } from "./internal/guard/PublicAddress.ts"
 import { hostOf, isPublicName, parse } from "./internal/guard/WebhookUrl.ts"
 
 export { type Lookup, LookupFailed } from "./internal/guard/Lookup.ts"
-export { type AddressKind, classify } from "./internal/guard/PublicAddress.ts"
+export { classify } from "./internal/guard/PublicAddress.ts"
 
 /** Why a URL may not be called. `dns`: its host has no address now. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>("@kinora/webhooks/AddressRefused")(

@@ -14,19 +14,14 @@
 import ipaddr from "ipaddr.js"
 import { isIP } from "node:net"
 
-/** What an address is: `public`, a range of `ipaddr.js`, one that is added here, or no address. */
-export type AddressKind =
-  | "public"
-  | Exclude<ReturnType<ipaddr.IPv4["range"]> | ReturnType<ipaddr.IPv6["range"]>, "unicast">
-  | "unassigned"
-  | "isatap"
-  | "invalid"
-
 /** Whether it is one, as `node:net` knows them. */
 export const isAddress = (text: string): boolean => isIP(text) !== 0
 
-/** Of an address as `node:net` knows them; other notations are for the URL parser to read. */
-export const classify = (address: string): AddressKind => {
+/**
+ * `public`, or else the name of the range: one of `ipaddr.js`, one that is added here, or
+ * `invalid` for what is no address. Odd notations are for the URL parser to read.
+ */
+export const classify = (address: string): string => {
   if (!isAddress(address)) return "invalid"
   const parsed = ipaddr.parse(address)
   const range = parsed.range()
@@ -40,7 +35,7 @@ export const classify = (address: string): AddressKind => {
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-const classifyUnicast6 = (address: ipaddr.IPv6): AddressKind => {
+const classifyUnicast6 = (address: ipaddr.IPv6): string => {
   if (!address.match(globalUnicast)) return "unassigned"
   const [, , , , upper, lower] = address.parts
   // The second lowest bit of the first byte says whether the embedded address is unique; either form is one.

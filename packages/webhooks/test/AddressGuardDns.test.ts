@@ -1,0 +1,220 @@
+import { assert, it } from "@effect/vitest"
+import { NameServer } from "@kinora/testkit"
+import { Effect, Fiber } from "effect"
+import { createServer } from "node:net"
+import * as AddressGuard from "../src/AddressGuard.ts"
+import type { Outcome } from "../src/Delivery.ts"
+import * as UndiciTransport from "../src/UndiciTransport.ts"
+import { listen } from "./receivers.ts"
+
+/**
+ * Listeners where a send could end that should not, on one port of both families, and a
+ * transport behind a guard that knows names from the zone and allows that port.
+ */
+const makeScene = Effect.fnUntraced(function*(zone: NameServer.Zone, options: AddressGuard.AddressGuardOptions = {}) {
+  const names = yield* NameServer.make(zone)
+  const four = yield* listen(createServer((socket) => socket.destroy()))
+  const six = yield* listen(createServer((socket) => socket.destroy()), "::1", four.port)
+  const guard = yield* AddressGuard.make({ nameServers: [names.address], ports: [four.port], ...options })
+  const { send } = yield* Effect.provideService(UndiciTransport.make({}), AddressGuard.AddressGuard, guard)
+  const url = (host: string) => `https://${host}:${four.port}/hook`
+  return {
+    names,
+    check: (host: string) => guard.check(url(host)),
+    send: (host: string) => send({ url: url(host), headers: {}, body: new Uint8Array([1]) }),
+    connections: () => four.connections() + six.connections()
+  }
+})
+
+const blocked: Outcome = { reason: "blocked_address", httpStatus: null }
+const unknown: Outcome = { reason: "dns", httpStatus: null }
+
+/** Answers for one name, by type; all other names do not exist. */
+const only =
+  (host: string, answers: Partial<Record<NameServer.RecordType, NameServer.Answer>>): NameServer.Zone => (name, type) =>
+    name === host ? answers[type] ?? [] : "no_such_name"
+
+it.live("reaches the listener once private addresses are allowed, so that the tests below would see a connection", () =>
+  Effect.gen(function*() {
+    const { connections, send } = yield* makeScene(only("hooks.com", { A: ["127.0.0.1"] }), { allowPrivate: true })
+    assert.strictEqual((yield* send("hooks.com")).reason, "tls")
+    assert.strictEqual(connections(), 1)
+    assert.strictEqual((yield* send("[::1]")).reason, "tls")
+    assert.strictEqual(connections(), 2)
+  }))
+
+it.live("sends nothing to a name that was public when it was checked first and is private now (D44)", () =>
+  Effect.gen(function*() {
+    const { check, connections, names, send } = yield* makeScene((_, type, asked) =>
+      type === "A" ? [asked === 0 ? "93.184.216.34" : "127.0.0.1"] : []
+    )
+    assert.deepStrictEqual((yield* check("hooks.com")).addresses, ["93.184.216.34"])
+    assert.deepStrictEqual(yield* send("hooks.com"), blocked)
+    assert.deepStrictEqual(yield* send("hooks.com"), blocked)
+    // Each send asks, although the answers may be kept for five minutes.
+    assert.strictEqual(names.asked("hooks.com", "A"), 3)
+    assert.strictEqual(names.asked("hooks.com", "AAAA"), 3)
+    assert.strictEqual(connections(), 0)
+  }))
+
+it.live.each<readonly [string, NameServer.Zone, Outcome]>([
+  ["is private", only("hooks.com", { A: ["127.0.0.1"] }), blocked],
+  ["is private in IPv6 only", only("hooks.com", { AAAA: ["::1"] }), blocked],
+  ["is public in IPv4 and private in IPv6", only("hooks.com", { A: ["8.8.8.8"], AAAA: ["::1"] }), blocked],
+  ["is private in IPv4 and public in IPv6", only("hooks.com", { A: ["127.0.0.1"], AAAA: ["2606:4700::1"] }), blocked],
+  ["has a private address among public ones", only("hooks.com", { A: ["8.8.8.8", "127.0.0.1", "1.1.1.1"] }), blocked],
+  ["has a mapped address", only("hooks.com", { AAAA: ["::ffff:7f00:1"] }), blocked],
+  ["has an address behind NAT64", only("hooks.com", { AAAA: ["64:ff9b::7f00:1"] }), blocked],
+  [
+    "stands for one that stands for a private one",
+    (name, type) => {
+      if (name === "hooks.com") return { alias: "a.hooks.net" }
+      if (name === "a.hooks.net") return { alias: "b.hooks.org" }
+      return type === "A" ? ["127.0.0.1"] : []
+    },
+    blocked
+  ],
+  [
+    "stands for localhost",
+    (name, type) => name === "hooks.com" ? { alias: "localhost" } : type === "A" ? ["127.0.0.1"] : [],
+    blocked
+  ],
+  ["stands for itself", () => ({ alias: "hooks.com" }), unknown],
+  ["has no address", only("hooks.com", {}), unknown],
+  ["does not exist", () => "no_such_name", unknown],
+  ["cannot be looked up", () => "failure", unknown],
+  [
+    "is public in IPv4 and cannot be looked up in IPv6",
+    only("hooks.com", { A: ["8.8.8.8"], AAAA: "failure" }),
+    unknown
+  ],
+  [
+    "is public in IPv6 and cannot be looked up in IPv4",
+    only("hooks.com", { A: "failure", AAAA: ["2606:4700::1"] }),
+    unknown
+  ]
+])("sends nothing to a name that %s (D44)", ([, zone, outcome]) =>
+  Effect.gen(function*() {
+    const { connections, names, send } = yield* makeScene(zone)
+    assert.deepStrictEqual(yield* send("hooks.com"), outcome)
+    assert.isAbove(names.asked("hooks.com", "A"), 0)
+    assert.isAbove(names.asked("hooks.com", "AAAA"), 0)
+    assert.strictEqual(connections(), 0)
+  }))
+
+it.live.each([
+  "127.0.0.1",
+  "127.1",
+  "0x7f.1",
+  "2130706433",
+  "017700000001",
+  "127.0.0.1.",
+  "127\u30020\u30020\u30021",
+  "0",
+  "[::1]",
+  "[::]",
+  "[::ffff:127.0.0.1]",
+  "localhost",
+  "localhost.",
+  "x.localhost"
+])("opens no connection for https://%s, and asks nobody for it (D44)", (host) =>
+  Effect.gen(function*() {
+    const { connections, names, send } = yield* makeScene((_, type) => type === "A" ? ["127.0.0.1"] : ["::1"])
+    assert.deepStrictEqual(yield* send(host), blocked)
+    assert.strictEqual(connections(), 0)
+    assert.strictEqual(names.asked(host, "A"), 0)
+  }))
+
+it.live("gives a name server that is silent up in time (D44)", () =>
+  Effect.gen(function*() {
+    const { connections, send } = yield* makeScene(() => "silence", { lookupTimeout: "50 millis" })
+    assert.deepStrictEqual(yield* send("hooks.com"), unknown)
+    assert.strictEqual(connections(), 0)
+  }))
+
+it.live("takes a name that has addresses of one family only, and an international one (D44)", () =>
+  Effect.gen(function*() {
+    const { check } = yield* makeScene((name, type) => {
+      if (name === "four.com") return type === "A" ? ["8.8.8.8"] : []
+      if (name === "six.com") return type === "AAAA" ? ["2606:4700::1"] : []
+      if (name === "xn--mnchen-3ya.de") return type === "A" ? ["9.9.9.9"] : []
+      return name === "alias.com" ? { alias: "four.com" } : "no_such_name"
+    })
+    assert.deepStrictEqual((yield* check("four.com")).addresses, ["8.8.8.8"])
+    assert.deepStrictEqual((yield* check("six.com")).addresses, ["2606:4700::1"])
+    assert.deepStrictEqual((yield* check("münchen.de")).addresses, ["9.9.9.9"])
+    assert.deepStrictEqual((yield* check("alias.com")).addresses, ["8.8.8.8"])
+  }))
+
+it.live("asks once for those who ask for the same at the same moment, and again for whoever comes later", () =>
+  Effect.gen(function*() {
+    const { check, names } = yield* makeScene(only("hooks.com", { A: ["8.8.8.8"] }))
+    yield* Effect.all(Array.from({ length: 20 }, () => check("hooks.com")), { concurrency: 20 })
+    assert.strictEqual(names.asked("hooks.com", "A"), 1)
+    yield* check("hooks.com")
+    assert.strictEqual(names.asked("hooks.com", "A"), 2)
+  }))
+
+it.live("looks a name up for others when the first who asked has gone", () =>
+  Effect.gen(function*() {
+    const { check } = yield* makeScene(only("hooks.com", { A: ["8.8.8.8"] }))
+    const first = yield* Effect.forkChild(check("hooks.com"), { startImmediately: true })
+    const second = yield* Effect.forkChild(check("hooks.com"), { startImmediately: true })
+    yield* Fiber.interrupt(first)
+    assert.deepStrictEqual((yield* Fiber.join(second)).addresses, ["8.8.8.8"])
+  }))
+
+const service: NameServer.Zone = (name, type) => {
+  if (type === "AAAA") return name === "six.com" ? ["2606:4700::1"] : name === "kinora.dev" ? ["2606:4700::1"] : []
+  switch (name) {
+    case "kinora.dev":
+      return ["93.184.216.34"]
+    case "admin.kinora.dev":
+      return ["93.184.216.99"]
+    case "alias.com":
+      return { alias: "second.com" }
+    case "second.com":
+      return { alias: "Admin.Kinora.dev" }
+    case "same.com":
+      return ["8.8.8.8", "93.184.216.34"]
+    case "other.com":
+      return ["8.8.8.8"]
+    default:
+      return []
+  }
+}
+
+it.live.each([
+  "kinora.dev",
+  "KINORA.dev.",
+  "any.thing.kinora.dev",
+  "alias.com",
+  "same.com",
+  "six.com",
+  "93.184.216.34"
+])(
+  "refuses own domains under every name: %s (Endpoint requirements)",
+  (host) =>
+    Effect.gen(function*() {
+      const { check, send } = yield* makeScene(service, { ownDomains: ["Kinora.dev"] })
+      assert.strictEqual((yield* Effect.flip(check(host))).problem, "own_domain")
+      assert.deepStrictEqual(yield* send(host), blocked)
+      assert.deepStrictEqual((yield* check("other.com")).addresses, ["8.8.8.8"])
+    })
+)
+
+it.live("takes hosts that only share addresses with own domains, where that is said", () =>
+  Effect.gen(function*() {
+    const { check } = yield* makeScene(service, { ownDomains: ["kinora.dev"], ownAddresses: false })
+    assert.include((yield* check("same.com")).addresses, "93.184.216.34")
+    assert.strictEqual((yield* Effect.flip(check("alias.com"))).problem, "own_domain")
+  }))
+
+it.live("refuses nobody else because own domains cannot be looked up", () =>
+  Effect.gen(function*() {
+    const { check } = yield* makeScene(
+      (name, type) => name === "other.com" ? (type === "A" ? ["8.8.8.8"] : []) : "failure",
+      { ownDomains: ["kinora.dev"] }
+    )
+    assert.deepStrictEqual((yield* check("other.com")).addresses, ["8.8.8.8"])
+  }))

@@ -1,0 +1,345 @@
+import { assert, it } from "@effect/vitest"
+import { NameServer } from "@kinora/testkit"
+import { Effect, Exit, Fiber, Latch, Scope } from "effect"
+import { gzipSync } from "node:zlib"
+import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
+import type { Outcome } from "../src/Delivery.ts"
+import * as UndiciTransport from "../src/UndiciTransport.ts"
+import { type Listening, makeRawReceiver, makeReceiver } from "./receivers.ts"
+
+/** A transport that reaches receivers on this machine. */
+const makeTransport = Effect.fnUntraced(
+  function*(options: UndiciTransport.UndiciTransportOptions = {}, nameServers?: ReadonlyArray<string>) {
+    const guard = yield* makeGuard({ allowPrivate: true, nameServers })
+    return yield* Effect.provideService(UndiciTransport.make(options), AddressGuard, guard)
+  }
+)
+
+const body = Buffer.from("{\"id\":\"dlv_1\",\"type\":\"order.paid\"}")
+
+const requestTo = ({ port }: Listening, host = "127.0.0.1") => ({
+  url: `http://${host}:${port}/hooks?a=b`,
+  headers: { "Content-Type": "application/json", "X-Service-Signature": "t=1,v1=00", "user-agent": "Service/1.0" },
+  body
+})
+
+const good: Outcome = { reason: "ok", httpStatus: 204 }
+
+it.live("posts the bytes with the headers as they are written, and nothing else that is its own", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeReceiver()
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+    const arrived = receiver.arrived[0]!
+    assert.strictEqual(arrived.path, "/hooks?a=b")
+    assert.deepStrictEqual(arrived.body, body)
+    assert.deepStrictEqual(arrived.rawHeaders, [
+      "host",
+      `127.0.0.1:${receiver.port}`,
+      "connection",
+      "keep-alive",
+      "Content-Type",
+      "application/json",
+      "X-Service-Signature",
+      "t=1,v1=00",
+      "user-agent",
+      "Service/1.0",
+      "content-length",
+      String(body.length)
+    ])
+  }))
+
+it.live.each<readonly [number, Outcome["reason"]]>([
+  [200, "ok"],
+  [201, "ok"],
+  [202, "ok"],
+  [204, "ok"],
+  [299, "ok"],
+  [300, "redirect"],
+  [301, "redirect"],
+  [302, "redirect"],
+  [304, "redirect"],
+  [307, "redirect"],
+  [308, "redirect"],
+  [400, "status_400"],
+  [404, "status_404"],
+  [410, "status_410"],
+  [429, "status_429"],
+  [500, "status_500"],
+  [503, "status_503"],
+  [599, "status_599"]
+])("takes an answer of %d for %s (Endpoint requirements, D45)", ([status, reason]) =>
+  Effect.gen(function*() {
+    const receiver = yield* makeReceiver({ answer: (_, response) => response.writeHead(status).end() })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason, httpStatus: status })
+  }))
+
+it.live("does not follow redirects (D44)", () =>
+  Effect.gen(function*() {
+    const elsewhere = yield* makeReceiver()
+    const receiver = yield* makeReceiver({
+      answer: (_, response) => response.writeHead(307, { location: `http://127.0.0.1:${elsewhere.port}/` }).end()
+    })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "redirect", httpStatus: 307 })
+    assert.strictEqual(elsewhere.connections(), 0)
+  }))
+
+it.live("waits for the answer behind those that only announce it", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeReceiver({
+      answer: (_, response) => {
+        response.writeProcessing()
+        response.writeEarlyHints({ link: "</style.css>; rel=preload" })
+        response.writeHead(204).end()
+      }
+    })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+  }))
+
+const head = "HTTP/1.1 200 OK\r\n"
+
+it.live.each<readonly [string, Outcome, string]>([
+  ["is not HTTP", { reason: "protocol", httpStatus: null }, "SSH-2.0-OpenSSH_9.6\r\n"],
+  ["has a broken head", { reason: "protocol", httpStatus: null }, `${head}no colon\r\n\r\n`],
+  [
+    "has two lengths",
+    { reason: "protocol", httpStatus: null },
+    `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`
+  ],
+  [
+    "has a head of more than 16 KiB",
+    { reason: "protocol", httpStatus: null },
+    `${head}X: ${"x".repeat(17_000)}\r\n\r\n`
+  ],
+  [
+    "wants another protocol",
+    { reason: "protocol", httpStatus: null },
+    "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+  ],
+  ["has a broken body", { reason: "protocol", httpStatus: 200 }, `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ["ends within its head", { reason: "protocol", httpStatus: null }, `${head}X: x`],
+  ["ends before its length", { reason: "protocol", httpStatus: 200 }, `${head}Content-Length: 10\r\n\r\nab`],
+  ["is none", { reason: "connect", httpStatus: null }, ""],
+  ["ends with the connection", { reason: "ok", httpStatus: 200 }, `${head}\r\nbody`],
+  ["is of HTTP/1.0", { reason: "ok", httpStatus: 200 }, "HTTP/1.0 200 OK\r\n\r\nbody"]
+])("says of an answer that %s what it is (D45)", ([, outcome, bytes]) =>
+  Effect.gen(function*() {
+    const receiver = yield* makeRawReceiver((socket) => socket.end(bytes))
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), outcome)
+    yield* receiver.idle.await
+  }))
+
+it.live("gives up connections that are refused, reset, or reset within the answer (D45)", () =>
+  Effect.gen(function*() {
+    const { send } = yield* makeTransport()
+    const gone = yield* Effect.scoped(makeReceiver())
+    assert.deepStrictEqual(yield* send(requestTo(gone)), { reason: "connect", httpStatus: null })
+    const resetting = yield* makeRawReceiver((socket) => socket.resetAndDestroy())
+    assert.deepStrictEqual(yield* send(requestTo(resetting)), { reason: "connect", httpStatus: null })
+    const within = yield* makeRawReceiver((socket) =>
+      socket.write(`${head}Content-Length: 10\r\n\r\nab`, () => socket.resetAndDestroy())
+    )
+    assert.strictEqual((yield* send(requestTo(within))).reason, "connect")
+  }))
+
+it.live("gives up on a receiver that does not answer in time, and closes the connection (Endpoint requirements)", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeRawReceiver(() => {})
+    const { send } = yield* makeTransport({ timeout: "100 millis" })
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "timeout", httpStatus: null })
+    yield* receiver.idle.await
+  }))
+
+it.live("counts the body in the time of a good answer, and not in that of another (Endpoint requirements)", () =>
+  Effect.gen(function*() {
+    const drip = (status: number) =>
+      makeRawReceiver((socket) => {
+        socket.write(`HTTP/1.1 ${status} Slow\r\nContent-Length: 1000\r\n\r\n`)
+        const timer = setInterval(() => socket.write("x"), 10)
+        socket.on("close", () => clearInterval(timer))
+      })
+    const { send } = yield* makeTransport({ timeout: "200 millis" })
+    const [slow, failing] = [yield* drip(200), yield* drip(500)]
+    assert.deepStrictEqual(yield* send(requestTo(slow)), { reason: "timeout", httpStatus: 200 })
+    assert.deepStrictEqual(yield* send(requestTo(failing)), { reason: "status_500", httpStatus: 500 })
+    yield* slow.idle.await
+    yield* failing.idle.await
+  }))
+
+it.live("gives up on a head that never ends (Endpoint requirements)", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeRawReceiver((socket) => {
+      socket.write(head)
+      const more = () => socket.destroyed || socket.write(`X-More: ${"x".repeat(1_000)}\r\n`, more)
+      more()
+    })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "protocol", httpStatus: null })
+    yield* receiver.idle.await
+  }))
+
+it.live("reads 64 KiB of an endless body, and closes the connection (D44)", () =>
+  Effect.gen(function*() {
+    let written = 0
+    const receiver = yield* makeRawReceiver((socket) => {
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+      const chunk = `1000\r\n${"x".repeat(4_096)}\r\n`
+      const more = () => {
+        if (socket.destroyed) return
+        written += 4_096
+        socket.write(chunk, more)
+      }
+      more()
+    })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "ok", httpStatus: 200 })
+    yield* receiver.idle.await
+    // What was on its way fills the buffers of both ends.
+    assert.isBelow(written, 16 * 1024 ** 2)
+  }))
+
+it.live("takes a compressed body for the bytes that it is (D44)", () =>
+  Effect.gen(function*() {
+    const packed = gzipSync(Buffer.alloc(32 * 1024 ** 2))
+    const receiver = yield* makeReceiver({
+      answer: (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed)
+    })
+    const { send } = yield* makeTransport({ answerBytesMax: packed.length + 1 })
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "ok", httpStatus: 200 })
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "ok", httpStatus: 200 })
+    assert.strictEqual(receiver.connections(), 1)
+  }))
+
+it.live("sends over a connection that is open already", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeReceiver()
+    const { send } = yield* makeTransport()
+    for (let nth = 0; nth < 20; nth++) assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+    assert.strictEqual(receiver.connections(), 1)
+  }))
+
+it.live("sends over a new connection when the old one was closed meanwhile", () =>
+  Effect.gen(function*() {
+    // Says that it keeps the connection, and does not.
+    const receiver = yield* makeReceiver({
+      answer: (request, response) => response.writeHead(204).end(() => request.socket.destroy())
+    })
+    const other = yield* makeReceiver()
+    const { send } = yield* makeTransport()
+    for (let nth = 0; nth < 20; nth++) {
+      assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+      yield* receiver.idle.await
+      // Whoever has heard from another receiver since then has heard of the end as well.
+      yield* send(requestTo(other))
+    }
+    assert.strictEqual(receiver.connections(), 20)
+  }))
+
+it.live("does not write a request again that a receiver may have taken (Delivery schedule)", () =>
+  Effect.gen(function*() {
+    let requests = 0
+    const receiver = yield* makeReceiver({
+      answer: (request, response) => {
+        requests++
+        if (requests === 1) response.writeHead(204).end()
+        else request.socket.destroy()
+      }
+    })
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason: "connect", httpStatus: null })
+    assert.deepStrictEqual([requests, receiver.connections()], [2, 1])
+  }))
+
+it.live("closes a connection that waits for too long, and those beyond the limit", () =>
+  Effect.gen(function*() {
+    const { send } = yield* makeTransport({ idleTime: "50 millis" })
+    const receiver = yield* makeReceiver()
+    yield* send(requestTo(receiver))
+    yield* receiver.idle.await
+
+    const bounded = yield* makeTransport({ idleConnectionsMax: 1, idleTime: "1 minute" })
+    const [one, other] = [yield* makeReceiver(), yield* makeReceiver()]
+    yield* bounded.send(requestTo(one))
+    yield* bounded.send(requestTo(other))
+    yield* one.idle.await
+    assert.strictEqual(other.open(), 1)
+  }))
+
+it.live("closes the connection of a send that is interrupted", () =>
+  Effect.gen(function*() {
+    const arrived = yield* Latch.make()
+    const receiver = yield* makeRawReceiver(() => arrived.openUnsafe())
+    const { send } = yield* makeTransport()
+    const sending = yield* Effect.forkChild(send(requestTo(receiver)))
+    yield* arrived.await
+    yield* Fiber.interrupt(sending)
+    yield* receiver.idle.await
+  }))
+
+it.live("leaves no connection behind when it is closed", () =>
+  Effect.gen(function*() {
+    const arrived = yield* Latch.make()
+    const quick = yield* makeReceiver()
+    const silent = yield* makeRawReceiver(() => arrived.openUnsafe())
+    const scope = yield* Scope.make()
+    const { send } = yield* Scope.provide(makeTransport({ idleTime: "1 minute" }), scope)
+    yield* Effect.all([send(requestTo(quick)), send(requestTo(quick))], { concurrency: 2 })
+    assert.strictEqual(quick.open(), 2)
+    const sending = yield* Effect.forkChild(send(requestTo(silent)))
+    yield* arrived.await
+    yield* Scope.close(scope, Exit.void)
+    yield* quick.idle.await
+    yield* silent.idle.await
+    assert.strictEqual((yield* Fiber.join(sending)).reason, "connect")
+  }))
+
+it.live("connects to the address that was checked, and to no other (D44)", () =>
+  Effect.gen(function*() {
+    const checked = yield* makeReceiver({ host: "127.0.0.2" })
+    const other = yield* makeReceiver({ host: "127.0.0.3", port: checked.port })
+    const names = yield* NameServer.make((_, type, asked) =>
+      type === "A" ? [asked === 0 ? "127.0.0.2" : "127.0.0.3"] : []
+    )
+    const { send } = yield* makeTransport({}, [names.address])
+    assert.deepStrictEqual(yield* send(requestTo(checked, "receiver.dev")), good)
+    assert.strictEqual(checked.arrived[0]?.address, "127.0.0.2")
+    assert.strictEqual(names.asked("receiver.dev", "A"), 1)
+    assert.strictEqual(other.connections(), 0)
+
+    // A connection to what the name does not resolve to any more is not used again.
+    assert.deepStrictEqual(yield* send(requestTo(checked, "receiver.dev")), good)
+    assert.strictEqual(names.asked("receiver.dev", "A"), 2)
+    assert.deepStrictEqual([checked.arrived.length, other.arrived.length], [1, 1])
+  }))
+
+it.live("tries the next address of a host when one does not answer", () =>
+  Effect.gen(function*() {
+    const receiver = yield* makeReceiver({ host: "127.0.0.3" })
+    const names = yield* NameServer.make((_, type) => type === "A" ? ["127.0.0.2", "127.0.0.3"] : [])
+    const { send } = yield* makeTransport({}, [names.address])
+    assert.deepStrictEqual(yield* send(requestTo(receiver, "receiver.dev")), good)
+  }))
+
+it.live("knows no proxy", () =>
+  Effect.gen(function*() {
+    const proxy = yield* makeReceiver()
+    const receiver = yield* makeReceiver()
+    const names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`
+      }),
+      () =>
+        Effect.sync(() => {
+          for (const name of names) delete process.env[name]
+        })
+    )
+    const { send } = yield* makeTransport()
+    assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+    assert.strictEqual(proxy.connections(), 0)
+  }))

@@ -1,0 +1,113 @@
+/** Receivers on this machine, for what reaches the network. */
+import type { Certificates } from "@kinora/testkit"
+import { Effect, Latch, type Scope } from "effect"
+import { once } from "node:events"
+import { createServer as createHttp, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
+import { createServer as createHttps } from "node:https"
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
+
+/** A server that listens. */
+export interface Listening {
+  readonly port: number
+  /** How many connections reached it. */
+  readonly connections: () => number
+  /** Connections that are open now. */
+  readonly open: () => number
+  /** Opens when the last connection is closed. */
+  readonly idle: Latch.Latch
+}
+
+/** Listens until the scope closes, on any port unless one is named. */
+export const listen = (server: Server, host = "127.0.0.1", port = 0): Effect.Effect<Listening, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    let connections = 0
+    const sockets = new Set<Socket>()
+    const idle = Latch.makeUnsafe(true)
+    server.on("connection", (socket: Socket) => {
+      connections++
+      sockets.add(socket)
+      idle.closeUnsafe()
+      socket.on("error", () => {})
+      socket.on("close", () => {
+        sockets.delete(socket)
+        if (sockets.size === 0) idle.openUnsafe()
+      })
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(async () => {
+        server.listen(port, host)
+        await once(server, "listening")
+      }),
+      () =>
+        Effect.promise(async () => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+          await once(server, "close")
+        })
+    )
+    return {
+      port: (server.address() as AddressInfo).port,
+      connections: () => connections,
+      open: () => sockets.size,
+      idle
+    }
+  })
+
+/** A request as it arrived. */
+export interface Arrived {
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly path: string | undefined
+  readonly body: Buffer
+  /** The address that it came to. */
+  readonly address: string | undefined
+  /** The name that the TLS client asked for; `false`: none. */
+  readonly servername: string | false | null | undefined
+  readonly alpn: string | false | null | undefined
+}
+
+/** An HTTP receiver that keeps what arrives. */
+export interface Receiver extends Listening {
+  readonly arrived: ReadonlyArray<Arrived>
+}
+
+/** What a receiver is. */
+export interface ReceiverOptions {
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly certificate?: Certificates.Certificate | undefined
+  /** Called when the body is there. Default: 204. */
+  readonly answer?: RequestListener | undefined
+}
+
+export const makeReceiver = Effect.fnUntraced(function*(options: ReceiverOptions = {}) {
+  const arrived: Array<Arrived> = []
+  const answer = options.answer ?? ((_, response) => response.writeHead(204).end())
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await readBody(request)
+    const socket = request.socket as TLSSocket
+    arrived.push({
+      rawHeaders: request.rawHeaders,
+      path: request.url,
+      body,
+      address: socket.localAddress,
+      servername: socket.servername,
+      alpn: socket.alpnProtocol
+    })
+    answer(request, response)
+  }
+  const listener: RequestListener = (request, response) => void receive(request, response)
+  const server = options.certificate === undefined ? createHttp(listener) : createHttps(options.certificate, listener)
+  const listening = yield* listen(server, options.host, options.port)
+  return { ...listening, arrived } satisfies Receiver
+})
+
+/** A receiver that does what it likes with each connection, when the first bytes are there. */
+export const makeRawReceiver = (onRequest: (socket: Socket) => void): Effect.Effect<Listening, never, Scope.Scope> =>
+  listen(createTcp((socket) => socket.once("data", () => onRequest(socket))))
+
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
