@@ -4,7 +4,9 @@ import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { Stripe } from "stripe"
 import { issue, type OrderEvent, receive, send } from "../example/orders.ts"
+import { Signature } from "../src/index.ts"
 
 /** A customer's server, what it keeps, and what it logs. */
 const open = async (secrets: ReadonlyArray<string | undefined>) => {
@@ -54,4 +56,25 @@ it("the README shows the examples as they run", async () => {
   for (const example of ["next", "node", "express", "fastify", "hono", "orders"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
+})
+
+it("the guide for receivers shows two of them", async () => {
+  const guide = await read("../../../docs/webhooks.md")
+  for (const example of ["next", "express"]) assert.include(guide, await read(`../example/${example}.ts`))
+})
+
+it("the guide's example of a signature is right", async () => {
+  const guide = await read("../../../docs/webhooks.md")
+  const [, secret, body, header] = /^```\n(whsec_.*)\n(.*)\n(t=.*)\n```$/m.exec(guide)!
+  const [, timestamp] = /^t=([0-9]+)/.exec(header!)!
+  assert.strictEqual(await Signature.sign({ body: body!, secret: secret!, timestamp: Number(timestamp) }), header)
+  const event: unknown = Stripe.webhooks.constructEvent(
+    body!,
+    header!,
+    secret!,
+    undefined,
+    undefined,
+    Number(timestamp) * 1000
+  )
+  assert.deepStrictEqual(event, JSON.parse(body!))
 })
