@@ -19,8 +19,10 @@ import {
 } from "./AdminAccount.ts"
 import { AdminConflictResponse } from "./AdminError.ts"
 import { AccountCount, AdminLot, AdminTransactionList, AdminVerification, GrantLotRequest } from "./AdminLedger.ts"
+import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { NotFoundResponse, PayloadTooLargeResponse, UnsupportedMediaTypeResponse } from "./ApiError.ts"
 import { complete } from "./internal/adminOpenApi.ts"
+import { shownOnce } from "./internal/shownOnce.ts"
 
 const id = { id: Schema.String }
 const keyId = { ...id, key_id: Schema.String }
@@ -72,7 +74,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
   HttpApiEndpoint.post("createKey", "/accounts/:id/keys", {
     params: id,
     payload: CreateKeyRequest,
-    success: AdminNewKey.pipe(HttpApiSchema.status(201)),
+    success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
     error: [NotFoundResponse, AdminConflictResponse, ...badBody]
   }).annotateMerge(OpenApi.annotations({
     summary: "Create an API key",
@@ -192,6 +194,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminKeys)
   .add(AdminPlans)
   .add(AdminLedger)
+  .add(AdminWebhooks)
   .middleware(Envelope)
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
@@ -199,7 +202,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
     title: "Kinora for operators",
     version: "1.0.0",
     description:
-      "Accounts, keys, plans, balances, credits and the books of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
+      "Accounts, keys, plans, balances, credits, the books and the webhooks of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
       "everything here is 404 `not_found`. Every error is the envelope `{ error: { code, message, plan, details } }`. " +
       "An unknown id, well-formed or not, is 404 `not_found`; so is an unknown path. A known path with another method " +
       "is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` at the end of a path changes nothing.",

@@ -5,7 +5,7 @@ import { document } from "../src/AdminOpenApiDocument.ts"
 import * as Public from "../src/OpenApiDocument.ts"
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  (["get", "post", "put", "delete"] as const).flatMap((method) => {
+  (["get", "post", "put", "patch", "delete"] as const).flatMap((method) => {
     const operation = item[method]
     return operation === undefined ? [] : [{ name: `${method} ${path}`, ...operation }]
   })
@@ -38,7 +38,17 @@ it.effect("describes every operation of D50's first part, and none of the interf
       "post /accounts/{id}/deposits",
       "post /accounts/{id}/lots",
       "get /generations/{id}/ledger",
-      "post /ledger/verify"
+      "post /ledger/verify",
+      "get /accounts/{id}/webhook-endpoints",
+      "post /accounts/{id}/webhook-endpoints",
+      "get /accounts/{id}/webhook-endpoints/{endpoint_id}",
+      "patch /accounts/{id}/webhook-endpoints/{endpoint_id}",
+      "delete /accounts/{id}/webhook-endpoints/{endpoint_id}",
+      "post /accounts/{id}/webhook-endpoints/{endpoint_id}/rotate",
+      "post /accounts/{id}/webhook-endpoints/{endpoint_id}/test",
+      "get /accounts/{id}/webhook-endpoints/{endpoint_id}/sends",
+      "get /accounts/{id}/webhook-endpoints/{endpoint_id}/deliveries",
+      "post /accounts/{id}/webhook-deliveries/{delivery_id}/resend"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))
@@ -58,4 +68,21 @@ it.effect("documents numbers in headers and queries as integers, and bodies as c
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       if ("properties" in schema) assert.propertyVal(schema, "additionalProperties", false, name)
     }
+  }))
+
+it.effect("says of every answer with a secret that nobody on the way may keep it", () =>
+  Effect.sync(() => {
+    const told = operations.flatMap(({ name, responses }) =>
+      Object.values(responses).some(({ headers }) => headers !== undefined && "Cache-Control" in headers) ? [name] : []
+    )
+    assert.deepStrictEqual(told.map((name) => name.split("/").at(-1)), ["keys", "webhook-endpoints", "rotate"])
+  }))
+
+it.effect("describes every parameter, also where two operations have one of the same name", () =>
+  Effect.sync(() => {
+    for (const { name, parameters } of operations) {
+      for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)
+    }
+    const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
+    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [10_000, 100])
   }))

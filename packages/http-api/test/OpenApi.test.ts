@@ -136,7 +136,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     height: "int64",
     expires_at: "date-time"
   },
-  GenerationList: { data: "Generation[]", next_cursor: "string|null" }
+  GenerationList: { data: "Generation[]", next_cursor: "string|null" },
+  WebhookEvent: { id: "string", type: "string", created_at: "date-time", data: "object" }
 }
 
 /** Schemas that accept properties which they do not name (D5). */
@@ -151,6 +152,12 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>
   readonly required?: ReadonlyArray<string>
   readonly additionalProperties?: unknown
+}
+
+/** What the document says of a webhook. */
+interface Webhook {
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: { readonly const?: string } }>
+  readonly requestBody: { readonly content: unknown }
 }
 
 const typeOf = (node: Node): string =>
@@ -236,4 +243,29 @@ it.effect("documents 504 of the image endpoint with its waits (D20)", () =>
   Effect.sync(() => {
     const { headers } = document.paths["/v1/images/generations"]?.post?.responses[504] ?? {}
     assert.includeMembers(Object.keys(headers ?? {}), ["Retry-After", "retry-after-ms"])
+  }))
+
+it.effect("describes the webhooks of the interface, with their headers and the body of each (Events)", () =>
+  Effect.sync(() => {
+    const { webhooks } = document as { readonly webhooks?: Readonly<Record<string, { readonly post: Webhook }>> }
+    assert.deepStrictEqual(Object.keys(webhooks ?? {}), [
+      "generation.started",
+      "generation.completed",
+      "generation.failed"
+    ])
+    for (const [type, { post: { parameters, requestBody } }] of Object.entries(webhooks ?? {})) {
+      assert.deepStrictEqual(parameters.map(({ name }) => name), [
+        "User-Agent",
+        "X-Service-Event",
+        "X-Service-Delivery",
+        "X-Service-Signature"
+      ])
+      assert.strictEqual(parameters[1]?.schema.const, type)
+      const body = { schema: { $ref: "#/components/schemas/WebhookEvent" } }
+      assert.deepStrictEqual(requestBody.content, { "application/json": body })
+    }
+    const event = document.components.schemas["WebhookEvent"] as Node
+    assert.deepStrictEqual(event.properties?.["data"]?.properties, {
+      generation: { $ref: "#/components/schemas/Generation" }
+    })
   }))

@@ -9,6 +9,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
+import type { Webhooks } from "@kinora/webhooks"
 import { type FileSystem, Layer, type Path } from "effect"
 import type { Digest } from "effect/crypto"
 import type { Etag, HttpPlatform, HttpRouter } from "effect/http"
@@ -20,6 +21,7 @@ import * as Document from "./internal/admin/document.ts"
 import * as Keys from "./internal/admin/keys.ts"
 import * as Books from "./internal/admin/ledger.ts"
 import * as Plans from "./internal/admin/plans.ts"
+import * as WebhookEndpoints from "./internal/admin/webhooks.ts"
 import * as SchemaErrors from "./internal/schemaErrors.ts"
 
 /** What the routes are built on. The last line is what `HttpServer.layerServices` and every server provide. */
@@ -30,6 +32,7 @@ export type Requirements =
   | Ledger.Ledger
   | RateLimit.RateLimit
   | UnitOfWork.UnitOfWork
+  | Webhooks.Webhooks
   | HttpRouter.HttpRouter
   | Etag.Generator
   | FileSystem.FileSystem
@@ -41,7 +44,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
   const all = { ...defaults, ...options }
   if (all.adminToken === undefined) return Layer.empty
   const api = HttpApiBuilder.layer(AdminApi).pipe(
-    Layer.provide([Accounting.layer, Keys.layer, Plans.layer, Books.layer]),
+    Layer.provide([Accounting.layer, Keys.layer, Plans.layer, Books.layer, WebhookEndpoints.layer]),
     Layer.provide([SchemaErrors.layer, Authentication.layer(all, all.adminToken)])
   )
   return Layer.mergeAll(api, Document.layer)

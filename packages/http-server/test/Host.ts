@@ -18,8 +18,9 @@ import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
 import { BlobStore, UrlSigner } from "@kinora/storage"
+import { AddressGuard, MemoryWebhookStore, SecretBox, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema, type Scope, Stream } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as AdminRoutes from "../src/AdminRoutes.ts"
@@ -59,6 +60,23 @@ export const pixel = Uint8Array.from(
   (letter) => letter.charCodeAt(0)
 )
 
+/** Webhooks, with names of which those in `.internal.example.com` stand for private addresses. */
+const webhooks = Webhooks.layer.pipe(
+  Layer.provide(Layer.mergeAll(
+    AddressGuard.layerWith({
+      ownDomains: ["api.example.com"],
+      lookup: {
+        addresses: (host) => Effect.succeed([host.endsWith(".internal.example.com") ? "10.0.0.1" : "1.1.1.1"]),
+        aliases: () => Effect.succeed([])
+      },
+      ownAddresses: false
+    }),
+    SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
+    WebhookWakeup.layer
+  )),
+  Layer.provide(Aead.layerWebCrypto)
+)
+
 /** Everything but the server. */
 export const services = Layer.mergeAll(
   Generations.layer,
@@ -69,14 +87,15 @@ export const services = Layer.mergeAll(
   Budget.layer
 )
   .pipe(
-    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer, webhooks)),
     Layer.provideMerge(Layer.mergeAll(
       MemoryAccountStore.layer,
       MemoryLedgerStore.layer,
       MemorySchedulerStore.layer,
       MemoryIdempotencyStore.layer,
       MemoryGenerationStore.layer,
-      MemoryRateLimitStore.layer
+      MemoryRateLimitStore.layer,
+      MemoryWebhookStore.layer
     )),
     Layer.provideMerge(Layer.mergeAll(
       UnitOfWork.layerMemory,

@@ -1,10 +1,11 @@
 /**
  * Completes the generated OpenAPI document where the generator cannot know what
  * travels: numbers in headers and queries, headers that every response carries,
- * event streams, forms, partial content, and HEAD.
+ * event streams, forms, partial content, HEAD, and webhooks.
  */
 import type { OpenApi } from "effect/http-api"
 import { dropImpossible, simplify } from "./operations.ts"
+import { webhooks } from "./webhooks.ts"
 
 /** Makes `spec` tell the whole truth. Changes it in place. */
 export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
@@ -26,6 +27,9 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   }
   addEventHeaders(spec.paths["/v1/generations/{id}/events"]?.get)
   addForm(spec.paths["/v1/uploads"]?.post)
+  // The generator's type of the document does not know them.
+  Object.assign(spec, { webhooks: webhooks() })
+  spec.tags.push({ name: "webhooks", description: "What is sent to an account's webhook endpoints." })
   simplify(spec)
   dropUnused(spec)
   return spec

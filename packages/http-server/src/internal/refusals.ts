@@ -137,6 +137,9 @@ export const ResultExpired = ({ expiredAt }: Refused.ResultExpired) =>
     new Gone({ error: bodyOf("result_expired", { details: { expired_at: DateTime.formatIso(expiredAt) } }) })
   )
 
+/** Domains end their messages as they like. */
+export const sentence = (text: string): string => text.endsWith(".") ? text : `${text}.`
+
 /** 503 for storage that may come back; a defect otherwise. */
 export const unavailable = (error: StorageError): Effect.Effect<never, ServiceUnavailable> =>
   error.isRetryable
@@ -165,9 +168,6 @@ const pausedModelMillis = 30_000
 const fullUploadsMillis = 60_000
 
 const unknownGeneration = Effect.fail(new NotFoundError({ error: bodyOf("not_found") }))
-
-/** Domains end their messages as they like. */
-const sentence = (text: string) => text.endsWith(".") ? text : `${text}.`
 
 /** An id that is none can be as long as a body. */
 const shorten = (text: string) => text.length > 128 ? `${text.slice(0, 128)}…` : text

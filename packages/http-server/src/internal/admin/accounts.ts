@@ -3,7 +3,6 @@ import { Accounts } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { unavailable } from "../refusals.ts"
 import { toWire } from "./accountView.ts"
 import * as Refusals from "./refusals.ts"
 
@@ -22,12 +21,7 @@ export const layer = HttpApiBuilder.group(
             yield* Effect.logInfo("An operator created an account", { account: account.id })
             return toWire(account)
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { EmailInvalid: Refusals.EmailInvalid, EmailTaken: Refusals.EmailTaken },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("EmailInvalid", "EmailTaken")
         )
       )
       .handle(
@@ -36,12 +30,7 @@ export const layer = HttpApiBuilder.group(
           function*({ params }) {
             return toWire(yield* accounts.get(yield* Refusals.accountIdOf(params.id)))
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
       .handle(
@@ -52,12 +41,7 @@ export const layer = HttpApiBuilder.group(
             yield* Effect.logInfo("An operator suspended an account", { account: account.id })
             return toWire(account)
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
       .handle(
@@ -68,12 +52,7 @@ export const layer = HttpApiBuilder.group(
             yield* Effect.logInfo("An operator resumed an account", { account: account.id })
             return toWire(account)
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
   })

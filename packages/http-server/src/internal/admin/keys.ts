@@ -4,8 +4,8 @@ import * as ApiKey from "@kinora/accounts/ApiKey"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { unavailable } from "../refusals.ts"
 import * as Refusals from "./refusals.ts"
+import { shownOnce } from "./shownOnce.ts"
 
 /** The handlers. */
 export const layer = HttpApiBuilder.group(
@@ -21,18 +21,9 @@ export const layer = HttpApiBuilder.group(
             const account = yield* Refusals.accountIdOf(params.id)
             const { key, record: { createdAt, id, name, prefix } } = yield* accounts.createKey(account, payload.name)
             yield* Effect.logInfo("An operator created an API key", { account, key: id })
-            return { id, name, prefix, key: Redacted.value(key), created_at: createdAt }
+            return shownOnce({ id, name, prefix, key: Redacted.value(key), created_at: createdAt })
           },
-          Effect.catchReasons(
-            "AccountsError",
-            {
-              AccountNotFound: Refusals.AccountNotFound,
-              KeyNameInvalid: Refusals.KeyNameInvalid,
-              TooManyKeys: Refusals.TooManyKeys
-            },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound", "KeyNameInvalid", "TooManyKeys")
         )
       )
       .handle(
@@ -42,12 +33,7 @@ export const layer = HttpApiBuilder.group(
             const keys = yield* accounts.listKeys(yield* Refusals.accountIdOf(params.id))
             return { data: keys.map(toWire) }
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
       .handle(
@@ -55,13 +41,11 @@ export const layer = HttpApiBuilder.group(
         Effect.fnUntraced(
           function*({ params }) {
             const account = yield* Refusals.accountIdOf(params.id)
-            const key = ApiKey.KeyId.parse(params.key_id)
-            if (key === undefined) return yield* Refusals.notFound
+            const key = yield* Refusals.idOf(ApiKey.KeyId.parse, params.key_id)
             yield* accounts.revokeKey(account, key)
             yield* Effect.logInfo("An operator revoked an API key", { account, key })
           },
-          Effect.catchReasons("AccountsError", { KeyNotFound: Refusals.KeyNotFound }, Refusals.unexpected),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("KeyNotFound")
         )
       )
   })

@@ -11,7 +11,6 @@ import type { Transaction } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Result, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { unavailable } from "../refusals.ts"
 import * as Refusals from "./refusals.ts"
 
 /** The handlers. */
@@ -53,12 +52,7 @@ export const layer = HttpApiBuilder.group(
               status: _tag === "Granted" ? 201 : 200
             })
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
       .handle(
@@ -71,7 +65,7 @@ export const layer = HttpApiBuilder.group(
             const transactions = yield* ledger.entries({ account: generation.account, reference: generation.id })
             return { data: transactions.toReversed().map(transactionOf) }
           },
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer()
         )
       )
       .handle(
@@ -84,12 +78,7 @@ export const layer = HttpApiBuilder.group(
             )
             return { ...found, next_cursor: next ?? null }
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound")
         )
       )
   })

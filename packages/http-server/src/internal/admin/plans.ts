@@ -8,7 +8,6 @@ import { UnitOfWork } from "@kinora/persistence"
 import { type DateTime, Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { unavailable } from "../refusals.ts"
 import { toWire } from "./accountView.ts"
 import * as Refusals from "./refusals.ts"
 
@@ -29,8 +28,7 @@ export const layer = HttpApiBuilder.group(
         yield* Effect.logInfo("An operator set a plan", { account: id, group, tier })
         return toWire(account)
       },
-      Effect.catchReasons("AccountsError", { AccountNotFound: Refusals.AccountNotFound }, Refusals.unexpected),
-      Effect.catchTag("StorageError", unavailable)
+      Refusals.answer("AccountNotFound")
     )
 
     return handlers
@@ -47,12 +45,7 @@ export const layer = HttpApiBuilder.group(
             if (isNew) yield* Effect.logInfo("An operator deposited", { account: id, cents })
             return HttpServerResponse.jsonUnsafe(encodeDeposit(depositOf(movement)), { status: isNew ? 201 : 200 })
           },
-          Effect.catchReasons(
-            "AccountsError",
-            { AccountNotFound: Refusals.AccountNotFound, ReferenceReused: Refusals.ReferenceReused },
-            Refusals.unexpected
-          ),
-          Effect.catchTag("StorageError", unavailable)
+          Refusals.answer("AccountNotFound", "ReferenceReused")
         )
       )
   })
