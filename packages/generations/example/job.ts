@@ -8,8 +8,9 @@ import { Media } from "@kinora/media"
 import { UnitOfWork } from "@kinora/persistence"
 import { MemorySchedulerStore, Scheduler, Wakeup, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { DateTime, Effect, Layer, Stream } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import { AddressGuard, MemoryWebhookStore, SecretBox, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
+import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
 
 /** Asks for a picture in the account's name. The same request twice is one job. */
 const request = Effect.fnUntraced(function*(account: Account, key: string, prompt: string) {
@@ -56,9 +57,19 @@ export const example = Effect.fn("example")(function*(account: Account) {
   }
 })
 
+/** Records what accounts are told, and where. What sends it is `DeliveryWorker`. */
+const webhooks = Webhooks.layer.pipe(
+  Layer.provide(Layer.mergeAll(
+    AddressGuard.layerWith(),
+    SecretBox.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] }),
+    WebhookWakeup.layer
+  )),
+  Layer.provide(Aead.layerWebCrypto)
+)
+
 /** The use-cases and all that they are built on, in memory. */
 export const layer = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer, webhooks)),
   Layer.provideMerge(Layer.mergeAll(
     Catalog.layer(DefaultModels.models.map((model) => ({ ...model, driver: { name: "scripted" } }))),
     Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(Layer.provide(ScriptedGenerator.layerControl())),
@@ -75,7 +86,8 @@ export const layer = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pi
     MemoryGenerationStore.layer,
     MemoryLedgerStore.layer,
     MemorySchedulerStore.layer,
-    MemoryIdempotencyStore.layer
+    MemoryIdempotencyStore.layer,
+    MemoryWebhookStore.layer
   )),
   Layer.provideMerge(UnitOfWork.layerMemory)
 )

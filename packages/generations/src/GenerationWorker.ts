@@ -3,9 +3,11 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
+import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { type Cause, DateTime, type Duration, Effect } from "effect"
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
+import * as GenerationEvent from "./GenerationEvent.ts"
 import { GenerationStore } from "./GenerationStore.ts"
 import { type EndCommand, makeEndAll } from "./internal/ending.ts"
 import * as Failures from "./internal/failures.ts"
@@ -27,6 +29,7 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
   const blobs = yield* BlobStore
   const changes = yield* Changes
   const store = yield* GenerationStore
+  const webhooks = yield* Webhooks
   const produce = yield* makeProduce(options)
   const endAll = yield* makeEndAll
 
@@ -52,6 +55,8 @@ export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorker
     claimed: Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
       const at = yield* DateTime.now
       const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
+      // A job that is taken over was told of when it started first (D7).
+      yield* webhooks.publish(GenerationEvent.ofChanged(started))
       yield* afterCommit(changes.publish(started.map(({ id }) => id)))
       const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
       yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))

@@ -12,6 +12,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobStore } from "@kinora/storage/BlobStore"
+import type { Webhooks } from "@kinora/webhooks/Webhooks"
 import { Context, DateTime, Duration, Effect, Layer, Option, Result, type Schema, type Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Changes } from "./Changes.ts"
@@ -266,6 +267,7 @@ export type Requirements =
   | Scheduler
   | SecureRandom.SecureRandom
   | UnitOfWork
+  | Webhooks
 
 /** The use-cases with these options. */
 export const layerWith = (options: GenerationsOptions): Layer.Layer<Generations, never, Requirements> =>

@@ -11,9 +11,19 @@ import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import type { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Layer, Option, type Schema } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import {
+  AddressGuard,
+  MemoryWebhookStore,
+  SecretBox,
+  SqlWebhookStore,
+  Wakeup as WebhookWakeup,
+  Webhooks,
+  WebhookStore
+} from "@kinora/webhooks"
+import { DateTime, Effect, Layer, Option, Redacted, type Schema } from "effect"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Changes from "../src/Changes.ts"
+import * as GenerationEvent from "../src/GenerationEvent.ts"
 import * as Generations from "../src/Generations.ts"
 import * as GenerationSweep from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
@@ -55,9 +65,22 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
   })
 })
 
+/** Webhooks to anywhere, which nobody sends. */
+const webhooks = Webhooks.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(
+    WebhookWakeup.layer,
+    Layer.succeed(AddressGuard.AddressGuard, {
+      check: (url) => Effect.succeed({ url: new URL(url), addresses: ["192.0.2.1"] })
+    }),
+    SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }).pipe(
+      Layer.provide(Aead.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+    )
+  ))
+)
+
 const servicesWith = (options: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
   Layer.mergeAll(Generations.layer, GenerationSweep.layer, Uploads.layerWith({ uploadsMax })).pipe(
-    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer)),
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer, webhooks)),
     Layer.provideMerge(Layer.mergeAll(
       Catalog.layer(models),
       Changes.layer,
@@ -79,7 +102,8 @@ export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = Med
       MemoryLedgerStore.layer,
       MemorySchedulerStore.layer,
       MemoryIdempotencyStore.layer,
-      MemoryGenerationStore.layer
+      MemoryGenerationStore.layer,
+      MemoryWebhookStore.layer
     )),
     Layer.provideMerge(UnitOfWork.layerMemory)
   )
@@ -98,7 +122,8 @@ export const layerSql = (
       SqlLedgerStore.layer,
       SqlSchedulerStore.layer,
       SqlIdempotencyStore.layer,
-      SqlGenerationStore.layer
+      SqlGenerationStore.layer,
+      SqlWebhookStore.layer
     )),
     Layer.provideMerge(UnitOfWork.layerSql),
     Layer.provideMerge(
@@ -106,7 +131,8 @@ export const layerSql = (
         SqlLedgerStore.migrations,
         SqlSchedulerStore.migrations,
         SqlIdempotencyStore.migrations,
-        SqlGenerationStore.migrations
+        SqlGenerationStore.migrations,
+        SqlWebhookStore.migrations
       ).pipe(Layer.provideMerge(database))
     )
   )
@@ -144,6 +170,22 @@ export const openAccount = Effect.fnUntraced(function*(options: { readonly credi
     })
   }
   return account
+})
+
+/** What the account is told from now on: answers with what claims all that was not yet claimed, oldest first. */
+export const listen = Effect.fnUntraced(function*(account: Account["id"]) {
+  const { create } = yield* Webhooks.Webhooks
+  const store = yield* WebhookStore.WebhookStore
+  const { endpoint: { id } } = yield* create(account, { url: "https://example.com/hooks" })
+  return Effect.gen(function*() {
+    const now = yield* DateTime.now
+    const claimed = yield* store.claim([{ endpoint: id, limit: 1_000 }], now, DateTime.add(now, { days: 1_000 }))
+    return yield* Effect.forEach(
+      claimed,
+      ({ event: { account, data, type } }) =>
+        Effect.map(GenerationEvent.fromData(data), (generation) => ({ account, type, generation }))
+    )
+  })
 })
 
 /** A request for a picture. Without a key of its own it is matched by its body. */

@@ -31,7 +31,7 @@ import { GenerationSweep } from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
 import { Uploads } from "../src/Uploads.ts"
 import type { UsageRow } from "../src/Usage.ts"
-import { type layerMemory, openAccount, request } from "./Assembly.ts"
+import { type layerMemory, listen, openAccount, request } from "./Assembly.ts"
 import { bytesOf, png } from "./Pictures.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
@@ -142,6 +142,7 @@ const makeWorld = Effect.gen(function*() {
   const run = handler.prepare((_, settle) => (settlement) => settle === undefined ? Effect.void : settle([settlement]))
 
   const accounts = yield* Effect.forEach([0, 1], () => openAccount({ credits }))
+  const tidings = yield* Effect.forEach(accounts, ({ id }) => listen(id))
   const uploads = yield* Effect.forEach(accounts, ({ id }) => upload(id, bytesOf(png), undefined))
   const leases: Array<ClaimedJob> = []
   const seen = new Map<string, Status>()
@@ -293,11 +294,27 @@ const makeWorld = Effect.gen(function*() {
     }
   })
 
+  /** Everybody was told once of each job that started, and once how each ended that was not cancelled (D7, D8). */
+  const checkTold = Effect.gen(function*() {
+    for (const [index, { id }] of accounts.entries()) {
+      const generations = new Map((yield* generationsOf(id)).map((generation) => [generation.id, generation]))
+      const told = yield* tidings[index]!
+      assert.sameMembers(
+        told.map(({ generation, type }) => `${type} ${generation.id}`),
+        Array.from(generations.values()).flatMap(toldOf)
+      )
+      for (const { generation, type } of told) {
+        if (type !== "generation.started") assert.deepStrictEqual(generation, generations.get(generation.id))
+      }
+    }
+  })
+
   /** Workers come back, and finish what is left. */
   const end = Effect.gen(function*() {
     yield* TestClock.adjust(lease)
     yield* rescue
     yield* eventually(finishAll)
+    yield* checkTold
   })
 
   return { take, passDay, check, end }
@@ -314,6 +331,12 @@ const checkPlaces = (generations: ReadonlyArray<Generation>) => {
   }
   assert.isAtMost(count("credits", "pending") + count("studio", "pending"), waitingMax)
 }
+
+/** What is told of a job that has ended. */
+const toldOf = ({ id, startedAt, status }: Generation): ReadonlyArray<string> => [
+  ...startedAt === null ? [] : [`generation.started ${id}`],
+  ...status === "cancelled" ? [] : [`generation.${status} ${id}`]
+]
 
 /** What usage has to be: every final generation counts once, on its day (D36). */
 const usageOf = (generations: ReadonlyArray<Generation>): ReadonlyArray<UsageRow> => {

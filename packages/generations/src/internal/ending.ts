@@ -1,7 +1,7 @@
 /**
  * Every way in which a generation ends. The job leaves its lane, what was charged
  * goes back unless there is a result, and the oldest job that waits in the lane
- * gets the slot: one unit of work for a whole set.
+ * gets the slot, and webhooks are told: one unit of work for a whole set.
  */
 import { Ledger } from "@kinora/ledger/Ledger"
 import type { Proposal } from "@kinora/persistence/Proposal"
@@ -10,9 +10,11 @@ import type { Lease } from "@kinora/scheduler/Job"
 import type { Ended } from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
+import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "../Changes.ts"
 import { type Failure, GenerationId, type Output } from "../Generation.ts"
+import * as GenerationEvent from "../GenerationEvent.ts"
 import { type Ending, GenerationStore, type Subject } from "../GenerationStore.ts"
 import { addressOf } from "./lane.ts"
 import * as Metrics from "./metrics.ts"
@@ -51,6 +53,7 @@ export const makeEndAll = Effect.gen(function*() {
   const scheduler = yield* Scheduler
   const store = yield* GenerationStore
   const changes = yield* Changes
+  const webhooks = yield* Webhooks
 
   return Effect.fn("Generations.endAll")(function*(commands: ReadonlyArray<EndCommand>) {
     const at = yield* DateTime.now
@@ -83,6 +86,7 @@ export const makeEndAll = Effect.gen(function*() {
     const queued = promoted.map(GenerationId.fromUuid)
     const changed = endings.length > 0 ? yield* store.end(endings) : []
     if (queued.length > 0) yield* store.queue(queued)
+    yield* webhooks.publish(GenerationEvent.ofChanged(changed))
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
     yield* afterCommit(Metrics.ended(changed))
     return outcomes

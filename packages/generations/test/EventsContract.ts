@@ -1,0 +1,207 @@
+/** What accounts are told of their jobs, in the very unit that changes them. */
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Scheduler } from "@kinora/scheduler"
+import { WebhookStore } from "@kinora/webhooks"
+import { Webhooks } from "@kinora/webhooks/Webhooks"
+import * as WebhooksService from "@kinora/webhooks/Webhooks"
+import { Effect, Exit, type Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { GenerationId, type Output } from "../src/Generation.ts"
+import * as GenerationEvent from "../src/GenerationEvent.ts"
+import { Generations } from "../src/Generations.ts"
+import { GenerationStore } from "../src/GenerationStore.ts"
+import { GenerationSweep } from "../src/GenerationSweep.ts"
+import * as GenerationWorker from "../src/GenerationWorker.ts"
+import { type EndCommand, makeEndAll } from "../src/internal/ending.ts"
+import { type layerMemory, listen, openAccount, request } from "./Assembly.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+const lease = "30 seconds"
+const failure = { code: "content_rejected", message: "The model refused the prompt.", reason: "safety" } as const
+const output: Output = {
+  content: { key: "generations/1/1/content", mime: "image/png", bytes: 4, sha256: "00" },
+  preview: null,
+  thumb: null,
+  poster: null
+}
+
+/** An account with an endpoint, a job of it, and what can become of that. */
+const openJob = Effect.fnUntraced(function*() {
+  const { create, get } = yield* Generations
+  const account = yield* openAccount({ credits: 100 })
+  const told = yield* listen(account.id)
+  const { generation: subject } = yield* create(yield* request(account))
+  return { account, told, subject, now: get(account.id, subject.id) }
+})
+
+/** What a worker does to claim jobs; a unit of its own. */
+const makeClaim = Effect.gen(function*() {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const scheduler = yield* Scheduler.Scheduler
+  const { claimed, kind } = yield* GenerationWorker.makeHandler({})
+  return atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: [kind], limit: 100, lease }), claimed!))
+})
+
+/** The ways in which a worker ends a job that it has under a lease. */
+const complete = (rest: Pick<Extract<EndCommand, { lease: unknown }>, "subject" | "lease">): EndCommand => ({
+  _tag: "Complete",
+  ...rest,
+  output,
+  resultTtl: "1 hour"
+})
+const fail = (rest: Pick<Extract<EndCommand, { lease: unknown }>, "subject" | "lease">): EndCommand => ({
+  _tag: "Fail",
+  ...rest,
+  failure
+})
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
+  layer(services)(`What is told of generations (${name})`, (it) => {
+    it.effect("is that a worker started it, once, whoever takes it over (D7)", () =>
+      Effect.gen(function*() {
+        const { now, told } = yield* openJob()
+        const scheduler = yield* Scheduler.Scheduler
+        const claim = yield* makeClaim
+        assert.deepStrictEqual(yield* told, [])
+        assert.strictEqual((yield* claim).length, 1)
+        const generation = yield* now
+        assert.strictEqual(generation.status, "processing")
+        const { account } = generation
+        assert.deepStrictEqual(yield* told, [{ account, type: "generation.started", generation }])
+
+        yield* TestClock.adjust(lease)
+        yield* scheduler.rescue({ worker: "test", kinds: ["generation"], limit: 100, lease })
+        assert.deepStrictEqual((yield* claim).map(({ attempt }) => attempt), [2])
+        assert.deepStrictEqual(yield* told, [])
+      }))
+
+    for (const [type, command] of [["generation.completed", complete], ["generation.failed", fail]] as const) {
+      it.effect(`is ${type} with the job as it ended, once, and nothing that was undone`, () =>
+        Effect.gen(function*() {
+          const { now, subject, told } = yield* openJob()
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const endAll = yield* makeEndAll
+          const [job] = yield* Effect.flatten(makeClaim)
+          yield* told
+          yield* TestClock.adjust("3 seconds")
+          const end = endAll([command({ subject, lease: job! })])
+
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(atomically(Effect.andThen(end, Effect.die("crash"))))))
+          assert.deepStrictEqual([(yield* now).status, yield* told], ["processing", []])
+
+          assert.deepStrictEqual(yield* end, ["Ended"])
+          const generation = yield* now
+          assert.deepStrictEqual(yield* told, [{ account: subject.account, type, generation }])
+          assert.deepStrictEqual([generation.output, generation.refunded], [
+            type === "generation.completed" ? output : null,
+            type === "generation.failed"
+          ])
+
+          // Too late: it ended before.
+          assert.deepStrictEqual(yield* end, ["Gone"])
+          assert.deepStrictEqual(yield* told, [])
+        }))
+    }
+
+    it.effect("is not that a worker started it when its claim was undone", () =>
+      Effect.gen(function*() {
+        const { now, told } = yield* openJob()
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const claim = yield* makeClaim
+        yield* Effect.exit(atomically(Effect.andThen(claim, Effect.fail("undone"))))
+        assert.deepStrictEqual([(yield* now).status, yield* told], ["queued", []])
+        yield* claim
+        assert.strictEqual((yield* told).length, 1)
+      }))
+
+    it.effect("is that it waited too long, as a failure (D7)", () =>
+      Effect.gen(function*() {
+        const { account, now, subject, told } = yield* openJob()
+        const { dropStale } = yield* GenerationSweep
+        yield* TestClock.adjust("25 hours")
+        while ((yield* dropStale(1_000)) > 0) { /* Also those that other tests left. */ }
+        const generation = yield* now
+        assert.strictEqual(generation.failure?.code, "queue_timeout")
+        assert.deepStrictEqual(yield* told, [{ account: account.id, type: "generation.failed", generation }])
+        assert.strictEqual(generation.id, subject.id)
+      }))
+
+    it.effect("is not that its owner cancelled it (D8)", () =>
+      Effect.gen(function*() {
+        const { account, subject, told } = yield* openJob()
+        const { cancel } = yield* Generations
+        assert.strictEqual((yield* cancel(account.id, subject.id)).status, "cancelled")
+        yield* cancel(account.id, subject.id)
+        assert.deepStrictEqual(yield* told, [])
+      }))
+
+    it.effect("is told to the job's own account, also where one unit ends jobs of several", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* openJob(), yield* openJob()]
+        const endAll = yield* makeEndAll
+        const jobs = yield* Effect.flatten(makeClaim)
+        const leaseOf = ({ subject }: typeof first) => jobs.find(({ job }) => job === GenerationId.toUuid(subject.id))!
+        yield* endAll([
+          complete({ subject: first.subject, lease: leaseOf(first) }),
+          fail({ subject: second.subject, lease: leaseOf(second) })
+        ])
+        const typesOf = (told: typeof first.told) => Effect.map(told, (all) => all.map(({ type }) => type))
+        assert.deepStrictEqual(yield* typesOf(first.told), ["generation.started", "generation.completed"])
+        assert.deepStrictEqual(yield* typesOf(second.told), ["generation.started", "generation.failed"])
+      }))
+
+    it.effect("costs one look at the endpoints in each unit where nobody listens, and nothing when jobs are cancelled", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Generations
+        const store = yield* WebhookStore.WebhookStore
+        const calls: Array<string> = []
+        const counting = WebhookStore.WebhookStore.of({
+          ...store,
+          findEndpoints: (accounts) => {
+            calls.push("findEndpoints")
+            return store.findEndpoints(accounts)
+          },
+          publish: (...args) => {
+            calls.push("publish")
+            return store.publish(...args)
+          }
+        })
+        const webhooks = yield* Effect.provideService(WebhooksService.make({}), WebhookStore.WebhookStore, counting)
+        const inCounting = Effect.provideService(Webhooks, webhooks)
+        const endAll = yield* inCounting(makeEndAll)
+        const claim = yield* inCounting(makeClaim)
+        const subjects = yield* Effect.forEach([0, 1, 2], () =>
+          Effect.gen(function*() {
+            const account = yield* openAccount({ credits: 100 })
+            return (yield* create(yield* request(account))).generation
+          }))
+        const [cancelled, ...others] = subjects
+        assert.deepStrictEqual(yield* endAll([{ _tag: "Cancel", subject: cancelled! }]), ["Ended"])
+        assert.deepStrictEqual(calls, [])
+        const jobs = yield* claim
+        assert.deepStrictEqual(calls, ["findEndpoints"])
+        const leaseOf = (id: GenerationId) => jobs.find(({ job }) => job === GenerationId.toUuid(id))!
+        yield* endAll(others.map((subject) => complete({ subject, lease: leaseOf(subject.id) })))
+        assert.deepStrictEqual(calls, ["findEndpoints", "findEndpoints"])
+      }))
+
+    it.effect("may be a job with the longest prompt that a model can take", () =>
+      Effect.gen(function*() {
+        const { now, told } = yield* openJob()
+        const { publish } = yield* Webhooks
+        const store = yield* GenerationStore
+        // Each is one code point, and six bytes of JSON.
+        const prompt = "\u0001".repeat(100_000)
+        const id = yield* GenerationId.make
+        const generation = { ...(yield* now), id, prompt, status: "processing" } as const
+        yield* store.insert([generation])
+        const [stored] = yield* store.find([id])
+        assert.strictEqual(stored?.prompt, prompt)
+        yield* publish(GenerationEvent.ofChanged([generation]))
+        assert.deepStrictEqual((yield* told).map(({ generation }) => generation), [generation])
+      }))
+  })
+}
