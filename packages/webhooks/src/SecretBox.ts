@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
   const aead = yield* Aead.Aead
   const random = yield* SecureRandom.SecureRandom
   const known = yield* Effect.forEach(keys, deriveKey)
-  const first = known[0]!
+  const first = known[0]
 
   const open = Effect.fnUntraced(function*(endpoint: EndpointId, sealed: string) {
     const parts = partsOf(sealed)
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
     if (parts === undefined || key === undefined) return yield* Effect.die(new SecretSealed(endpoint))
     const bytes = yield* aead.decrypt(key.key, parts.ciphertext, { nonce: parts.nonce, aad: utf8.encode(endpoint) })
       .pipe(Effect.catch(() => Effect.die(new SecretSealed(endpoint))))
-    return Redacted.make(new TextDecoder().decode(bytes), { label: "webhook secret" })
+    return Redacted.make(new TextDecoder().decode(bytes))
   })
 
   const seal = Effect.fnUntraced(function*(endpoint: EndpointId, secret: Redacted.Redacted) {

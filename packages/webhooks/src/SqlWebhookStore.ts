@@ -215,15 +215,7 @@ const makeSending = Effect.gen(function*() {
         mapSql("WebhookStore.claim")
       ),
 
-    freeze: (bodies) =>
-      sql`
-        UPDATE webhooks_delivery AS delivery SET body = made.body
-        FROM unnest(
-          ${bodies.map(({ delivery }) => DeliveryId.toUuid(delivery))}::uuid[],
-          ${bodies.map(({ body }) => body)}::bytea[]
-        ) AS made (id, body)
-        WHERE delivery.id = made.id
-      `.pipe(Effect.asVoid, mapSql("WebhookStore.freeze")),
+    freeze: (bodies) => Statements.freeze(sql, bodies).pipe(Effect.asVoid, mapSql("WebhookStore.freeze")),
 
     settle: (settlements) =>
       idRows(Statements.settle(sql, settlements)).pipe(

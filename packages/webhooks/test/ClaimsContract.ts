@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { EndpointId } from "../src/Endpoint.ts"

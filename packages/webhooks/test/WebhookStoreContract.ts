@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { Data, DateTime, Effect, Layer } from "effect"
+import { Data, type DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Claimed } from "../src/Delivery.ts"
 import { type EndpointRecord, WebhookStore } from "../src/WebhookStore.ts"

@@ -1,4 +1,9 @@
-/** The statements that workers run all the time. A test looks at their plans. */
+/**
+ * The statements that workers run all the time. A test looks at their plans.
+ *
+ * Arrays of ids, and limits of one row, keep these at primary keys: how many rows a set
+ * has the planner cannot know, and a join alone reads whole tables for too high a guess.
+ */
 import { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Claim, DeliveryId } from "../Delivery.ts"
@@ -48,9 +53,7 @@ export const due = (
 
 /**
  * SKIP LOCKED: two workers must not wait for each other's deliveries. The index has them
- * in this order, so a long backlog is never sorted. The array, and the limits of one,
- * keep the plan at primary keys: how many rows there are nobody can estimate, and a join
- * alone reads whole tables for too high a guess.
+ * in this order, so a long backlog is never sorted.
  */
 export const claim = (
   sql: SqlClient.SqlClient,
@@ -96,6 +99,17 @@ export const claim = (
     CROSS JOIN LATERAL (SELECT * FROM webhooks_event WHERE id = claimed.event_id LIMIT 1) AS event
   `
 
+/** Of deliveries that the open unit has claimed. */
+export const freeze = (
+  sql: SqlClient.SqlClient,
+  bodies: ReadonlyArray<{ readonly delivery: DeliveryId; readonly body: Uint8Array }>
+): Statement.Statement<unknown> =>
+  sql`
+    UPDATE webhooks_delivery AS delivery SET body = made.body
+    FROM unnest(${uuidsOf(bodies)}::uuid[], ${bodies.map(({ body }) => body)}::bytea[]) AS made (id, body)
+    WHERE delivery.id = ANY(${uuidsOf(bodies)}::uuid[]) AND delivery.id = made.id
+  `
+
 /** Locks in the order of ids, so that two sets never wait for each other crosswise. */
 export const settle = (
   sql: SqlClient.SqlClient,
@@ -114,6 +128,7 @@ export const settle = (
         delivery.is_claimed AND delivery.claims = told.claims AS holds
       FROM webhooks_delivery AS delivery
       JOIN told ON told.id = delivery.id
+      WHERE delivery.id = ANY(${uuidsOf(settlements)}::uuid[])
       ORDER BY delivery.id
       FOR UPDATE OF delivery
     ), logged AS (
@@ -136,7 +151,7 @@ export const settle = (
       body = CASE WHEN told.status = 'pending' THEN delivery.body END
     FROM found
     JOIN told ON told.id = found.id AND told.claims = found.claims
-    WHERE delivery.id = ANY(ARRAY(SELECT id FROM found)) AND delivery.id = found.id AND found.holds
+    WHERE delivery.id = ANY(${uuidsOf(settlements)}::uuid[]) AND delivery.id = found.id AND found.holds
     RETURNING delivery.id
   `
 
@@ -151,10 +166,12 @@ export const release = (
       SELECT delivery.id
       FROM webhooks_delivery AS delivery
       JOIN unnest(
-        ${claims.map(({ delivery }) => DeliveryId.toUuid(delivery))}::uuid[],
+        ${uuidsOf(claims)}::uuid[],
         ${claims.map(({ claims }) => claims)}::int4[]
       ) AS claim (id, claims) ON claim.id = delivery.id
-      WHERE delivery.is_claimed AND delivery.claims = claim.claims
+      WHERE delivery.id = ANY(${uuidsOf(claims)}::uuid[])
+        AND delivery.is_claimed
+        AND delivery.claims = claim.claims
       ORDER BY delivery.id
       FOR UPDATE OF delivery
     )
@@ -202,6 +219,9 @@ export const putSecrets = (
 
 /** Before every id. */
 const nil = "00000000-0000-0000-0000-000000000000"
+
+const uuidsOf = (set: ReadonlyArray<{ readonly delivery: DeliveryId }>) =>
+  set.map(({ delivery }) => DeliveryId.toUuid(delivery))
 
 const statuses = { Delivered: "delivered", Failed: "failed", Again: "pending" } as const
 

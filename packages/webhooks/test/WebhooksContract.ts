@@ -1,0 +1,404 @@
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { Cause, Data, DateTime, Duration, Effect, Exit, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import type { DeliveryId } from "../src/Delivery.ts"
+import type { EndpointId } from "../src/Endpoint.ts"
+import type { NewEvent } from "../src/Event.ts"
+import { SecretBox } from "../src/SecretBox.ts"
+import { Wakeup } from "../src/Wakeup.ts"
+import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
+import { WebhookStore } from "../src/WebhookStore.ts"
+import { settlementOf } from "./Fixture.ts"
+import { askedOf, instance, makeAccount, refusalOf, surroundings } from "./ServiceFixture.ts"
+
+class Undone extends Data.TaggedError("Undone")<{}> {}
+
+/** What `Webhooks` promises over every backend. */
+export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
+  layer(layerWebhooks.pipe(Layer.provideMerge(Layer.merge(backend, surroundings))))(`Webhooks (${name})`, (it) => {
+    it.effect("registers an endpoint, and shows its secret this once", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const types = ["order.paid", "order.sent", "order.paid"]
+        const { endpoint, secret } = yield* webhooks.create(account, { url: "https://Example.COM/a b", types })
+        assert.match(Redacted.value(secret), /^whsec_[0-9a-z]{52}$/)
+        assert.strictEqual(endpoint.url, "https://example.com/a%20b")
+        assert.deepStrictEqual(endpoint.types, ["order.paid", "order.sent"])
+        assert.strictEqual(endpoint.status, "enabled")
+        assert.deepStrictEqual(endpoint.secretCreatedAt, endpoint.createdAt)
+        assert.deepStrictEqual(yield* webhooks.list(account), [endpoint])
+        assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), endpoint)
+        assert.notInclude(JSON.stringify(yield* webhooks.list(account)), "whsec")
+        const again = yield* webhooks.create(account, { url: "https://example.com" })
+        assert.notStrictEqual(Redacted.value(again.secret), Redacted.value(secret))
+        assert.isNull(again.endpoint.types)
+      }))
+
+    it.effect("gives an account five endpoints, whoever asks at the same time", () =>
+      Effect.gen(function*() {
+        const processes = yield* Effect.forEach([1, 2, 3, 4], () => instance())
+        const account = yield* makeAccount
+        const host = `${account}.five.test`
+        const created = yield* Effect.all(
+          Array.from({ length: 20 }, (_, n) =>
+            Effect.result(processes[n % 4]!.create(account, { url: `https://${host}/${n}` }))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(
+          created.filter((result) =>
+            result._tag === "Success"
+          ).length,
+          5
+        )
+        const [first] = yield* processes[0]!.list(account)
+        const asked = askedOf(host).length
+        const reason = yield* refusalOf(processes[0]!.create(account, { url: `https://${host}` }))
+        assert.deepInclude(reason, { _tag: "TooManyEndpoints", endpointsMax: 5 })
+        // Nobody has addresses looked up for an account that is full.
+        assert.strictEqual(askedOf(host).length, asked)
+        yield* processes[1]!.remove(account, first!.id)
+        yield* processes[2]!.create(account, { url: `https://${host}` })
+        assert.strictEqual((yield* processes[0]!.list(account)).length, 5)
+      }))
+
+    it.effect("refuses URLs that the guard refuses, or that are too long, and keeps nothing of them", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const refused = yield* refusalOf(webhooks.create(account, { url: "https://private.test" }))
+        assert.deepInclude(refused, { _tag: "AddressRefused", problem: "address" })
+        const url = `https://example.com/${"ü".repeat(1_000)}`
+        assert.deepInclude(yield* refusalOf(webhooks.create(account, { url })), { problem: "url" })
+        assert.deepStrictEqual(yield* webhooks.list(account), [])
+        const { endpoint } = yield* webhooks.create(account, { url: "https://example.com" })
+        assert.deepInclude(
+          yield* refusalOf(webhooks.update(account, endpoint.id, { url: "https://private.test", types: ["a"] })),
+          { problem: "address" }
+        )
+        assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), endpoint)
+      }))
+
+    it.effect("refuses filters that name nothing, too much, or what is no type", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const many = Array.from({ length: 33 }, (_, n) => `type.${n}`)
+        const header = "order.paid\r\nX-Other: 1"
+        for (const types of [[], many, [""], ["Order.Paid"], [header], ["a".repeat(65)], ["ok", "order paid"]]) {
+          const reason = yield* refusalOf(webhooks.create(account, { url: "https://example.com", types }))
+          assert.deepInclude(reason, { _tag: "TypesInvalid" })
+        }
+        const strict = yield* instance({ types: ["order.paid"] })
+        const unknown = strict.create(account, { url: "https://example.com", types: ["order.payed"] })
+        assert.deepInclude(yield* refusalOf(unknown), { _tag: "TypesInvalid" })
+        yield* strict.create(account, { url: "https://example.com", types: ["order.paid"] })
+      }))
+
+    it.effect("changes what it is told of an endpoint, and nothing else", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint } = yield* webhooks.create(account, { url: "https://example.com", types: ["order.paid"] })
+        yield* webhooks.update(account, endpoint.id, { status: "disabled" })
+        yield* webhooks.update(account, endpoint.id, { url: "https://example.org:8443/x" })
+        const changed = yield* webhooks.update(account, endpoint.id, { types: null })
+        assert.deepStrictEqual(changed, {
+          ...endpoint,
+          status: "disabled",
+          url: "https://example.org:8443/x",
+          types: null
+        })
+        assert.deepStrictEqual(yield* webhooks.update(account, endpoint.id, {}), changed)
+        assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), changed)
+      }))
+
+    it.effect("signs with a new secret after a rotation, and with older ones for the overlap that was asked for (D47)", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id }, secret: first } = yield* webhooks.create(account, { url: "https://example.com" })
+        assert.deepStrictEqual(yield* signing(account, id), texts(first))
+        yield* TestClock.adjust("1 minute")
+        const { endpoint, secret: second } = yield* webhooks.rotate(account, id, "2 hours")
+        assert.deepStrictEqual(endpoint.secretCreatedAt, yield* DateTime.now)
+        assert.deepStrictEqual(yield* signing(account, id), texts(second, first))
+        // A longer overlap does not give the first one more time than it had.
+        const { secret: third } = yield* webhooks.rotate(account, id, "24 hours")
+        assert.deepStrictEqual(yield* signing(account, id), texts(third, second, first))
+        yield* TestClock.adjust("7199999 millis")
+        assert.deepStrictEqual(yield* signing(account, id), texts(third, second, first))
+        yield* TestClock.adjust("1 millis")
+        assert.deepStrictEqual(yield* signing(account, id), texts(third, second))
+        // A shorter one takes from the second.
+        const { secret: fourth } = yield* webhooks.rotate(account, id, "1 hour")
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(yield* signing(account, id), texts(fourth))
+        const { secret: fifth } = yield* webhooks.rotate(account, id)
+        assert.deepStrictEqual(yield* signing(account, id), texts(fifth))
+      }))
+
+    it.effect("refuses an overlap of more than 24 hours, and more secrets than a header carries", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        for (const overlap of [Duration.millis(86_400_001), Duration.millis(-1), Duration.infinity]) {
+          const reason = yield* refusalOf(webhooks.rotate(account, id, overlap))
+          assert.deepInclude(reason, { _tag: "OverlapInvalid", secondsMax: 86_400 })
+        }
+        for (const _ of [2, 3, 4, 5]) yield* webhooks.rotate(account, id, "24 hours")
+        const five = yield* signing(account, id)
+        assert.strictEqual(five.length, 5)
+        const reason = yield* refusalOf(webhooks.rotate(account, id, "1 second"))
+        assert.deepInclude(reason, { _tag: "TooManySecrets", secretsMax: 5 })
+        assert.deepStrictEqual(yield* signing(account, id), five)
+        const { secret } = yield* webhooks.rotate(account, id)
+        assert.deepStrictEqual(yield* signing(account, id), texts(secret))
+      }))
+
+    it.effect("tells the endpoints of the account that take the type, once each", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const [account, other] = [yield* makeAccount, yield* makeAccount]
+        const create = (account: string, types?: ReadonlyArray<string>) =>
+          Effect.map(webhooks.create(account, { url: "https://example.com", types }), ({ endpoint: { id } }) => id)
+        const all = yield* create(account)
+        const paid = yield* create(account, ["order.paid"])
+        const sent = yield* create(account, ["order.sent"])
+        const disabled = yield* create(account)
+        const foreign = yield* create(other)
+        yield* webhooks.update(account, disabled, { status: "disabled" })
+        yield* webhooks.publish([event(account, "order.paid", { n: 1 }), event(account, "order.lost", { n: 2 })])
+        const typesOf = (account: string, id: EndpointId) =>
+          Effect.map(
+            webhooks.deliveries(account, id, { limit: 100 }),
+            (deliveries) => deliveries.map(({ type }) => type)
+          )
+        assert.deepStrictEqual(yield* typesOf(account, all), ["order.lost", "order.paid"])
+        assert.deepStrictEqual(yield* typesOf(account, paid), ["order.paid"])
+        assert.deepStrictEqual(yield* typesOf(account, sent), [])
+        assert.deepStrictEqual(yield* typesOf(account, disabled), [])
+        assert.deepStrictEqual(yield* typesOf(other, foreign), [])
+      }))
+
+    it.effect("publishes with what the caller writes, or not at all, and wakes the workers then", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const wakeup = yield* (yield* Wakeup).subscribe
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const publish = webhooks.publish([event(account, "order.paid")])
+        const undone = Effect.andThen(publish, Effect.fail(new Undone())).pipe(atomically)
+        assert.instanceOf(yield* Effect.flip(undone), Undone)
+        assert.deepStrictEqual(yield* webhooks.deliveries(account, id, { limit: 10 }), [])
+        assert.isFalse(wakeup.isOpen())
+        yield* Effect.gen(function*() {
+          yield* publish
+          assert.isFalse(wakeup.isOpen())
+        }).pipe(atomically)
+        assert.isTrue(wakeup.isOpen())
+        assert.strictEqual((yield* webhooks.deliveries(account, id, { limit: 10 })).length, 1)
+        yield* wakeup.close
+        yield* webhooks.publish([event(yield* makeAccount, "order.paid")])
+        yield* webhooks.publish([])
+        assert.isFalse(wakeup.isOpen())
+      })))
+
+    it.effect("takes events that are none, or too large, for a mistake of the service", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const good = event(account, "order.paid", "x".repeat(1024 ** 2 - 2))
+        yield* webhooks.publish([good])
+        const wrong = [
+          event(account, "order paid"),
+          event(account, ""),
+          event(account, "order.paid", "x".repeat(1024 ** 2 - 1)),
+          event(account, "order.paid", "ü".repeat(512 * 1024))
+        ]
+        for (const one of wrong) {
+          const exit = yield* Effect.exit(webhooks.publish([good, one]))
+          assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause) && !Cause.hasFails(exit.cause), one.type)
+        }
+        assert.strictEqual((yield* webhooks.deliveries(account, id, { limit: 10 })).length, 1)
+      }))
+
+    it.effect("sends a test event whatever the filter says, unless the endpoint is disabled (D48)", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const store = yield* WebhookStore
+        const account = yield* makeAccount
+        const { endpoint } = yield* webhooks.create(account, { url: "https://example.com", types: ["order.paid"] })
+        const beside = yield* webhooks.create(account, { url: "https://example.com" })
+        const delivery = yield* webhooks.test(account, endpoint.id)
+        assert.deepInclude(delivery, { type: "webhook.test", status: "pending", endpoint: endpoint.id, failedSends: 0 })
+        const now = yield* DateTime.now
+        const [claimed] = yield* store.claim([{ endpoint: endpoint.id, limit: 1 }], now, now)
+        assert.deepInclude(claimed?.event, { id: delivery.event, account, data: {} })
+        assert.deepStrictEqual(yield* webhooks.deliveries(account, beside.endpoint.id, { limit: 10 }), [])
+        yield* webhooks.update(account, endpoint.id, { status: "disabled" })
+        assert.deepInclude(yield* refusalOf(webhooks.test(account, endpoint.id)), { _tag: "EndpointDisabled" })
+      }))
+
+    it.effect("sends an ended delivery again under its id, with the whole schedule (D48)", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const { id: delivery } = yield* webhooks.test(account, id)
+        const pending = yield* refusalOf(webhooks.resend(account, delivery))
+        assert.deepInclude(pending, { _tag: "DeliveryPending", delivery })
+        yield* fail(id)
+        yield* webhooks.update(account, id, { status: "disabled" })
+        assert.deepInclude(yield* refusalOf(webhooks.resend(account, delivery)), { _tag: "EndpointDisabled" })
+        yield* webhooks.update(account, id, { status: "enabled" })
+        yield* TestClock.adjust("1 hour")
+        const resent = yield* webhooks.resend(account, delivery)
+        assert.deepInclude(resent, { id: delivery, status: "pending", failedSends: 0, dueAt: yield* DateTime.now })
+        assert.deepStrictEqual(yield* webhooks.deliveries(account, id, { limit: 10 }), [resent])
+        const [claimed] = yield* fail(id)
+        assert.deepInclude(claimed, { delivery, attempt: 1, failedSends: 0 })
+        assert.deepStrictEqual((yield* webhooks.sends(account, id)).map((line) => line.attempt), [1, 1])
+      }))
+
+    it.effect("keeps 20 lines of each endpoint's log, ended deliveries for 7 days, and pending ones for 3", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        // What other tests left is over.
+        for (const _ of ["given up", "deleted"]) {
+          yield* TestClock.adjust("8 days")
+          while ((yield* webhooks.sweep(1_000)) > 0);
+        }
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        for (let n = 0; n < 22; n++) {
+          yield* webhooks.test(account, id)
+          yield* fail(id)
+          yield* TestClock.adjust("1 second")
+        }
+        assert.strictEqual((yield* webhooks.sends(account, id)).length, 20)
+        assert.strictEqual(yield* webhooks.sweep(1_000), 2)
+        const { id: pending } = yield* webhooks.test(account, id)
+        const { id: resent } = (yield* webhooks.deliveries(account, id, { limit: 2 }))[1]!
+        yield* TestClock.adjust("3 days")
+        assert.strictEqual(yield* webhooks.sweep(1_000), 0)
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual(yield* webhooks.sweep(1_000), 1)
+        assert.deepInclude(yield* newest(account, id), { id: pending, status: "failed" })
+        yield* webhooks.resend(account, resent)
+        yield* fail(id)
+        yield* TestClock.adjust("4 days")
+        // Of deliveries and of lines. Since it was sent again, the one is kept longer than those of its time.
+        assert.strictEqual(yield* webhooks.sweep(5), 5 + 1)
+        while ((yield* webhooks.sweep(1_000)) > 0);
+        const kept = yield* webhooks.deliveries(account, id, { limit: 100 })
+        assert.deepStrictEqual(kept.map((delivery) => delivery.id), [resent])
+        assert.deepInclude(yield* refusalOf(webhooks.resend(account, pending)), { _tag: "DeliveryNotFound" })
+        assert.strictEqual((yield* webhooks.sends(account, id)).length, 20)
+      }))
+
+    it.effect("finds nothing of another account, of a removed endpoint, or under an id that is not there", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const [account, other] = [yield* makeAccount, yield* makeAccount]
+        const { endpoint } = yield* webhooks.create(account, { url: "https://example.com" })
+        const { id: delivery } = yield* webhooks.test(account, endpoint.id)
+        yield* fail(endpoint.id)
+        const host = `${other}.foreign.test`
+        const all = (account: string, id: EndpointId) => [
+          webhooks.get(account, id),
+          webhooks.update(account, id, { status: "disabled" }),
+          webhooks.update(account, id, { url: `https://${host}` }),
+          webhooks.rotate(account, id),
+          webhooks.remove(account, id),
+          webhooks.test(account, id),
+          webhooks.deliveries(account, id, { limit: 10 }),
+          webhooks.sends(account, id)
+        ]
+        const assertHidden = Effect.fnUntraced(function*(account: string) {
+          for (const operation of all(account, endpoint.id)) {
+            assert.deepInclude(yield* refusalOf(operation), { _tag: "EndpointNotFound", endpoint: endpoint.id })
+          }
+          assert.deepInclude(yield* refusalOf(webhooks.resend(account, delivery)), {
+            _tag: "DeliveryNotFound",
+            delivery
+          })
+        })
+        yield* assertHidden(other)
+        assert.deepStrictEqual(askedOf(host), [])
+        assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), endpoint)
+        yield* webhooks.remove(account, endpoint.id)
+        yield* assertHidden(account)
+        assert.deepStrictEqual(yield* webhooks.list(account), [])
+      }))
+
+    it.effect("pages through deliveries, at most 100 at a time", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        yield* webhooks.publish(Array.from({ length: 130 }, (_, n) => event(account, "order.paid", { n })))
+        const first = yield* webhooks.deliveries(account, id, { limit: 1_000 })
+        const second = yield* webhooks.deliveries(account, id, { limit: 1_000, before: first.at(-1)!.id })
+        assert.deepStrictEqual([first.length, second.length], [100, 30])
+        const ids: ReadonlyArray<DeliveryId> = [...first, ...second].map(({ id }) => id)
+        assert.deepStrictEqual(ids, [...new Set(ids)].toSorted().toReversed())
+      }))
+
+    it.effect("refuses without dooming the unit that it is called in", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const { id: delivery } = yield* webhooks.test(account, id)
+        yield* Effect.gen(function*() {
+          yield* Effect.result(webhooks.resend(account, delivery))
+          for (const _ of [2, 3, 4, 5, 6]) {
+            yield* Effect.result(webhooks.create(account, { url: "https://example.com" }))
+          }
+          yield* webhooks.remove(account, id)
+          yield* Effect.result(webhooks.rotate(account, id))
+          yield* Effect.result(webhooks.remove(account, id))
+        }).pipe(atomically)
+        assert.strictEqual((yield* webhooks.list(account)).length, 4)
+      }))
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const event = (account: string, type: string, data: NewEvent["data"] = {}): NewEvent => ({ account, type, data })
+
+/** The secrets that a send would be signed with now. */
+const signing = Effect.fnUntraced(function*(account: string, id: EndpointId) {
+  const webhooks = yield* Webhooks
+  const store = yield* WebhookStore
+  const box = yield* SecretBox
+  yield* webhooks.test(account, id)
+  const now = yield* DateTime.now
+  const [claimed] = yield* store.claim([{ endpoint: id, limit: 1 }], now, DateTime.add(now, { days: 9 }))
+  return yield* Effect.forEach(claimed!.secrets, ({ sealed }) => Effect.map(box.open(id, sealed), Redacted.value))
+})
+
+/** Redacted values of whatever content are equal to assertions, so these are compared as texts. */
+const texts = (...secrets: ReadonlyArray<Redacted.Redacted>) => secrets.map((secret) => Redacted.value(secret))
+
+/** Has the endpoint's delivery that is due fail for good. */
+const fail = Effect.fnUntraced(function*(id: EndpointId) {
+  const store = yield* WebhookStore
+  const now = yield* DateTime.now
+  const claimed = yield* store.claim([{ endpoint: id, limit: 1 }], now, now)
+  yield* store.settle(claimed.map((one) => settlementOf(one, { _tag: "Failed" }, now)))
+  return claimed
+})
+
+const newest = Effect.fnUntraced(function*(account: string, id: EndpointId) {
+  const { deliveries } = yield* Webhooks
+  return (yield* deliveries(account, id, { limit: 1 }))[0]
+})
