@@ -1,0 +1,37 @@
+/** Events in a database, and units that run again there. */
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Generations } from "../src/Generations.ts"
+import { makeEndAll } from "../src/internal/ending.ts"
+import { modelWithdrawn } from "../src/internal/failures.ts"
+import { layerSql, listen, openAccount, request } from "./Assembly.ts"
+import { suite } from "./EventsContract.ts"
+
+for (const [name, database] of TestDatabase.all) {
+  suite(name, layerSql(database))
+
+  layer(layerSql(database))(`A unit that runs again (${name})`, (it) => {
+    it.effect("tells of a generation once", () =>
+      Effect.gen(function*() {
+        const { create, get } = yield* Generations
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const sql = yield* SqlClient.SqlClient
+        const endAll = yield* makeEndAll
+        const account = yield* openAccount({ credits: 100 })
+        const told = yield* listen(account.id)
+        const { generation: subject } = yield* create(yield* request(account))
+        let runs = 0
+        const conflict = sql`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`
+        yield* atomically(Effect.gen(function*() {
+          yield* endAll([{ _tag: "Drop", subject, failure: modelWithdrawn }])
+          if (++runs === 1) yield* conflict
+        }))
+        assert.strictEqual(runs, 2)
+        const generation = yield* get(account.id, subject.id)
+        assert.deepStrictEqual(yield* told, [{ account: account.id, type: "generation.failed", generation }])
+      }))
+  })
+}
