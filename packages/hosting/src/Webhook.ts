@@ -60,9 +60,9 @@ export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const now = yield* DateTime.now
   for (const { account, id } of yield* store.findStaleSecrets(box.prefix, now, checkedMax)) {
-    const record = yield* atomically(store.loadEndpoint(account, id))
-    const opening = Effect.forEach(record?.secrets ?? [], ({ sealed }) => box.open(id, sealed), { discard: true })
-    const missing = yield* opening.pipe(
+    const { secrets = [] } = (yield* atomically(store.loadEndpoint(account, id))) ?? {}
+    const current = secrets.filter(({ expiresAt }) => expiresAt === null || DateTime.isGreaterThan(expiresAt, now))
+    const missing = yield* Effect.forEach(current, ({ sealed }) => box.open(id, sealed), { discard: true }).pipe(
       Effect.as(false),
       Effect.catchDefect((defect) =>
         defect instanceof SecretBox.SecretSealed ? Effect.succeed(true) : Effect.die(defect)

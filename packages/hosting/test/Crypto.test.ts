@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import { Signature } from "@kinora/webhook-signing"
+import { Effect, Exit } from "effect"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Crypto from "../src/Crypto.ts"
 
 it.effect("hashes small and large data as every implementation does", () =>
@@ -17,6 +18,35 @@ it.effect("hashes small and large data as every implementation does", () =>
         yield* ours.digestHex(Digest.sha256, data),
         yield* reference.digestHex(Digest.sha256, data)
       )
+    }
+  }))
+
+it.effect("seals as every implementation does, and opens nothing that was changed", () =>
+  Effect.gen(function*() {
+    const ours = yield* Effect.provide(Aead.Aead, Crypto.layerAead)
+    const reference = yield* Effect.provide(Aead.Aead, Aead.layerWebCrypto)
+    const key = yield* Aead.key(Aead.aes256Gcm, new Uint8Array(32).fill(7))
+    const options = { nonce: new Uint8Array(12).fill(1), aad: new Uint8Array([1, 2, 3]) }
+    for (const size of [0, 1, 16, 49, 10_000]) {
+      const secret = new Uint8Array(size).fill(5)
+      const sealed = yield* ours.encrypt(key, secret, options)
+      assert.deepStrictEqual(sealed, yield* reference.encrypt(key, secret, options))
+      assert.deepStrictEqual(yield* ours.decrypt(key, sealed, options), secret)
+      for (const place of [0, size, sealed.length - 1]) {
+        const changed = sealed.with(place, sealed[place]! ^ 1)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(ours.decrypt(key, changed, options))))
+      }
+      const elsewhere = { ...options, aad: new Uint8Array([1, 2, 4]) }
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(ours.decrypt(key, sealed, elsewhere))))
+    }
+  }).pipe(Effect.provide(Crypto.layerSecureRandom)))
+
+it.effect("signs webhooks as the package does that receivers have", () =>
+  Effect.promise(async () => {
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    const [ours, reference] = [Crypto.makeWebhookSigner(secret), await Signature.makeSigner(secret)]
+    for (const body of ["", "{}", "ü", new Uint8Array(100_000).fill(200)]) {
+      assert.strictEqual(await ours.sign(1_893_456_000, body), await reference.sign(1_893_456_000, body))
     }
   }))
 

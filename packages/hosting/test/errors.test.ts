@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FailureCode } from "@kinora/generations/Generation"
-import { ErrorCode } from "@kinora/http-api"
+import { AdminError, ErrorCode } from "@kinora/http-api"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { code, rowsBelow } from "./MarkdownTable.ts"
@@ -21,6 +21,18 @@ describe("docs/errors.md", () => {
         ])
       )
       assert.isEmpty(rows.filter(([, , , whatToDo]) => whatToDo === ""))
+    }))
+
+  it.effect("lists what only operators are refused, with what it says", () =>
+    Effect.gen(function*() {
+      const [url, ...conflicts] = rowsBelow(yield* document, "## Codes for operators")
+      assert.deepStrictEqual(
+        conflicts.map(([status, name, message]) => [status, name, message]),
+        Object.entries(AdminError.table).map(([name, message]) => ["409", code(name), message])
+      )
+      assert.deepStrictEqual(url?.slice(0, 2), ["400", code("invalid_webhook_url")])
+      const problems = Array.from(url?.at(-1)?.matchAll(/`(\w+)`/g) ?? [], ([, name]) => name)
+      assert.deepStrictEqual(problems, ["problem", ...AdminError.UrlProblem.literals])
     }))
 
   it.effect("lists why jobs fail (D12)", () =>

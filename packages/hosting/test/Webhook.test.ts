@@ -1,0 +1,141 @@
+import { assert, it } from "@effect/vitest"
+import { UrlSigner } from "@kinora/storage"
+import { Transport, Webhooks } from "@kinora/webhooks"
+import { Context, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Crypto from "../src/Crypto.ts"
+import type * as Keys from "../src/Keys.ts"
+import * as Notifications from "../src/Notifications.ts"
+import * as Settings from "../src/Settings.ts"
+import * as Stores from "../src/Stores.ts"
+import * as Webhook from "../src/Webhook.ts"
+
+const account = "acct"
+const url = "https://hooks.example.com/"
+
+const keysOf = (...names: readonly [string, ...ReadonlyArray<string>]): Keys.Keys => {
+  const [first, ...others] = names.map((name) => Redacted.make(`the key ${name} of the secrets of endpoints`))
+  return [first!, ...others]
+}
+
+const lookup = { addresses: () => Effect.succeed(["1.1.1.1"]), aliases: () => Effect.succeed([]) }
+
+const stores = Layer.mergeAll(Stores.layerMemory, Notifications.layerLocal, Crypto.layerSecureRandom)
+
+/** Webhooks of a process with these keys, over the surrounding stores. */
+const webhooksWith = (keys: Keys.Keys) =>
+  Layer.fresh(Webhooks.layer).pipe(Layer.provideMerge(Webhook.layerProtection({ keys, lookup })))
+
+/** What is logged, with its level. */
+const makeLog = () => {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => {
+    lines.push(`${logLevel}: ${[message].flat().map((part) => typeof part === "string" ? part : "").join("")}`)
+  })
+  return { lines, layer: Logger.layer([logger]) }
+}
+
+it.effect("stops the start of a process without the key of a secret, unless it is to put that right", () =>
+  Effect.gen(function*() {
+    const { id } = (yield* Webhooks.Webhooks.use(({ create }) => create(account, { url })).pipe(
+      Effect.provide(webhooksWith(keysOf("a")))
+    )).endpoint
+    const startWith = (keys: Keys.Keys, webhookSends: number) =>
+      Webhook.checkKeys({ webhookSends }).pipe(Effect.provide(webhooksWith(keys)))
+    yield* startWith(keysOf("a"), 1)
+    yield* startWith(keysOf("b", "a"), 1)
+
+    const error = yield* Effect.flip(startWith(keysOf("b"), 1))
+    assert.include(error.message, `KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of ${id}: `)
+
+    const log = makeLog()
+    yield* startWith(keysOf("b"), 0).pipe(Effect.provide(log.layer))
+    assert.deepStrictEqual(log.lines, [`Error: ${error.message}`])
+    // As the sentence says: with a new secret all is well again.
+    yield* Webhooks.Webhooks.use(({ rotate }) => rotate(account, id)).pipe(Effect.provide(webhooksWith(keysOf("b"))))
+    yield* startWith(keysOf("b"), 1)
+  }).pipe(Effect.provide(stores)))
+
+it.effect("lets no webhook go to the host of base_url or to own domains, nor below them (D44)", () =>
+  Effect.gen(function*() {
+    const { create } = yield* Webhooks.Webhooks
+    for (const host of ["media.example.com", "eu.media.example.com", "example.net", "www.example.net"]) {
+      const problem = yield* create(account, { url: `https://${host}/` }).pipe(
+        Effect.catchReason("WebhooksError", "AddressRefused", ({ problem }) => Effect.succeed(problem))
+      )
+      assert.strictEqual(problem, "own_domain", host)
+    }
+  }).pipe(
+    Effect.provide(Layer.provideMerge(
+      webhooksOf({ KINORA_BASE_URL: "https://media.example.com:8443", KINORA_WEBHOOK_OWN_DOMAINS: "example.net" }),
+      stores
+    ))
+  ))
+
+it.effect("warns at its start where webhooks may go to private addresses, and lets them (D44)", () =>
+  Effect.gen(function*() {
+    const log = makeLog()
+    const register = Webhooks.Webhooks.use(({ create }) => create(account, { url: "http://127.0.0.1:1/" }))
+    yield* Effect.flip(register).pipe(Effect.provide([webhooksOf({}), log.layer]))
+    assert.deepStrictEqual(log.lines, [])
+    yield* register.pipe(Effect.provide(
+      webhooksOf({ KINORA_WEBHOOK_ALLOW_PRIVATE: "true" }).pipe(
+        Layer.provideMerge(log.layer)
+      )
+    ))
+    assert.strictEqual(log.lines.length, 1)
+    assert.match(log.lines[0]!, /^Warn: Webhooks may go to private addresses/)
+  }).pipe(Effect.provide(stores)))
+
+it.live("drains within the time of a send: what is under way ends, and is kept (D51)", () =>
+  Effect.gen(function*() {
+    const { create, sends, test } = yield* Webhooks.Webhooks
+    const { endpoint } = yield* create(account, { url })
+    const arrived = yield* Queue.unbounded<Transport.TransportRequest>()
+    const answer = yield* Latch.make()
+    const transport = Layer.succeed(Transport.Transport, {
+      send: (request) =>
+        Effect.andThen(Queue.offer(arrived, request), answer.await).pipe(
+          Effect.as({ reason: "ok", httpStatus: 200 } as const)
+        )
+    })
+    const scope = yield* Scope.make()
+    const worker = yield* Layer.buildWithScope(
+      Webhook.layerWorker({ sends: 4, baseUrl: Effect.succeed("https://media.example.com") }).pipe(
+        Layer.provide([transport, UrlSigner.layer({ keys: keysOf("of links, which is long enough") })])
+      ),
+      scope
+    )
+    yield* test(account, endpoint.id)
+    assert.strictEqual((yield* Queue.take(arrived)).url, url)
+
+    yield* Effect.flatten(Effect.provide(Webhook.startDrain, worker))
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+    assert.isUndefined(closing.pollUnsafe())
+    yield* answer.open
+    yield* Fiber.join(closing)
+    assert.deepStrictEqual((yield* sends(account, endpoint.id)).map(({ reason }) => reason), ["ok"])
+  }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
+
+it.live("sends nothing where it is told so, whatever is due", () =>
+  Effect.gen(function*() {
+    const transport = Layer.succeed(Transport.Transport, { send: () => Effect.die("sent") })
+    const worker = Webhook.layerWorker({ sends: 0, baseUrl: Effect.die("asked for") }).pipe(
+      Layer.provide([transport, UrlSigner.layer({ keys: keysOf("of links, which is long enough") })])
+    )
+    const { drain } = yield* Effect.map(Layer.build(worker), Context.get(Webhook.Sender))
+    yield* drain
+  }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
+
+/** Webhooks of a process with these settings. */
+const webhooksOf = (environment: Readonly<Record<string, string>>) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const directory = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-webhook-"))),
+      (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+    )
+    const settings = yield* Settings.load({ KINORA_DATA_DIR: directory, ...environment })
+    return Layer.fresh(Webhooks.layer).pipe(Layer.provide(Webhook.layerProtectionOf(settings)))
+  }))
