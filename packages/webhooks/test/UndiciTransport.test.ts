@@ -122,6 +122,7 @@ it.live.each<readonly [string, Outcome, string]>([
   ["has a broken body", { reason: "protocol", httpStatus: 200 }, `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
   ["ends within its head", { reason: "protocol", httpStatus: null }, `${head}X: x`],
   ["ends before its length", { reason: "protocol", httpStatus: 200 }, `${head}Content-Length: 10\r\n\r\nab`],
+  ["is only announced", { reason: "protocol", httpStatus: null }, "HTTP/1.1 103 Early Hints\r\n\r\n"],
   ["is none", { reason: "connect", httpStatus: null }, ""],
   ["ends with the connection", { reason: "ok", httpStatus: 200 }, `${head}\r\nbody`],
   ["is of HTTP/1.0", { reason: "ok", httpStatus: 200 }, "HTTP/1.0 200 OK\r\n\r\nbody"]
@@ -261,6 +262,9 @@ it.live("closes a connection that waits for too long, and those beyond the limit
     const receiver = yield* makeReceiver()
     yield* send(requestTo(receiver))
     yield* receiver.idle.await
+    const taciturn = yield* makeRawReceiver((socket) => socket.write(`${head}Content-Length: 0\r\n\r\n`))
+    yield* send(requestTo(taciturn))
+    yield* taciturn.idle.await
 
     const bounded = yield* makeTransport({ idleConnectionsMax: 1, idleTime: "1 minute" })
     const [one, other] = [yield* makeReceiver(), yield* makeReceiver()]

@@ -73,9 +73,8 @@ export const make = (
   const connection: Connection = {
     client,
     stage: () => stage,
-    fits: ({ addresses, url }) =>
-      stage === "open" && url.origin === origin && socket?.destroyed === false &&
-      addresses.includes(socket.remoteAddress ?? ""),
+    // One that is closing now is found out before anything is written.
+    fits: ({ addresses, url }) => url.origin === origin && addresses.includes(socket?.remoteAddress ?? ""),
     destroy: () => {
       socket?.destroy()
       client.destroy(null, ignore)
