@@ -19,10 +19,6 @@ import type { WebhookStore } from "./WebhookStore.ts"
 export interface WebhooksOptions {
   /** Endpoints per account. Default 5. */
   readonly endpointsMax?: number | undefined
-  /** Characters of an endpoint's URL. Default 2,048. */
-  readonly urlCharsMax?: number | undefined
-  /** The types that the filter of an endpoint can name. Default: whatever can be a type. */
-  readonly types?: ReadonlyArray<string> | undefined
   /** Types in the filter of an endpoint. Default 32. */
   readonly typesMax?: number | undefined
   /** The longest overlap of a rotation. Default 24 hours (D47). */

@@ -32,7 +32,7 @@ const guard = Layer.succeed(
       if (url.hostname === "private.test") {
         return yield* new AddressRefused({ problem: "address", message: "Not a public address" })
       }
-      return { url, address: "192.0.2.1", family: 4 as const }
+      return { url, addresses: ["192.0.2.1"] }
     })
   })
 )

@@ -63,14 +63,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* processes[0]!.list(account)).length, 5)
       }))
 
-    it.effect("refuses URLs that the guard refuses, or that are too long, and keeps nothing of them", () =>
+    it.effect("refuses URLs that the guard refuses, and keeps nothing of them", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
         const refused = yield* refusalOf(webhooks.create(account, { url: "https://private.test" }))
         assert.deepInclude(refused, { _tag: "AddressRefused", problem: "address" })
-        const url = `https://example.com/${"ü".repeat(1_000)}`
-        assert.deepInclude(yield* refusalOf(webhooks.create(account, { url })), { problem: "url" })
         assert.deepStrictEqual(yield* webhooks.list(account), [])
         const { endpoint } = yield* webhooks.create(account, { url: "https://example.com" })
         assert.deepInclude(
@@ -90,10 +88,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           const reason = yield* refusalOf(webhooks.create(account, { url: "https://example.com", types }))
           assert.deepInclude(reason, { _tag: "TypesInvalid" })
         }
-        const strict = yield* instance({ types: ["order.paid"] })
-        const unknown = strict.create(account, { url: "https://example.com", types: ["order.payed"] })
-        assert.deepInclude(yield* refusalOf(unknown), { _tag: "TypesInvalid" })
-        yield* strict.create(account, { url: "https://example.com", types: ["order.paid"] })
       }))
 
     it.effect("changes what it is told of an endpoint, and nothing else", () =>

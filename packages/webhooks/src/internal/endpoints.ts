@@ -6,7 +6,7 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import * as Secret from "@kinora/webhook-signing/Secret"
 import { DateTime, Duration, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AddressGuard, AddressRefused } from "../AddressGuard.ts"
+import { AddressGuard } from "../AddressGuard.ts"
 import { type Endpoint, EndpointId, type SealedSecret } from "../Endpoint.ts"
 import { SecretBox } from "../SecretBox.ts"
 import type { EndpointChange, NewEndpoint } from "../Webhooks.ts"
@@ -20,7 +20,7 @@ import { refuse } from "./refuse.ts"
 export type Endpoints = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function*(limits: Limits) {
-  const { endpointsMax, overlapMax, secretsMax, urlCharsMax } = limits
+  const { endpointsMax, overlapMax, secretsMax } = limits
   const { atomically } = yield* UnitOfWork
   const guard = yield* AddressGuard
   const box = yield* SecretBox
@@ -31,15 +31,7 @@ export const make = Effect.fnUntraced(function*(limits: Limits) {
   const notFound = (endpoint: EndpointId) => refuse(new WebhooksError.EndpointNotFound({ endpoint }))
 
   /** The URL as it is kept. */
-  const checkUrl = Effect.fnUntraced(function*(text: string) {
-    const tooLong = refuse(
-      new AddressRefused({ problem: "url", message: `A URL has at most ${urlCharsMax} characters` })
-    )
-    if (text.length > urlCharsMax) return yield* tooLong
-    const { url } = yield* Effect.catch(guard.check(text), refuse)
-    // Written as the guard does, it can be longer.
-    return url.href.length > urlCharsMax ? yield* tooLong : url.href
-  })
+  const checkUrl = (text: string) => guard.check(text).pipe(Effect.map(({ url }) => url.href), Effect.catch(refuse))
 
   const issue = Effect.fnUntraced(function*(endpoint: EndpointId) {
     const secret = Redacted.make(Secret.encode(yield* random.randomBytes(Secret.byteCount)))

@@ -4,8 +4,6 @@ import type { WebhooksOptions } from "../Webhooks.ts"
 
 export interface Limits {
   readonly endpointsMax: number
-  readonly urlCharsMax: number
-  readonly types: ReadonlyArray<string> | undefined
   readonly typesMax: number
   readonly overlapMax: Duration.Duration
   readonly secretsMax: number
@@ -23,13 +21,9 @@ export const of = ({
   pendingMax = "3 days",
   secretsMax = 5,
   sendsKept = 20,
-  types,
-  typesMax = 32,
-  urlCharsMax = 2_048
+  typesMax = 32
 }: WebhooksOptions): Limits => ({
   endpointsMax,
-  urlCharsMax,
-  types,
   typesMax,
   overlapMax: Duration.fromInputUnsafe(overlapMax),
   secretsMax,
