@@ -30,7 +30,7 @@ import { Model, ModelList } from "./Model.ts"
 import { IdempotencyKey, PageSize, Plan, Seconds } from "./Scalar.ts"
 import { imageTypes, Upload } from "./Upload.ts"
 import { UsageReport } from "./Usage.ts"
-import { WebhookEvent } from "./Webhook.ts"
+import { WebhookEvent, WebhookTest } from "./Webhook.ts"
 
 const id = { id: Schema.String }
 
@@ -239,7 +239,7 @@ export class Api extends HttpApi.make("kinora")
   .add(Health)
   .middleware(Envelope)
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.AdditionalSchemas, [WebhookEvent])
+  .annotate(HttpApi.AdditionalSchemas, [WebhookEvent, WebhookTest])
   .annotateMerge(OpenApi.annotations({
     title: "Kinora",
     version: "1.0.0",

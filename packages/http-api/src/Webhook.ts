@@ -22,3 +22,14 @@ export const WebhookEvent = Schema.Struct({
 }).annotate({ identifier: "WebhookEvent" })
 /** See the schema of the same name. */
 export type WebhookEvent = typeof WebhookEvent.Type
+
+/** The body of the event that somebody has sent to see whether an endpoint takes it (D48). */
+export const WebhookTest = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("webhook.test"),
+  created_at: DateTime,
+  /** Empty. */
+  data: Schema.Record(Schema.String, Schema.Json)
+}).annotate({ identifier: "WebhookTest" })
+/** See the schema of the same name. */
+export type WebhookTest = typeof WebhookTest.Type

@@ -137,7 +137,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     expires_at: "date-time"
   },
   GenerationList: { data: "Generation[]", next_cursor: "string|null" },
-  WebhookEvent: { id: "string", type: "string", created_at: "date-time", data: "object" }
+  WebhookEvent: { id: "string", type: "string", created_at: "date-time", data: "object" },
+  WebhookTest: { id: "string", type: "string", created_at: "date-time", data: "object" }
 }
 
 /** Schemas that accept properties which they do not name (D5). */
@@ -251,7 +252,8 @@ it.effect("describes the webhooks of the interface, with their headers and the b
     assert.deepStrictEqual(Object.keys(webhooks ?? {}), [
       "generation.started",
       "generation.completed",
-      "generation.failed"
+      "generation.failed",
+      "webhook.test"
     ])
     for (const [type, { post: { parameters, requestBody } }] of Object.entries(webhooks ?? {})) {
       assert.deepStrictEqual(parameters.map(({ name }) => name), [
@@ -261,7 +263,8 @@ it.effect("describes the webhooks of the interface, with their headers and the b
         "X-Service-Signature"
       ])
       assert.strictEqual(parameters[1]?.schema.const, type)
-      const body = { schema: { $ref: "#/components/schemas/WebhookEvent" } }
+      const name = type === "webhook.test" ? "WebhookTest" : "WebhookEvent"
+      const body = { schema: { $ref: `#/components/schemas/${name}` } }
       assert.deepStrictEqual(requestBody.content, { "application/json": body })
     }
     const event = document.components.schemas["WebhookEvent"] as Node

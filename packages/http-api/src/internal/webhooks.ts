@@ -1,9 +1,13 @@
 /** The `webhooks` of the OpenAPI document: what is sent to an account's endpoints, and not to this service. */
-import { EventType } from "../Webhook.ts"
+import type { EventType } from "../Webhook.ts"
 
-/** The event types as OpenAPI 3.1 describes webhooks, each by its name. The bodies are of the component `WebhookEvent`. */
-export const webhooks = (): Readonly<Record<string, object>> =>
-  Object.fromEntries(EventType.literals.map((type) => [type, { post: operationOf(type) }]))
+/** The event types as OpenAPI 3.1 describes webhooks, each by its name. The bodies are components. */
+export const webhooks = (): Readonly<Record<string, object>> => ({
+  ...Object.fromEntries(
+    Object.entries(summaries).map(([type, summary]) => [type, { post: operationOf(type, summary, "WebhookEvent") }])
+  ),
+  "webhook.test": { post: operationOf("webhook.test", "Somebody tests the endpoint", "WebhookTest") }
+})
 
 // -----------------------------------------------------------------------------
 // internal
@@ -23,10 +27,10 @@ const header = (name: string, description: string, schema: object = {}) => ({
   schema: { type: "string", ...schema }
 })
 
-const operationOf = (type: EventType) => ({
+const operationOf = (type: string, summary: string, body: string) => ({
   tags: ["webhooks"],
   operationId: `webhooks.${type}`,
-  summary: summaries[type],
+  summary,
   description:
     "Sent at most 4 times: at once, and 10, 60 and 300 seconds after a send that failed. The same event can " +
     "arrive more than once, always with the same `id`.",
@@ -45,7 +49,7 @@ const operationOf = (type: EventType) => ({
   requestBody: {
     required: true,
     content: {
-      "application/json": { schema: { $ref: "#/components/schemas/WebhookEvent" } }
+      "application/json": { schema: { $ref: `#/components/schemas/${body}` } }
     }
   },
   responses: {
