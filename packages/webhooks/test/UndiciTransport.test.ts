@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { NameServer } from "@kinora/testkit"
 import { Effect, Exit, Fiber, Latch, Scope } from "effect"
+import type { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
-import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
+import { AddressGuard, make as makeGuard, type Target } from "../src/AddressGuard.ts"
 import type { Outcome } from "../src/Delivery.ts"
 import * as UndiciTransport from "../src/UndiciTransport.ts"
 import { type Listening, makeRawReceiver, makeReceiver } from "./receivers.ts"
@@ -163,10 +164,13 @@ it.live("counts the body in the time of a good answer, and not in that of anothe
         const timer = setInterval(() => socket.write("x"), 10)
         socket.on("close", () => clearInterval(timer))
       })
-    const { send } = yield* makeTransport({ timeout: "200 millis" })
+    const { send } = yield* makeTransport({ timeout: "1 second" })
     const [slow, failing] = [yield* drip(200), yield* drip(500)]
-    assert.deepStrictEqual(yield* send(requestTo(slow)), { reason: "timeout", httpStatus: 200 })
-    assert.deepStrictEqual(yield* send(requestTo(failing)), { reason: "status_500", httpStatus: 500 })
+    const outcomes = yield* Effect.all([send(requestTo(slow)), send(requestTo(failing))], { concurrency: 2 })
+    assert.deepStrictEqual(outcomes, [
+      { reason: "timeout", httpStatus: 200 },
+      { reason: "status_500", httpStatus: 500 }
+    ])
     yield* slow.idle.await
     yield* failing.idle.await
   }))
@@ -238,6 +242,31 @@ it.live("sends over a new connection when the old one was closed meanwhile", () 
       yield* send(requestTo(other))
     }
     assert.strictEqual(receiver.connections(), 20)
+  }))
+
+it.live("writes a request again of which nothing was written, because the connection closed just then", () =>
+  Effect.gen(function*() {
+    let sockets: ReadonlyArray<Socket> = []
+    const receiver = yield* makeReceiver({
+      answer: (request, response) => {
+        sockets = [...sockets, request.socket]
+        response.writeHead(204).end()
+      }
+    })
+    // The receiver closes when the address is checked, in the part of the event loop after
+    // which sockets are read first, and then written to.
+    const check = (url: string) =>
+      Effect.callback<Target>((resume) => {
+        setImmediate(() => {
+          for (const socket of sockets) socket.destroy()
+          resume(Effect.succeed({ url: new URL(url), addresses: ["127.0.0.1"] }))
+        })
+      })
+    const { send } = yield* Effect.provideService(UndiciTransport.make({}), AddressGuard, { check })
+    for (let nth = 1; nth <= 10; nth++) {
+      assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
+      assert.deepStrictEqual([receiver.arrived.length, receiver.connections()], [nth, nth])
+    }
   }))
 
 it.live("does not write a request again that a receiver may have taken (Delivery schedule)", () =>
