@@ -91,7 +91,10 @@ export const verify = async (request: SignedRequest): Promise<verification.Check
 // internal
 // -----------------------------------------------------------------------------
 
+/** The year 5138. Milliseconds taken for seconds are beyond it. */
+const timestampMax = 99_999_999_999
+
 const checkedTimestamp = (timestamp: number): number => {
-  if (Number.isSafeInteger(timestamp) && timestamp >= 0) return timestamp
-  throw new RangeError("A timestamp is a whole number of seconds since 1970.")
+  if (Number.isInteger(timestamp) && timestamp >= 0 && timestamp <= timestampMax) return timestamp
+  throw new RangeError("A timestamp is a whole number of seconds since 1970, not of milliseconds.")
 }
