@@ -55,7 +55,7 @@ export const listen = (server: Server, host = "127.0.0.1", port = 0): Effect.Eff
   })
 
 /** A request as it arrived. */
-export interface Arrived {
+interface Arrived {
   readonly rawHeaders: ReadonlyArray<string>
   readonly path: string | undefined
   readonly body: Buffer
@@ -67,7 +67,7 @@ export interface Arrived {
 }
 
 /** An HTTP receiver that keeps what arrives. */
-export interface Receiver extends Listening {
+interface Receiver extends Listening {
   readonly arrived: ReadonlyArray<Arrived>
 }
 

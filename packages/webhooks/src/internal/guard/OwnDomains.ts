@@ -5,7 +5,7 @@ import { isAddress } from "./PublicAddress.ts"
 import { hostOf, isBelow } from "./WebhookUrl.ts"
 
 /** What is asked of a host. */
-export interface OwnDomains {
+interface OwnDomains {
   /** Whether a name is one of the domains or below one. */
   readonly covers: (name: string) => boolean
   /** The names that a name stands for; nobody is asked where there is no domain to compare with. */

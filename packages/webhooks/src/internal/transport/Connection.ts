@@ -23,7 +23,7 @@ export const makeSecureContext = (ca: ReadonlyArray<string>): SecureContext =>
   createSecureContext(ca.length === 0 ? {} : { ca: [...getCACertificates("default"), ...ca] })
 
 /** How far it came. */
-export type Stage = "connecting" | "securing" | "open"
+type Stage = "connecting" | "securing" | "open"
 
 /** See the module. */
 export interface Connection {
