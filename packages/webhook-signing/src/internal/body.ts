@@ -18,16 +18,7 @@ export interface RequestLike {
   readonly readableDidRead?: boolean
 }
 
-/** The bytes or the text, or `undefined` where it is neither. It looks at no prototype: test runners have several. */
-export const raw = (body: unknown): Uint8Array | string | undefined => {
-  if (typeof body === "string") return body
-  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
-  return Object.prototype.toString.call(body) === "[object ArrayBuffer]"
-    ? new Uint8Array(body as ArrayBuffer)
-    : undefined
-}
-
-/** As `raw`, and says what was handed in instead. */
+/** The bytes or the text; an error says what was handed in instead. */
 export const expectRaw = (body: unknown): Uint8Array | string => {
   const found = raw(body)
   if (found !== undefined) return found
@@ -50,6 +41,15 @@ export const read = async (request: RequestLike, bytesMax: number): Promise<Uint
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The bytes or the text, or `undefined` where it is neither. It looks at no prototype: test runners have several. */
+const raw = (body: unknown): Uint8Array | string | undefined => {
+  if (typeof body === "string") return body
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  return Object.prototype.toString.call(body) === "[object ArrayBuffer]"
+    ? new Uint8Array(body as ArrayBuffer)
+    : undefined
+}
 
 type Pieces = AsyncIterable<Uint8Array | string>
 
