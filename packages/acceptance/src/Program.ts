@@ -2,11 +2,18 @@
 import { Data, Effect, Result, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
 
 /** A host that can be started. */
 export type Name = "server" | "worker"
+
+/** A script of a test's own that runs as a process. */
+export interface Script {
+  /** Where it is. */
+  readonly file: string
+  readonly args: ReadonlyArray<string>
+}
 
 /** How a process ended, and what it said until then. */
 export interface Ended {
@@ -18,7 +25,7 @@ export interface Ended {
 }
 
 /** The process ended before it said that it is ready. */
-export class NotReady extends Data.TaggedError("NotReady")<{ readonly program: Name; readonly ended: Ended }> {
+export class NotReady extends Data.TaggedError("NotReady")<{ readonly program: string; readonly ended: Ended }> {
   override get message(): string {
     const { code, signal, stderr } = this.ended
     return `The ${this.program} ended with ${code ?? signal} before it was ready:\n${stderr}`
@@ -59,6 +66,15 @@ export const startServer = (environment: Readonly<Record<string, string>>) => la
 /** As `startServer`, and the server can be asked for `memoryInUse`. */
 export const startMeasuredServer = (environment: Readonly<Record<string, string>>) => launchServer(environment, true)
 
+/** Starts a script and waits until it prints its first line. */
+export const startScript = Effect.fn("Program.startScript")(
+  function*(script: Script, environment: Readonly<Record<string, string>> = {}) {
+    const launched = yield* launch(script, environment)
+    yield* launched.firstLine
+    return launched.program
+  }
+)
+
 /** Starts a worker and waits until it works. */
 export const startWorker = Effect.fn("Program.startWorker")(function*(environment: Readonly<Record<string, string>>) {
   const launched = yield* launch("worker", environment)
@@ -83,12 +99,13 @@ interface Launched {
 }
 
 const launch = Effect.fnUntraced(function*(
-  name: Name,
+  what: Name | Script,
   environment: Readonly<Record<string, string>>,
   measured = false
 ) {
+  const name = typeof what === "string" ? what : basename(what.file)
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => run(name, environment, measured)),
+    Effect.sync(() => run(typeof what === "string" ? hostOf(what) : what, name, environment, measured)),
     ({ ended, process }) => endBy(process, ended, "SIGKILL")
   )
   const { ended, line, process } = child
@@ -154,10 +171,16 @@ const askProbe = (process: ChildProcess) =>
     process.send("memory")
   })
 
-const run = (name: Name, environment: Readonly<Record<string, string>>, measured: boolean) => {
-  const main = join(repository, "hosts", name, "src/main.ts")
+const hostOf = (name: Name): Script => ({ file: join(repository, "hosts", name, "src/main.ts"), args: ["--json"] })
+
+const run = (
+  { args, file }: Script,
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  measured: boolean
+) => {
   const options = ["--conditions=@kinora/source", ...(measured ? ["--expose-gc", `--import=${probe}`] : [])]
-  const child = spawn(process.execPath, [...options, main, "--json"], {
+  const child = spawn(process.execPath, [...options, file, ...args], {
     env: { ...environment },
     stdio: ["ignore", "pipe", "pipe", measured ? "ipc" : "ignore"]
   })

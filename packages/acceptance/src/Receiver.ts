@@ -4,7 +4,7 @@
  * spot by Stripe's SDK and by our own package, with every secret that must hold; what
  * either refuses fails the test when the receiver closes.
  */
-import type { Certificates } from "@kinora/testkit"
+import type * as Certificates from "@kinora/testkit/Certificates"
 import { Clock, Effect } from "effect"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"

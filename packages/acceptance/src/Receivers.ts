@@ -1,9 +1,10 @@
 /** Receivers whose certificates a host trusts because it was told of the authority that issues them. */
-import { Certificates } from "@kinora/testkit"
+import * as Certificates from "@kinora/testkit/Certificates"
 import { Effect } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import * as Receiver from "./Receiver.ts"
 
 /** What a receiver has that is not usual. */
@@ -23,28 +24,54 @@ export interface Receivers {
   readonly start: (wish?: Wish) => Promise<Receiver.Receiver>
 }
 
-/** An authority of its own, known in a file until the scope closes. Stamps are looked at by `now`, by default this machine's time. */
-export const make = Effect.fn("Receivers.make")(function*(now?: () => Date) {
+/** An authority of its own, known in a file until the scope closes. */
+export const make = Effect.fn("Receivers.make")(function*() {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-authority-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
-  const authority = yield* Certificates.makeAuthority
+  const { authority, certificateOf } = yield* makeCertificates
   const file = join(directory, "authority.pem")
   yield* Effect.promise(() => writeFile(file, authority.ca))
-  const usual = yield* authority.issue({ names: ["localhost"] })
+  const receivers: Receivers = {
+    ca: authority.ca,
+    environment: { NODE_EXTRA_CA_CERTS: file, KINORA_WEBHOOK_ALLOW_PRIVATE: "true" },
+    start: startWith(certificateOf)
+  }
+  return receivers
+})
 
-  const certificateOf = (kind: Wish["certificate"]): Effect.Effect<Certificates.Certificate> => {
+/** Starts receivers whose authority this process trusts from now on, with the time by which stamps are looked at. */
+export const here = async (): Promise<(now: () => Date) => Receivers["start"]> => {
+  // Node has one list of authorities for a process, so there is one authority.
+  known ??= Effect.runPromise(makeCertificates).then((made) => {
+    setDefaultCACertificates([...getCACertificates("default"), made.authority.ca])
+    return made
+  })
+  const { certificateOf } = await known
+  return (now) => startWith(certificateOf, now)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type CertificateOf = (kind: Wish["certificate"]) => Effect.Effect<Certificates.Certificate>
+
+const makeCertificates = Effect.gen(function*() {
+  const authority = yield* Certificates.makeAuthority
+  const usual = yield* authority.issue({ names: ["localhost"] })
+  const certificateOf: CertificateOf = (kind) => {
     if (kind === undefined) return Effect.succeed(usual)
     if (kind === "of another name") return authority.issue({ names: ["receiver.example"] })
     if (kind === "expired") return authority.issue({ names: ["localhost"], notAfter: new Date("2021-01-01T00:00:00Z") })
     return Effect.flatMap(Certificates.makeAuthority, (other) => other.issue({ names: ["localhost"] }))
   }
-  const receivers: Receivers = {
-    ca: authority.ca,
-    environment: { NODE_EXTRA_CA_CERTS: file, KINORA_WEBHOOK_ALLOW_PRIVATE: "true" },
-    start: async ({ certificate, port } = {}) =>
-      Receiver.start({ certificate: await Effect.runPromise(certificateOf(certificate)), now, port })
-  }
-  return receivers
+  return { authority, certificateOf }
 })
+
+const startWith =
+  (certificateOf: CertificateOf, now?: () => Date): Receivers["start"] => async ({ certificate, port } = {}) =>
+    Receiver.start({ certificate: await Effect.runPromise(certificateOf(certificate)), now, port })
+
+let known: Promise<Effect.Success<typeof makeCertificates>> | undefined

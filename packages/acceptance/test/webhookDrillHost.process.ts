@@ -1,0 +1,7 @@
+/** A host of the webhook drill, on the database that it is told. It says `ready` when it works. */
+import { Console, Effect } from "effect"
+import * as WebhookDrillHost from "../src/WebhookDrillHost.ts"
+
+const [databaseUrl = ""] = process.argv.slice(2)
+
+await Effect.runPromise(WebhookDrillHost.run(databaseUrl, Console.log("ready")))
