@@ -47,7 +47,7 @@ const sendOnce = Effect.fnUntraced(function*(endpoint: string) {
   const [claimed] = yield* store.claim([{ endpoint: id, limit: 1 }], at, DateTime.add(at, { seconds: 30 }))
   const outcome = { reason: "status_500", httpStatus: 500 } as const
   const { claims, delivery } = claimed!
-  const send = { outcome, attempt: 1, at, durationMillis: 12 }
+  const send = { outcome, attempt: 1, at, durationMillis: 12.3 }
   yield* store.settle([{ delivery, claims, next: { _tag: "Failed" }, send }])
 })
 

@@ -45,7 +45,7 @@ export const sendOf = (
   type,
   attempt,
   at,
-  duration_ms: durationMillis,
+  duration_ms: Math.round(durationMillis),
   http_status: httpStatus,
   reason
 })
