@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: "unit",
-          include: ["{packages,hosts}/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
+          include: ["{packages,hosts,examples}/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
           exclude: ["**/*.integration.test.ts"]
         }
       },
@@ -23,7 +23,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: "integration",
-          include: ["{packages,hosts}/*/test/**/*.integration.test.ts"],
+          include: ["{packages,hosts,examples}/*/test/**/*.integration.test.ts"],
           globalSetup: ["packages/testkit/src/globalSetup.ts"]
         }
       }

@@ -41,9 +41,9 @@ const onImport = (check: (specifier: string, node: Node) => void): Visitor => {
   }
 }
 
-/** `packages/<name>` or `hosts/<name>` of a file, or `undefined` outside both. */
+/** `packages/<name>`, `hosts/<name>` or `examples/<name>` of a file, or `undefined` outside of them. */
 const packageOf = (context: Context, path: string): string | undefined =>
-  /^(packages|hosts)\/[^/]+/.exec(relative(context.cwd, path))?.[0]
+  /^(packages|hosts|examples)\/[^/]+/.exec(relative(context.cwd, path))?.[0]
 
 /** A package is entered by its exports: never by a relative path, never by its inside. */
 const packageBorders = rule((context) => {

@@ -1,5 +1,4 @@
 /** What tests of `Webhooks` share: a guard that refuses one host, keys, and services with options of their own. */
-import type { UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { AddressGuard, AddressRefused } from "../src/AddressGuard.ts"
@@ -7,7 +6,6 @@ import * as SecretBox from "../src/SecretBox.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import { layerWith, Webhooks, type WebhooksOptions } from "../src/Webhooks.ts"
 import { WebhooksError } from "../src/WebhooksError.ts"
-import type { WebhookStore } from "../src/WebhookStore.ts"
 
 export const oldKey = "the key that was there before, long enough"
 export const newKey = "the key that takes its place, long enough"
@@ -43,9 +41,6 @@ export const surroundings = Layer.mergeAll(boxOf(oldKey), guard, Wakeup.layer, S
 /** Another process on the same store. */
 export const instance = (options: WebhooksOptions = {}) =>
   Effect.map(Layer.build(Layer.fresh(layerWith(options))), (context) => Context.get(context, Webhooks))
-
-/** What every test of the service has around it. */
-export type Backend = Layer.Success<typeof surroundings> | WebhookStore | UnitOfWork.UnitOfWork
 
 let accounts = 0
 

@@ -14,7 +14,7 @@ it.live("the README's example runs", () =>
     )
     const [request, ...others] = yield* Queue.takeAll(received)
     assert.deepStrictEqual(others, [])
-    const { body, headers } = request!
+    const { body, headers } = request
     assert.strictEqual(headers["user-agent"], "Parcels/1.0")
     assert.strictEqual(headers["x-parcels-event"], "parcel.shipped")
     const { event } = yield* Effect.promise(() =>
