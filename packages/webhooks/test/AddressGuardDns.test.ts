@@ -210,6 +210,18 @@ it.live("takes hosts that only share addresses with own domains, where that is s
     assert.strictEqual((yield* Effect.flip(check("alias.com"))).problem, "own_domain")
   }))
 
+it.live("gives up on a name that stands for more than eight others, since an own domain could be behind (D44)", () =>
+  Effect.gen(function*() {
+    const chain: NameServer.Zone = (name, type) => {
+      const [, left] = /^(\d+)\.hooks\.com$/.exec(name) ?? []
+      if (Number(left) > 0) return { alias: `${Number(left) - 1}.hooks.com` }
+      return type === "A" ? ["8.8.8.8"] : []
+    }
+    const { check } = yield* makeScene(chain, { ownDomains: ["kinora.dev"] })
+    assert.deepStrictEqual((yield* check("8.hooks.com")).addresses, ["8.8.8.8"])
+    assert.strictEqual((yield* Effect.flip(check("9.hooks.com"))).problem, "dns")
+  }))
+
 it.live("refuses nobody else because own domains cannot be looked up", () =>
   Effect.gen(function*() {
     const { check } = yield* makeScene(
