@@ -1,0 +1,113 @@
+/** Webhooks of whole hosts, from a request of a client to a receiver that verifies them. */
+import { assert, describe, it } from "@effect/vitest"
+import { WorkerHost } from "@kinora/host-worker"
+import { Settings } from "@kinora/hosting"
+import * as TestDatabase from "@kinora/testkit/TestDatabase"
+import { Webhook } from "@kinora/webhook-signing"
+import { Clock, Deferred, Effect, Exit, Fiber, Latch, Layer, Queue, Scope } from "effect"
+import * as Receiver from "./Receiver.ts"
+import * as Site from "./Site.ts"
+
+/** Milliseconds. A picture is painted, and an embedded database made. */
+const timeout = 120_000
+
+describe("webhooks", { timeout }, () => {
+  it.live("go from a server that does everything itself, with links to where it listens", () =>
+    Effect.gen(function*() {
+      const receiver = yield* Receiver.listen
+      const server = yield* Site.startServer(yield* Site.make(""), yield* Effect.scope)
+      const { secret } = yield* Site.register(server, receiver.url)
+      const { id } = yield* Site.createJob(server)
+      yield* assertJobTold(receiver, secret, id, server.baseUrl)
+    }))
+
+  it.live("go from a worker beside a server that sends none, with links to the server", () =>
+    Effect.gen(function*() {
+      const receiver = yield* Receiver.listen
+      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
+      const server = yield* Site.startServer(
+        { ...environment, KINORA_WORKERS: "0", KINORA_WEBHOOK_SENDS: "0" },
+        yield* Effect.scope
+      )
+      yield* startWorker({ ...environment, KINORA_BASE_URL: server.baseUrl })
+      const { secret } = yield* Site.register(server, receiver.url)
+      const { id } = yield* Site.createJob(server)
+      yield* assertJobTold(receiver, secret, id, server.baseUrl)
+    }))
+
+  it.live("that are under way when the server stops come to their end, and are not sent again (D51)", () =>
+    Effect.gen(function*() {
+      const receiver = yield* Receiver.listen
+      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
+      const scope = yield* Scope.make()
+      const server = yield* Site.startServer(environment, scope)
+      const endpoint = yield* Site.register(server, receiver.url)
+      yield* Latch.close(receiver.answers)
+      yield* Site.test(server, endpoint)
+      yield* Queue.take(receiver.arrived)
+
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* untilRefused(server)
+      assert.isUndefined(stopping.pollUnsafe())
+      yield* receiver.answers.open
+      yield* Fiber.join(stopping)
+      const next = yield* Site.startServer(environment, yield* Effect.scope)
+      assert.deepStrictEqual(yield* Site.reasons(next, endpoint), ["ok"])
+    }))
+
+  it.live("do not keep a server whose receiver never answers for longer than a send may take (D51)", () =>
+    Effect.gen(function*() {
+      const receiver = yield* Receiver.listen
+      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
+      const scope = yield* Scope.make()
+      const server = yield* Site.startServer(environment, scope)
+      const endpoint = yield* Site.register(server, receiver.url)
+      yield* Latch.close(receiver.answers)
+      yield* Site.test(server, endpoint)
+      yield* Queue.take(receiver.arrived)
+      const asked = yield* Clock.currentTimeMillis
+      yield* Scope.close(scope, Exit.void)
+      assert.isBelow((yield* Clock.currentTimeMillis) - asked, 15_000)
+      const next = yield* Site.startServer({ ...environment, KINORA_WEBHOOK_SENDS: "0" }, yield* Effect.scope)
+      assert.deepStrictEqual(yield* Site.reasons(next, endpoint), ["timeout"])
+    }))
+})
+
+const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
+  const ready = yield* Deferred.make<void>()
+  const settings = yield* Settings.load(environment)
+  yield* Layer.build(WorkerHost.layer(settings, Effect.asVoid(Deferred.succeed(ready, undefined))))
+  yield* Deferred.await(ready)
+})
+
+type Listening = Effect.Success<typeof Receiver.listen>
+
+interface Told {
+  readonly generation: { readonly id: string; readonly output: { readonly url: string } | null }
+}
+
+/** What a webhook says, which its secret signed a moment ago. */
+const verify = ({ body, headers }: Receiver.Arrival, secret: string) =>
+  Effect.promise(async () => (await Webhook.verify<Webhook.Event<string, Told>>({ body, headers, secret })).event)
+
+/** The job's start and its end arrive, and the link works without a key. */
+const assertJobTold = Effect.fnUntraced(function*(
+  receiver: Listening,
+  secret: string,
+  id: string,
+  baseUrl: string
+) {
+  const arrivals = yield* Queue.takeN(receiver.arrived, 2)
+  const told = yield* Effect.forEach(arrivals, (arrival) => verify(arrival, secret))
+  const types = new Map(told.map((event) => [event.type, event]))
+  assert.deepStrictEqual([...types.keys()].toSorted(), ["generation.completed", "generation.started"])
+  for (const { data } of told) assert.strictEqual(data.generation.id, id)
+  const link = types.get("generation.completed")?.data.generation.output?.url ?? ""
+  assert.isTrue(link.startsWith(`${baseUrl}/v1/generations/${id}/content?`), link)
+  const content = yield* Effect.promise((signal) => fetch(link, { signal }))
+  assert.strictEqual(content.status, 200)
+})
+
+/** Waits until the server takes no more connections. */
+const untilRefused = ({ baseUrl }: { readonly baseUrl: string }) =>
+  Effect.tryPromise((signal) => fetch(`${baseUrl}/healthz`, { signal })).pipe(Effect.forever, Effect.ignore)
