@@ -106,6 +106,20 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         }))
     }
 
+    it.effect("is told also when the process dies as soon as the unit is committed", () =>
+      Effect.gen(function*() {
+        const { subject, told } = yield* openJob()
+        const unit = yield* UnitOfWork.UnitOfWork
+        const inDying = Effect.provideService(UnitOfWork.UnitOfWork, { ...unit, afterCommit: () => Effect.void })
+        const claim = yield* inDying(makeClaim)
+        const endAll = yield* inDying(makeEndAll)
+        const [job] = yield* claim
+        yield* TestClock.adjust("1 second")
+        yield* endAll([complete({ subject, lease: job! })])
+        const types = (yield* told).map(({ type }) => type)
+        assert.deepStrictEqual(types, ["generation.started", "generation.completed"])
+      }))
+
     it.effect("is not that a worker started it when its claim was undone", () =>
       Effect.gen(function*() {
         const { now, told } = yield* openJob()
@@ -143,6 +157,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const [first, second] = [yield* openJob(), yield* openJob()]
         const endAll = yield* makeEndAll
         const jobs = yield* Effect.flatten(makeClaim)
+        yield* TestClock.adjust("1 second")
         const leaseOf = ({ subject }: typeof first) => jobs.find(({ job }) => job === GenerationId.toUuid(subject.id))!
         yield* endAll([
           complete({ subject: first.subject, lease: leaseOf(first) }),
