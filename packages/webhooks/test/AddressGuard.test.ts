@@ -277,6 +277,35 @@ it.effect("refuses when looking up takes longer than its time", () =>
     assert.strictEqual(yield* Fiber.join(checking), "dns")
   }))
 
+it.effect("waits two seconds for own domains, and no longer", () =>
+  Effect.gen(function*() {
+    const lookup: AddressGuard.Lookup = {
+      ...everywhere,
+      addresses: (name) => name === "kinora.dev" ? Effect.never : everywhere.addresses(name)
+    }
+    const checking = yield* Effect.forkChild(problemOf({ lookup, ownDomains: ["kinora.dev"] }, "https://hooks.com/"))
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(yield* Fiber.join(checking), "https://hooks.com/")
+  }))
+
+it.effect("knows own domains by their addresses of half a minute ago at most, or by the last that were known", () =>
+  Effect.gen(function*() {
+    let own: Effect.Effect<ReadonlyArray<string>, AddressGuard.LookupFailed> = Effect.succeed(["1.1.1.1"])
+    const { lookup } = lookupOf({ "one.com": ["1.1.1.1"], "two.com": ["2.2.2.2"] })
+    const guard = yield* AddressGuard.make({
+      lookup: { ...lookup, addresses: (name) => name === "kinora.dev" ? own : lookup.addresses(name) },
+      ownDomains: ["kinora.dev"]
+    })
+    const refused = Effect.filter(["one", "two"], (name) => Effect.isFailure(guard.check(`https://${name}.com/`)))
+    assert.deepStrictEqual(yield* refused, ["one"])
+    own = Effect.succeed(["2.2.2.2"])
+    yield* TestClock.adjust("31 seconds")
+    assert.deepStrictEqual(yield* refused, ["two"])
+    own = Effect.fail(new AddressGuard.LookupFailed())
+    yield* TestClock.adjust("31 seconds")
+    assert.deepStrictEqual(yield* refused, ["two"])
+  }))
+
 it.effect("looks the host up at each check (D44)", () =>
   Effect.gen(function*() {
     const { asked, lookup } = lookupOf({ "hooks.com": ["8.8.8.8"] })

@@ -51,7 +51,7 @@ const normalise = (domain: string): string => hostOf(new URL(`https://${domain.r
 const makeAddressesOf = (domain: string, lookup: Lookup): Effect.Effect<Effect.Effect<ReadonlyArray<string>>> => {
   if (isAddress(domain)) return Effect.succeed(Effect.succeed([domain]))
   let known: ReadonlyArray<string> = []
-  const lookUp = lookup.addresses(domain).pipe(
+  const lookUp = Effect.suspend(() => lookup.addresses(domain)).pipe(
     Effect.timeout(timeout),
     Effect.tap((found) => Effect.sync(() => known = found)),
     Effect.catch(() => Effect.sync(() => known))
