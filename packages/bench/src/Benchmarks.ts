@@ -5,6 +5,7 @@ import * as ContentBenchmarks from "./ContentBenchmarks.ts"
 import * as HttpBenchmarks from "./HttpBenchmarks.ts"
 import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
+import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
 /** All of them. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
@@ -12,5 +13,6 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   ...ContentBenchmarks.benchmarks,
   ...QueueBenchmarks.benchmarks,
   ...ChargeBenchmarks.benchmarks,
-  ...LimitBenchmarks.benchmarks
+  ...LimitBenchmarks.benchmarks,
+  ...WebhookBenchmarks.benchmarks
 ]

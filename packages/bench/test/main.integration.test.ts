@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const names =
-  "create get replay image content ranges claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256"
+  "create get replay image content ranges claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256 webhooks webhooks-one webhooks-isolation"
     .split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")

@@ -1,0 +1,68 @@
+/** Our webhooks, wired as the hosts wire them, with the limits that they have by default. */
+import { Crypto, Database, Stores } from "@kinora/hosting"
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
+import { Effect, Layer, Redacted } from "effect"
+import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import * as PostgresServer from "./PostgresServer.ts"
+import { filler, type WebhookSender } from "./WebhookSender.ts"
+
+/** The sender. */
+export const make = Effect.fnUntraced(function*({ database }: Environment) {
+  const url = yield* database
+  const services = yield* Layer.build(layer(url)).pipe(failingWith("Webhooks do not start"))
+  const provided = <A, E, R extends Services>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(Effect.provideContext(services), failingWith("Webhooks failed"))
+
+  const sender: WebhookSender = {
+    name: "kinora",
+    database: url,
+    perSecond: 2_000,
+    empty: attempt("Webhooks could not be deleted", () =>
+      PostgresServer.run(
+        url,
+        "TRUNCATE webhooks_endpoint, webhooks_secret, webhooks_event, webhooks_delivery, webhooks_send"
+      )),
+    register: Effect.fnUntraced(function*(urls) {
+      const webhooks = yield* Webhooks.Webhooks
+      yield* Effect.forEach(urls, (url, index) => webhooks.create(accountOf(index), { url }), { discard: true })
+    }, provided),
+    publish: Effect.fnUntraced(function*(events, endpoints) {
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const webhooks = yield* Webhooks.Webhooks
+      yield* atomically(webhooks.publish(events.map((n, index) => ({
+        account: accountOf(endpoints[index % endpoints.length] ?? 0),
+        type: "bench.done",
+        data: { n, filler }
+      }))))
+    }, provided),
+    send: Effect.provideContext(
+      Effect.asVoid(DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner })),
+      services
+    ),
+    isDone: "SELECT NOT EXISTS (SELECT 1 FROM webhooks_delivery WHERE due_at IS NOT NULL) AS done"
+  }
+  return sender
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const accountOf = (endpoint: number): string => `account-${endpoint}`
+
+const layer = (url: string) =>
+  Layer.mergeAll(Webhooks.layer, UndiciTransport.layerWith({})).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      Stores.layerSql,
+      Wakeup.layer,
+      AddressGuard.layerWith({ allowPrivate: true }),
+      SecretBox.layer({ keys: [Redacted.make("a key of the benchmarks, of at least 32 bytes")] })
+    )),
+    Layer.provideMerge(Layer.mergeAll(Crypto.layerAead, Crypto.layerDigest, Crypto.layerSecureRandom)),
+    Layer.provideMerge(Migrations.layer(...Stores.migrations)),
+    // A URL is given, so the directory of an embedded database is of no concern.
+    Layer.provideMerge(Database.layer({ url: Redacted.make(url), dataDirectory: "" }))
+  )
+
+type Services = Layer.Success<ReturnType<typeof layer>>

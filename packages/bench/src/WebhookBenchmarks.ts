@@ -1,0 +1,171 @@
+/** Sending webhooks: how many, and how soon while another endpoint never answers. */
+import { Effect, Schema, type Scope } from "effect"
+import { join } from "node:path"
+import {
+  attempt,
+  type Benchmark,
+  BenchmarkFailure,
+  type Contestant,
+  type Environment,
+  type Round
+} from "./Benchmark.ts"
+import * as Callers from "./Callers.ts"
+import * as GraphileWebhooks from "./GraphileWebhooks.ts"
+import * as KinoraWebhooks from "./KinoraWebhooks.ts"
+import * as PostgresServer from "./PostgresServer.ts"
+import * as ServerProcess from "./ServerProcess.ts"
+import { percentilesOf } from "./Statistics.ts"
+import type { WebhookSender } from "./WebhookSender.ts"
+
+const endpoints = 20
+const backlog = 10_000
+const steadyPerSecond = 100
+
+/** All of them. */
+export const benchmarks: ReadonlyArray<Benchmark> = [
+  {
+    name: "webhooks",
+    title: `Webhooks sent and logged, ${endpoints} endpoints that answer at once, from the first that arrives`,
+    compares: "perSecond",
+    contestants: ofSenders(throughput(endpoints))
+  },
+  {
+    name: "webhooks-one",
+    title: "The same with one endpoint",
+    compares: "perSecond",
+    contestants: ofSenders(throughput(1))
+  },
+  {
+    name: "webhooks-isolation",
+    title: `From the commit of an event until it arrives, ${steadyPerSecond} per second, beside another account's ` +
+      `endpoint that never answers and has ${backlog.toLocaleString("en")} events waiting, and without it`,
+    compares: "p99",
+    contestants: isolation
+  }
+]
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type RoundOfSender = (
+  sender: WebhookSender,
+  receiver: Receiver,
+  environment: Environment
+) => Effect.Effect<Round, BenchmarkFailure, Scope.Scope>
+
+interface Receiver {
+  readonly origin: string
+  /** When each event arrived, of those that came since the last call. */
+  readonly arrivals: Effect.Effect<ReadonlyMap<number, number>, BenchmarkFailure>
+}
+
+const makeReceiver: Effect.Effect<Receiver, BenchmarkFailure, Scope.Scope> = Effect.map(
+  ServerProcess.make({ module: join(import.meta.dirname, "webhookReceiver.ts"), args: [], environment: {} }),
+  (origin) => ({
+    origin,
+    arrivals: attempt("The receiver does not answer", async () => (await fetch(`${origin}/arrivals`)).json()).pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Arrivals)),
+      Effect.mapError((cause) => new BenchmarkFailure({ what: "The receiver does not answer", cause })),
+      Effect.map((arrivals) => new Map(arrivals))
+    )
+  })
+)
+
+const Arrivals = Schema.Array(Schema.Tuple([Schema.Int, Schema.Number]))
+
+const makeSenders = (environment: Environment) =>
+  Effect.forEach(
+    [KinoraWebhooks.make, GraphileWebhooks.makeTuned, GraphileWebhooks.makeDefault],
+    (make) => make(environment)
+  )
+
+function ofSenders(round: RoundOfSender): Benchmark["contestants"] {
+  return Effect.fnUntraced(function*(environment) {
+    const receiver = yield* makeReceiver
+    const senders = yield* makeSenders(environment)
+    return senders.map((sender) => ({ name: sender.name, round: round(sender, receiver, environment) }))
+  })
+}
+
+/** Each sender beside the endpoint that never answers, and alone: the first is held against all others. */
+function isolation(environment: Environment) {
+  return Effect.gen(function*() {
+    const receiver = yield* makeReceiver
+    const senders = yield* makeSenders(environment)
+    return senders.flatMap((sender): ReadonlyArray<Contestant> => [
+      { name: `${sender.name}, beside it`, round: latency(backlog)(sender, receiver, environment) },
+      { name: `${sender.name}, alone`, round: latency(0)(sender, receiver, environment) }
+    ])
+  })
+}
+
+/** From the first arrival to the commit that logs the last. */
+function throughput(endpoints: number): RoundOfSender {
+  return Effect.fnUntraced(function*(sender, receiver, { seconds, tidy }) {
+    const count = Math.ceil(seconds * sender.perSecond)
+    yield* sender.empty
+    const numbers = range(endpoints)
+    yield* sender.register(numbers.map((n) => `${receiver.origin}/ok/${n}`))
+    yield* publishAll(sender, count, numbers)
+    yield* tidy(sender.database)
+    yield* sender.send
+    yield* isDone(sender)
+    const ended = Callers.now()
+    const arrivals = yield* receiver.arrivals
+    if (arrivals.size !== count) return yield* new BenchmarkFailure({ what: `${arrivals.size} of ${count} arrived` })
+    return { perSecond: count * 1000 / (ended - Math.min(...arrivals.values())) }
+  })
+}
+
+/** Events come at a steady rate, whether or not the ones before have arrived. */
+function latency(backlog: number): RoundOfSender {
+  return Effect.fnUntraced(function*(sender, receiver, { seconds, tidy }) {
+    yield* sender.empty
+    yield* sender.register([`${receiver.origin}/ok`, `${receiver.origin}/never`])
+    if (backlog > 0) yield* publishAll(sender, backlog, [1])
+    yield* tidy(sender.database)
+    yield* sender.send
+    const count = Math.max(10, Math.ceil(seconds * steadyPerSecond))
+    const committed: Array<number> = []
+    const began = Callers.now()
+    yield* Effect.forEach(
+      range(count),
+      (n) =>
+        Effect.sleep(Math.max(0, began + n * 1000 / steadyPerSecond - Callers.now())).pipe(
+          Effect.andThen(Effect.tap(sender.publish([n], [0]), () =>
+            Effect.sync(() => {
+              committed[n] = Callers.now()
+            })))
+        ),
+      { discard: true }
+    )
+    const arrivals = new Map<number, number>()
+    while (arrivals.size < count) {
+      for (const [n, at] of yield* receiver.arrivals) arrivals.set(n, at)
+      yield* Effect.sleep("20 millis")
+    }
+    const latencies = Array.from(arrivals, ([n, at]) => Math.max(0, at - (committed[n] ?? at)))
+    return { perSecond: count * 1000 / (Callers.now() - began), ...percentilesOf(latencies) }
+  })
+}
+
+const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
+
+const eventsPerSet = 1_000
+
+const publishAll = (sender: WebhookSender, count: number, endpoints: ReadonlyArray<number>) =>
+  Effect.forEach(
+    range(Math.ceil(count / eventsPerSet)),
+    (set) => sender.publish(range(count).slice(set * eventsPerSet, (set + 1) * eventsPerSet), endpoints),
+    { discard: true }
+  )
+
+const isDone = (sender: WebhookSender) =>
+  attempt("The deliveries could not be looked at", () =>
+    PostgresServer.withClient(sender.database, async (client) => {
+      for (;;) {
+        const { rows: [row] } = await client.query<{ done: boolean }>(sender.isDone)
+        if (row?.done === true) return
+      }
+    }))
