@@ -37,6 +37,8 @@ export interface Settings {
   readonly webhookSends: number
   /** Domains that no webhook goes to, beside the host of `baseUrl` (section "Endpoint requirements"). */
   readonly webhookOwnDomains: ReadonlyArray<string>
+  /** Whether addresses of these domains are theirs alone, so that no webhook goes to them under another name either. */
+  readonly webhookOwnAddresses: boolean
   /** Whether webhooks may go over HTTP, to any port and to private addresses (D44). */
   readonly webhookAllowPrivate: boolean
   /** The operators' token; absent: there is no interface for operators (D50). */
@@ -100,6 +102,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
     webhookSends: values.webhook_sends,
     webhookOwnDomains: values.webhook_own_domains ?? [],
+    webhookOwnAddresses: values.webhook_own_addresses === "true",
     webhookAllowPrivate: values.webhook_allow_private === "true",
     adminToken: redacted(values.admin_token),
     demoAccount: values.demo_account === "true",

@@ -13,7 +13,7 @@ import type { Settings } from "./Settings.ts"
 
 /** What `Services` must know of webhooks. */
 export interface ProtectionOptions
-  extends Pick<AddressGuard.AddressGuardOptions, "allowPrivate" | "lookup" | "ownDomains">
+  extends Pick<AddressGuard.AddressGuardOptions, "allowPrivate" | "lookup" | "ownAddresses" | "ownDomains">
 {
   /** The first seals the secrets of endpoints, all open. */
   readonly keys: Keys.Keys
@@ -29,7 +29,8 @@ export const layerProtection = ({ keys, ...guard }: ProtectionOptions) =>
 /** As the settings say. Warns where a webhook may reach what is private. */
 export const layerProtectionOf = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnDomains } = settings
+    const { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnAddresses: ownAddresses, webhookOwnDomains } =
+      settings
     if (allowPrivate) {
       yield* Effect.logWarning("Webhooks may go to private addresses, over HTTP and to any port: not for production", {
         setting: "KINORA_WEBHOOK_ALLOW_PRIVATE"
@@ -37,7 +38,7 @@ export const layerProtectionOf = (settings: Settings) =>
     }
     const keys = yield* Keys.webhooks(settings)
     const ownDomains = [...webhookOwnDomains, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])]
-    return layerProtection({ keys, ownDomains, allowPrivate })
+    return layerProtection({ keys, ownDomains, ownAddresses, allowPrivate })
   })).pipe(Layer.provide(Crypto.layerSecureRandom))
 
 /** An endpoint's secret was sealed with a key that this process does not have. A start stops here. */

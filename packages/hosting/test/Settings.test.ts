@@ -39,6 +39,7 @@ describe("Settings", () => {
         webhookKeys: [],
         webhookSends: 256,
         webhookOwnDomains: [],
+        webhookOwnAddresses: true,
         webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
@@ -117,12 +118,17 @@ describe("Settings", () => {
     Effect.gen(function*() {
       const settings = yield* loadWith(
         `webhook_own_domains: [example.com, example.net]\nwebhook_keys: [${secret}1, ${secret}2]\n`,
-        { KINORA_WEBHOOK_SENDS: "0", KINORA_WEBHOOK_ALLOW_PRIVATE: "true" }
+        {
+          KINORA_WEBHOOK_SENDS: "0",
+          KINORA_WEBHOOK_OWN_ADDRESSES: "false",
+          KINORA_WEBHOOK_ALLOW_PRIVATE: "true"
+        }
       )
       assert.deepStrictEqual(settings.webhookKeys.map(Redacted.value), [`${secret}1`, `${secret}2`])
       assert.deepInclude(settings, {
         webhookSends: 0,
         webhookOwnDomains: ["example.com", "example.net"],
+        webhookOwnAddresses: false,
         webhookAllowPrivate: true
       })
     }))

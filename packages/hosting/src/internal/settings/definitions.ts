@@ -108,6 +108,13 @@ export const definitions = {
       "Domains of this service, separated by commas: no webhook goes to them or to names below them. The host of base_url is always one.",
     isList: true
   },
+  webhook_own_addresses: {
+    schema: Schema.Literals(["true", "false"]),
+    default: "true",
+    expected: "true or false",
+    about:
+      "Whether no webhook goes to an address that one of these domains has; false behind a content-delivery network."
+  },
   webhook_allow_private: {
     schema: Schema.Literals(["true", "false"]),
     default: "false",
