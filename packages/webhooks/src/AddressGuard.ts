@@ -57,7 +57,10 @@ export interface AddressGuardOptions {
    * content-delivery network, which gives the same addresses to others. Default `true`.
    */
   readonly ownAddresses?: boolean | undefined
-  /** Name servers to ask, as addresses with or without a port. Default the system's. */
+  /**
+   * Name servers to ask, as addresses with or without a port. Default the system's. One that
+   * gives IPv4 hosts addresses behind NAT64 (DNS64) has these hosts refused: name another.
+   */
   readonly nameServers?: ReadonlyArray<string> | undefined
   /** Looks names up in place of name servers. */
   readonly lookup?: Lookup | undefined

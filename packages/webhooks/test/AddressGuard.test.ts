@@ -277,6 +277,16 @@ it.effect("refuses when looking up takes longer than its time", () =>
     assert.strictEqual(yield* Fiber.join(checking), "dns")
   }))
 
+it.effect.each(["1.1.1.1", "[2606:4700::1]", "https.kinora.dev"])(
+  "refuses a name with an address of an own domain, which may be an address itself: %s (Endpoint requirements)",
+  (own) =>
+    Effect.gen(function*() {
+      const addresses = ["1.1.1.1", "2606:4700::1"]
+      const { lookup } = lookupOf({ "hooks.com": addresses, "https.kinora.dev": addresses.slice(1) })
+      assert.strictEqual(yield* problemOf({ lookup, ownDomains: [own] }, "https://hooks.com/"), "own_domain")
+    })
+)
+
 it.effect("waits two seconds for own domains, and no longer", () =>
   Effect.gen(function*() {
     const lookup: AddressGuard.Lookup = {
