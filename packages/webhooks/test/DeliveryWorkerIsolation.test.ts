@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Queue } from "effect"
+import { TestClock } from "effect/testing"
+import { makeWorld, memory, ok } from "./SendingWorld.ts"
+
+type World = Effect.Success<typeof makeWorld>
+
+/** Endpoints that never answer, with something to send all the time. */
+const makeDead = Effect.fnUntraced(function*(world: World, accounts: ReadonlyArray<string>, deliveries: number) {
+  const now = { sends: 0, most: 0 }
+  const endpoints = yield* Effect.forEach(accounts, (account) => world.endpoint({ account }))
+  for (const endpoint of endpoints) {
+    world.answer(endpoint, () =>
+      Effect.sync(() => now.most = Math.max(now.most, ++now.sends)).pipe(
+        Effect.andThen(Effect.never),
+        Effect.ensuring(Effect.sync(() => now.sends--))
+      ))
+    yield* world.publishMany(endpoint, deliveries)
+  }
+  return now
+})
+
+/** Lets time pass in steps, so that what waits for each moment gets to run. */
+const pass = (seconds: number) =>
+  Effect.forEach(Array.from({ length: seconds }), () => TestClock.adjust("1 second"), { discard: true })
+
+/** A send ends after 10 seconds, at half of the lease. */
+const limits = { lease: "20 seconds", sendsMax: 32, accountSendsMax: 16, endpointSendsMax: 8, lookPause: 0 } as const
+
+describe("DeliveryWorker beside dead endpoints (D46)", () => {
+  it.effect("sends to an endpoint that answers at once, while dead ones of other accounts have all the sends that they get", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start(limits)
+      const dead = yield* makeDead(world, Array.from({ length: 20 }, (_, n) => `dead-${n}`), 20)
+      yield* pass(15)
+      assert.strictEqual(dead.sends, 16)
+      const healthy = yield* world.endpoint({ account: "healthy" })
+      const sent: Array<number> = []
+      world.answer(healthy, ({ at }) => Effect.sync(() => (sent.push(at), ok)))
+      for (const second of [15, 16, 17, 18]) {
+        yield* world.publishMany(healthy, 5)
+        while (sent.length < 5) yield* Effect.yieldNow
+        assert.deepStrictEqual(sent.splice(0), Array.from({ length: 5 }, () => second * 1000))
+        yield* pass(1)
+      }
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends to an endpoint that answers at once, while the account's other four are dead", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start({ lease: "20 seconds", lookPause: 0 })
+      const dead = yield* makeDead(world, Array.from({ length: 4 }, () => "one"), 100)
+      yield* pass(15)
+      // Half of the account's 80.
+      assert.strictEqual(dead.sends, 40)
+      const healthy = yield* world.endpoint({ account: "one" })
+      const sent: Array<number> = []
+      world.answer(healthy, ({ at }) => Effect.sync(() => (sent.push(at), ok)))
+      yield* world.publishMany(healthy, 50)
+      while (sent.length < 50) yield* Effect.yieldNow
+      assert.deepStrictEqual(sent, Array.from({ length: 50 }, () => 15_000))
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("tries unknown endpoints with one send each after a restart, so that dead ones leave room", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const dead = yield* makeDead(world, Array.from({ length: 20 }, (_, n) => `dead-${n}`), 20)
+      const healthy = yield* world.endpoint({ account: "healthy" })
+      yield* world.publishMany(healthy, 20)
+      const sent: Array<number> = []
+      world.answer(healthy, ({ at }) => Effect.sync(() => (sent.push(at), ok)))
+      yield* world.start(limits)
+      while (sent.length < 20) yield* Effect.yieldNow
+      assert.deepStrictEqual(sent, Array.from({ length: 20 }, () => 0))
+      assert.strictEqual(dead.sends, 20)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("gives a dead endpoint its whole share back as soon as it answers", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      // An eighth of all, and so of the account's 16.
+      yield* world.start({ ...limits, suspectSendsMax: 4 })
+      const endpoint = yield* world.endpoint()
+      const count = { sends: 0 }
+      const hang = Effect.andThen(Effect.sync(() => count.sends++), Effect.never)
+      world.answer(endpoint, () => Effect.succeed({ reason: "connect", httpStatus: null }))
+      yield* world.publish(endpoint)
+      yield* world.settled
+      world.answer(endpoint, () => hang)
+      yield* world.publishMany(endpoint, 20)
+      while (count.sends < 2) yield* Effect.yieldNow
+      yield* pass(1)
+      assert.strictEqual(count.sends, 2)
+      world.answer(endpoint, () => Effect.succeed(ok))
+      // The two that hang end with their claims, and the next ones are answered.
+      yield* pass(20)
+      while ((yield* Queue.size(world.calls)) < 20) yield* Effect.yieldNow
+      assert.strictEqual(count.sends, 2)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("gives an account no more than its cap, and shares scarce room between accounts", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const now = new Map<string, number>()
+      const most = new Map<string, number>()
+      const accounts = ["crowd", "crowd", "crowd", "crowd", "single", "other"]
+      const endpoints = yield* Effect.forEach(accounts, (account) => world.endpoint({ account }))
+      for (const endpoint of endpoints) {
+        const { account } = endpoint.endpoint
+        world.answer(endpoint, () =>
+          Effect.gen(function*() {
+            now.set(account, (now.get(account) ?? 0) + 1)
+            most.set(account, Math.max(most.get(account) ?? 0, now.get(account)!))
+            for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+            now.set(account, now.get(account)! - 1)
+            return ok
+          }))
+        yield* world.publishMany(endpoint, 100)
+      }
+      yield* world.start({ ...limits, sendsMax: 24, accountSendsMax: 10 })
+      yield* Effect.forEach(Array.from({ length: 600 }), () => world.settled)
+      for (const [, sends] of most) assert.isAtMost(sends, 10)
+      assert.isAtLeast(most.get(endpoints[4]!.endpoint.account) ?? 0, 7)
+    }).pipe(Effect.provide(memory)))
+})
