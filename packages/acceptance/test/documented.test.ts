@@ -8,11 +8,12 @@ import { images } from "./documented/images.ts"
 import { jobs } from "./documented/jobs.ts"
 import { operators, reports } from "./documented/reports.ts"
 import { Findings } from "./documented/Walk.ts"
+import { webhooks } from "./documented/webhooks.ts"
 
 describe("the OpenAPI documents", () => {
   const findings = new Findings()
   beforeAll(async () => {
-    for (const steps of [everywhere, jobs, files, images, reports, operators]) await steps(findings)
+    for (const steps of [everywhere, jobs, files, images, reports, operators, webhooks]) await steps(findings)
   }, 300_000)
 
   it("describe every answer: path, method, status, headers, media type and body (D49, D50)", () => {

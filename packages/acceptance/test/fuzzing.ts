@@ -148,6 +148,12 @@ class Known {
     this.words = {
       "generations.id": [id],
       "keys.key_id": [],
+      endpoint_id: [],
+      delivery_id: [],
+      // Nothing is sent in this host.
+      url: ["https://93.184.215.14/inbox", "https://127.0.0.1/inbox"],
+      types: ["generation.completed", "webhook.test"],
+      overlap_seconds: ["0", "60", "86401"],
       email: Array.from({ length: 20 }, (_, n) => `account-${n}@example.com`),
       name: ["a key"],
       reference: ["first", "second", "third"],
@@ -191,6 +197,8 @@ class Known {
     if (typeof id === "string" && id.startsWith("gen_")) this.#add("generations.id", id)
     if (typeof id === "string" && id.startsWith("acct_")) this.#add("accounts.id", id)
     if (typeof id === "string" && id.startsWith("key_")) this.#add("keys.key_id", id)
+    if (typeof id === "string" && id.startsWith("whep_")) this.#add("endpoint_id", id)
+    if (typeof id === "string" && id.startsWith("dlv_")) this.#add("delivery_id", id)
     if (typeof id === "string" && id.startsWith("upl_")) {
       this.#add("uploads.id", id)
       this.#add("upload_id", id)
@@ -257,6 +265,6 @@ const decodeEnvelope = Schema.decodeUnknownOption(
 )
 
 const statusOf = (code: string): number | undefined =>
-  Object.hasOwn(AdminError.table, code)
+  code === "invalid_webhook_url" ? 400 : Object.hasOwn(AdminError.table, code)
     ? 409
     : Object.entries(ErrorCode.table).find(([known]) => known === code)?.[1].status

@@ -1,0 +1,55 @@
+/** What operators do about webhooks. */
+import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
+
+/** Registers, changes, tries and removes endpoints, and is refused in every way. */
+export const webhooks = async (findings: Findings): Promise<void> => {
+  await walk(findings, { webhooks: { script: { status: 500 } } }, steps)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** An address with the rules of the product; nothing is sent there. */
+const url = "https://hooks.example.com/inbox"
+
+const steps = async ({ ask, host, send }: Walk) => {
+  const operator = { apiKey: host.adminToken }
+  const account = `/admin/v1/accounts/${host.account.id}`
+  const endpoints = `${account}/webhook-endpoints`
+  const endpoint = `${endpoints}/${fieldOf(await send(`POST ${endpoints}`, { url }, operator), "id")}`
+
+  for (const [request, body] of bodies(endpoints, endpoint)) {
+    await send(request, body, operator)
+    await send(request, { nobody: 1 }, operator)
+    await send(request, "<xml/>", { ...operator, headers: { "content-type": "application/xml" } })
+    await send(request, "x".repeat(1024 * 1024 + 1), operator)
+  }
+  await send(`PATCH ${endpoint}`, { url: "http://hooks.example.com/inbox" }, operator)
+  // Five secrets sign beside one another, and as many endpoints there may be.
+  for (let n = 0; n < 6; n++) {
+    await send(`POST ${endpoint}/rotate`, { overlap_seconds: 60 }, operator)
+    await send(`POST ${endpoints}`, { url: `${url}/${n}`, types: ["generation.failed"] }, operator)
+  }
+
+  const delivery = fieldOf(await ask(`POST ${endpoint}/test`, operator), "id")
+  const resend = `POST ${account}/webhook-deliveries/${delivery}/resend`
+  await ask(resend, operator)
+  await host.clock.advance("10 minutes")
+  await ask(resend, operator)
+  for (const path of ["", "/sends", "/deliveries", "/deliveries?limit=1", `/deliveries?before=${delivery}`]) {
+    await ask(`GET ${endpoint}${path}`, operator)
+  }
+  await ask(`GET ${endpoint}/deliveries?limit=0`, operator)
+  await ask(`GET ${endpoints}`, operator)
+  await send(`PATCH ${endpoint}`, { status: "disabled" }, operator)
+  await ask(`POST ${endpoint}/test`, operator)
+  await ask(`DELETE ${endpoint}`, operator)
+}
+
+/** Bodies that are right. */
+const bodies = (endpoints: string, endpoint: string): ReadonlyArray<readonly [request: string, body: object]> => [
+  [`POST ${endpoints}`, { url, types: ["generation.completed"] }],
+  [`PATCH ${endpoint}`, { url: `${url}/2`, types: null, status: "enabled" }],
+  [`POST ${endpoint}/rotate`, {}]
+]
