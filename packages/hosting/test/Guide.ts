@@ -75,9 +75,10 @@ export const parseBody = (contentType: string | undefined, text: string): unknow
 export const withoutChance = (text: string): string =>
   text
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "<base>")
-    .replaceAll(/\b(gen|acct|key|lot|txn|upl)_[0-9a-z]{26}/g, "<id>")
+    .replaceAll(/\b(gen|acct|key|lot|txn|upl|whep|evt|dlv)_[0-9a-z]{26}/g, "<id>")
     .replaceAll(/\bkin_[0-9A-Za-z]{49}/g, "<key>")
     .replaceAll(/\bkin_[0-9A-Za-z]{8}\b/g, "<prefix>")
+    .replaceAll(/\bwhsec_[0-9a-z]{52}/g, "<secret>")
     .replaceAll(/\breq_[0-9a-f]{32}/g, "<request>")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>")
     .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, "<day>")

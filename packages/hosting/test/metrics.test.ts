@@ -3,6 +3,7 @@ import { DefaultModels } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
+import { Transport } from "@kinora/webhooks"
 import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { readFile } from "node:fs/promises"
@@ -29,6 +30,10 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
     ),
     Layer.provide(Work.layerWorker({ name: "test", concurrency: 3 })),
+    Layer.provide(Webhook.layerWorker({ sends: 8, baseUrl: Effect.succeed("https://media.example.com") })),
+    Layer.provide(Layer.succeed(Transport.Transport, {
+      send: () => Effect.succeed({ reason: "ok", httpStatus: 200 } as const)
+    })),
     Layer.provide(ProcessMetrics.layer),
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
@@ -37,7 +42,10 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       Stores.layerMemory,
       BlobStore.layerMemory,
       Notifications.layerLocal,
-      Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] }),
+      Webhook.layerProtection({
+        keys: [Redacted.make("at least 32 bytes that seal what the service keeps")],
+        lookup: { addresses: () => Effect.succeed(["1.1.1.1"]), aliases: () => Effect.succeed([]) }
+      }),
       Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
         Layer.provide(ScriptedGenerator.layerControl({ pollInterval: "10 millis" }))
       )
@@ -48,6 +56,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
 
 /** What a test needs of answers. */
 const Account = Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
+const Sends = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ reason: Schema.String })) }))
 const Key = Schema.fromJsonString(Schema.Struct({ key: Schema.String }))
 const Job = Schema.fromJsonString(Schema.Struct({
   status: Schema.Literal("completed"),
@@ -63,7 +72,7 @@ const request = Effect.fnUntraced(function*(method: string, path: string, key = 
   )
 })
 
-/** A customer's day: an account, a job of it to its end, its result, and a request that is refused. */
+/** A customer's day: an account, a job of it to its end, its result, a request that is refused, and a webhook. */
 const use = Effect.gen(function*() {
   const decode = <A>(schema: Schema.ConstraintDecoder<A>) => Effect.flatMap(Schema.decodeUnknownEffect(schema))
   const { id } = yield* request("POST", "/admin/v1/accounts", token, { email: "a@example.com" }).pipe(decode(Account))
@@ -73,11 +82,18 @@ const use = Effect.gen(function*() {
   yield* request("PUT", `${account}/plans/credits`, token, { tier: "pro", period_end: until })
   const lot = { reference: "one", kind: "addon", credits: 1000, expires_at: until }
   yield* request("POST", `${account}/lots`, token, lot)
+  const endpoints = `${account}/webhook-endpoints`
+  const hooks = { url: "https://hooks.example.com/", types: ["generation.completed"] }
+  const endpoint = yield* request("POST", endpoints, token, hooks).pipe(decode(Account))
   const order = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
   const job = yield* request("POST", "/v1/generations", key, order).pipe(decode(Account))
   const { output } = yield* request("GET", `/v1/generations/${job.id}?wait=60`, key).pipe(decode(Job))
   yield* request("GET", output.url, key)
   yield* request("GET", "/v1/generations/none", key)
+  yield* request("GET", `${endpoints}/${endpoint.id}/sends`).pipe(
+    decode(Sends),
+    Effect.repeat({ until: ({ data }) => data.length === 1 })
+  )
 })
 
 /** The families of an exposition: name, type, labels, and what it says. */
@@ -116,6 +132,10 @@ layer(Server.layer, { excludeTestServices: true })("docs/operations.md", (it) =>
         `kinora_jobs_ended_total{${of},outcome="completed"} 1`,
         `kinora_job_wait_seconds_count{plan="credits"} 1`,
         `kinora_job_run_seconds_count{kind="image",outcome="completed"} 1`,
+        `kinora_webhook_sends_total{outcome="ok"} 1`,
+        "kinora_webhook_send_seconds_count 1",
+        "kinora_webhook_delay_seconds_count 1",
+        "kinora_webhook_sends_in_flight 0",
         "kinora_worker_slots 3",
         "kinora_worker_jobs_running 0"
       ])
