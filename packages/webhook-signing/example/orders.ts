@@ -20,7 +20,7 @@ export const send = async (url: string, event: OrderEvent, signers: ReadonlyArra
   return fetch(url, { method: "POST", body, headers })
 }
 
-/** A customer receives, with a secret to come beside the one that is, and answers before the work is done. */
+/** A customer receives, with all secrets that may have signed, and answers before the work is done. */
 export const receive = async (
   request: Request,
   secrets: ReadonlyArray<string | undefined>,

@@ -15,7 +15,7 @@ export { type Reason, VerificationError } from "./VerificationError.ts"
 
 /** An event as it arrives (section "Body"). */
 export interface Event<Type extends string = string, Data = unknown> {
-  /** The delivery, the same in every repetition: ignore duplicates by it. */
+  /** The delivery, the same in every send: ignore duplicates by it. */
   readonly id: string
   /** What happened. Let types pass that you do not know: new ones come. */
   readonly type: Type

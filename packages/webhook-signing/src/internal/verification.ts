@@ -7,9 +7,10 @@ import * as hmac from "./hmac.ts"
 /** How to verify. */
 export interface VerifyOptions {
   /**
-   * The secret of the endpoint, as it was shown: the whole text is the key. Several while
-   * you change from one to another: any may have signed. Those that are absent or empty
-   * are passed over, so that a second variable can be unset.
+   * The secret of the endpoint, as it was shown: the whole text is the key. Several where
+   * any may have signed: while one takes over from another, or where several endpoints
+   * lead here. Those that are absent or empty are passed over, so that a second variable
+   * can be unset.
    */
   readonly secret: string | undefined | ReadonlyArray<string | undefined>
   /** The header with the signature, in any case. Default `X-Service-Signature`. */
