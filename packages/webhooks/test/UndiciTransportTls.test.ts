@@ -115,3 +115,17 @@ it.live("sends nothing to a receiver that does not speak TLS (D45)", () =>
     assert.deepStrictEqual(yield* send(name, closing.port), refused)
     assert.strictEqual(plain.arrived.length, 0)
   }))
+
+it.live("gives up on a handshake that does not end in time, and closes the connection (Endpoint requirements)", () =>
+  Effect.gen(function*() {
+    const silent = yield* makeRawReceiver(() => {})
+    const guard = yield* makeGuard({ allowPrivate: true })
+    const { send } = yield* Effect.provideService(
+      UndiciTransport.make({ timeout: "100 millis" }),
+      AddressGuard,
+      guard
+    )
+    const outcome = yield* send({ url: `https://127.0.0.1:${silent.port}/`, headers: {}, body: new Uint8Array([1]) })
+    assert.deepStrictEqual(outcome, { reason: "timeout", httpStatus: null })
+    yield* silent.idle.await
+  }))
