@@ -15,11 +15,11 @@ export interface Ready {
 /** Everything, on these settings. `onReady` runs when requests are taken. */
 export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Effect.Effect<void>) =>
   Layer.unwrap(Effect.gen(function*() {
-    const baseUrl = yield* Deferred.make<string>()
-    return Layer.effectDiscard(announce(settings, baseUrl, onReady)).pipe(
+    const origin = yield* Deferred.make<string>()
+    return Layer.effectDiscard(announce(settings, origin, onReady)).pipe(
       // The server is built last and stops first; the workers drain while requests end, so their graces are one (D51).
       Layer.provide(layerHttp(settings)),
-      Layer.provideMerge(layerWork(settings, Deferred.await(baseUrl))),
+      Layer.provideMerge(layerWork(settings, Deferred.await(origin))),
       Layer.provide(Layer.mergeAll(Http.layerReadiness, layerSigner(settings))),
       Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
       Layer.provide(Host.layerWorking(settings))
@@ -33,14 +33,16 @@ export const layer = (settings: Settings.Settings, onReady: (ready: Ready) => Ef
 const layerSigner = (settings: Settings.Settings) =>
   Layer.unwrap(Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys })))
 
-const layerWork = (settings: Settings.Settings, baseUrl: Effect.Effect<string>) =>
+const layerWork = (settings: Settings.Settings, origin: Effect.Effect<string>) =>
   Layer.mergeAll(
     Work.layerWorker({
       name: `${hostname()}/server`,
       concurrency: settings.workers,
       resultTtl: settings.resultTtl
     }),
-    Webhook.layerWorker({ sends: settings.webhookSends, baseUrl }).pipe(Layer.provide(Webhook.layerTransport)),
+    Webhook.layerWorker({ sends: settings.webhookSends, baseUrl: settings.baseUrl ?? origin }).pipe(
+      Layer.provide(Webhook.layerTransport)
+    ),
     Work.layerSweeps
   )
 
@@ -57,12 +59,11 @@ const layerHttp = (settings: Settings.Settings) =>
 /** Says where the server listens: to those who wait for its address first, since making the account takes a while. */
 const announce = Effect.fnUntraced(function*(
   settings: Settings.Settings,
-  baseUrl: Deferred.Deferred<string>,
+  origin: Deferred.Deferred<string>,
   onReady: (ready: Ready) => Effect.Effect<void>
 ) {
   const listening = yield* HttpServer.addressFormattedWith(Effect.succeed)
-  const known = settings.baseUrl ?? listening
-  yield* Deferred.succeed(baseUrl, known)
+  yield* Deferred.succeed(origin, listening)
   const apiKey = settings.demoAccount ? yield* DemoAccount.ensure(settings.dataDirectory) : Option.none()
-  yield* onReady({ baseUrl: known, apiKey })
+  yield* onReady({ baseUrl: settings.baseUrl ?? listening, apiKey })
 })

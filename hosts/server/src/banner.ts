@@ -15,6 +15,7 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
   const { baseUrl } = ready
   const database = settings.databaseUrl === undefined ? "embedded database" : "Postgres"
   const workers = settings.workers === 0 ? "none here" : `${settings.workers} jobs at once`
+  const webhooks = settings.webhookSends === 0 ? "not sent from here" : `${settings.webhookSends} sent at once`
   return `
   Kinora is ready.
 
@@ -22,6 +23,7 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
     API key    ${keyText(ready, settings)}
     Data       ${resolve(settings.dataDirectory)} (${database})
     Workers    ${workers}
+    Webhooks   ${webhooks}
     Docs       ${baseUrl}/docs
 ${curl(ready)}`
 }

@@ -4,9 +4,9 @@ import * as ServerHost from "./ServerHost.ts"
 
 Process.runHost({
   name: "kinora-server",
-  description: "Serves the Kinora API.",
+  description: "Serves the Kinora API, runs jobs and sends webhooks.",
   json: "{\"base_url\":…,\"api_key\":…}",
-  workers: "Jobs at once in this process; 0 serves the API only",
+  workers: "Jobs at once in this process; 0: none, some other process works",
   layer: (settings, say) =>
     ServerHost.layer(settings, (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }))
 })

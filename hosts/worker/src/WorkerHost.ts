@@ -23,7 +23,7 @@ export const layer = (settings: Settings.Settings, onReady: Effect.Effect<void>)
     // Links are for a server to answer.
     Webhook.layerWorker({
       sends: settings.webhookSends,
-      baseUrl: Effect.succeed(settings.baseUrl ?? Http.originOf(settings))
+      baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
     }).pipe(Layer.provide([Webhook.layerTransport, signer])),
     Work.layerSweeps
   )

@@ -2,7 +2,7 @@ import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Http, Notifications, Services, Stores, Webhook, Work } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
-import { Effect, Layer, Redacted } from "effect"
+import { Layer, Redacted } from "effect"
 
 /** The models that this host serves, and the generator that makes them. */
 const models = [{
@@ -39,7 +39,7 @@ const services = Services.layer({ models }).pipe(
 /** Runs jobs, sends webhooks with links to this host, and deletes what nobody needs any more. */
 const work = Layer.mergeAll(
   Work.layerWorker({ name: "worker-1", concurrency: 2 }),
-  Webhook.layerWorker({ sends: 64, baseUrl: Effect.succeed("https://ink.example.com") }).pipe(
+  Webhook.layerWorker({ sends: 64, baseUrl: "https://ink.example.com" }).pipe(
     Layer.provide(Webhook.layerTransport)
   ),
   Work.layerSweeps

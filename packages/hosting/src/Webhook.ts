@@ -5,7 +5,7 @@
 import { WebhookData } from "@kinora/http-server"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
-import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
+import { AddressGuard, DeliveryWorker, Event, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
 import { Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 import * as Keys from "./Keys.ts"
@@ -79,8 +79,12 @@ export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends
 export interface WorkerOptions extends Pick<DeliveryWorker.DeliveryWorkerOptions, "lookPause" | "pollInterval"> {
   /** Sends at once; 0: none. */
   readonly sends: number
-  /** `{base_url}` of the links in bodies. Nothing is sent before it is known. */
-  readonly baseUrl: Effect.Effect<string>
+  /**
+   * `{base_url}` of the links in bodies. An effect: where this process listens, or a
+   * server does, since nobody has said better. Then nothing is sent before it is known,
+   * and a warning says that receivers may not reach it.
+   */
+  readonly baseUrl: string | Effect.Effect<string>
 }
 
 /** What sends webhooks in this process. */
@@ -94,13 +98,13 @@ export const layerWorker = ({ baseUrl, sends, ...options }: WorkerOptions) =>
   Layer.effect(
     Sender,
     Effect.gen(function*() {
-      const signer = yield* UrlSigner.UrlSigner
-      const sending = Effect.flatMap(baseUrl, (baseUrl) =>
+      const complete = typeof baseUrl === "string" ? completing(baseUrl) : Effect.flatMap(baseUrl, guessing)
+      const sending = Effect.flatMap(complete, (complete) =>
         Layer.launch(DeliveryWorker.layerWith({
           ...options,
           sendsMax: sends,
           makeSigner: Crypto.makeWebhookSigner,
-          complete: WebhookData.complete({ baseUrl, signer })
+          complete
         })))
       // On a fiber of its own, since a server knows its address only when all else is there.
       const fiber = yield* Effect.forkScoped(sends === 0 ? Effect.void : sending)
@@ -120,3 +124,16 @@ export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect
 
 /** Endpoints whose secrets a start opens. */
 const checkedMax = 100
+
+/** What makes the data of bodies, with links on `baseUrl`. */
+const completing = (baseUrl: string) =>
+  Effect.map(UrlSigner.UrlSigner, (signer) => WebhookData.complete({ baseUrl, signer }))
+
+/** As `completing`, and the first body with links says what they are on. */
+const guessing = Effect.fnUntraced(function*(origin: string) {
+  const complete = yield* completing(origin)
+  const warn = yield* Effect.cached(
+    Effect.logWarning("Links in webhooks may lead nowhere for their receivers: set KINORA_BASE_URL", { origin })
+  )
+  return (event: Event.Event) => Effect.andThen(event.type === Event.testType ? Effect.void : warn, complete(event))
+})

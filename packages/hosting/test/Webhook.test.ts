@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
 import { Transport, Webhooks } from "@kinora/webhooks"
-import { Context, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -103,7 +104,7 @@ it.live("drains within the time of a send: what is under way ends, and is kept (
     })
     const scope = yield* Scope.make()
     const worker = yield* Layer.buildWithScope(
-      Webhook.layerWorker({ sends: 4, baseUrl: Effect.succeed("https://media.example.com") }).pipe(
+      Webhook.layerWorker({ sends: 4, baseUrl: "https://media.example.com" }).pipe(
         Layer.provide([transport, UrlSigner.layer({ keys: keysOf("of links, which is long enough") })])
       ),
       scope
@@ -118,6 +119,30 @@ it.live("drains within the time of a send: what is under way ends, and is kept (
     yield* Fiber.join(closing)
     assert.deepStrictEqual((yield* sends(account, endpoint.id)).map(({ reason }) => reason), ["ok"])
   }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
+
+it.live("says once that links may lead nowhere, where nobody has said what they are on", () =>
+  Effect.gen(function*() {
+    const { create, publish } = yield* Webhooks.Webhooks
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    yield* create(account, { url })
+    const arrived = yield* Queue.unbounded<Transport.TransportRequest>()
+    const transport = Layer.succeed(Transport.Transport, {
+      send: (request) => Effect.as(Queue.offer(arrived, request), { reason: "ok", httpStatus: 200 } as const)
+    })
+    const log = makeLog()
+    const origin = yield* Deferred.make<string>()
+    yield* Layer.build(
+      Webhook.layerWorker({ sends: 4, baseUrl: Deferred.await(origin) }).pipe(
+        Layer.provide([transport, UrlSigner.layer({ keys: keysOf("of links, which is long enough") }), log.layer])
+      )
+    )
+    for (const type of ["order.paid", "order.sent"]) yield* atomically(publish([{ account, type, data: {} }]))
+    yield* Deferred.succeed(origin, "http://127.0.0.1:4747")
+    yield* Queue.takeN(arrived, 2)
+    assert.deepStrictEqual(log.lines, [
+      "Warn: Links in webhooks may lead nowhere for their receivers: set KINORA_BASE_URL"
+    ])
+  }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
 it.live("sends nothing where it is told so, whatever is due", () =>
   Effect.gen(function*() {

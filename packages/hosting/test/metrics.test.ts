@@ -30,7 +30,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
     ),
     Layer.provide(Work.layerWorker({ name: "test", concurrency: 3 })),
-    Layer.provide(Webhook.layerWorker({ sends: 8, baseUrl: Effect.succeed("https://media.example.com") })),
+    Layer.provide(Webhook.layerWorker({ sends: 8, baseUrl: "https://media.example.com" })),
     Layer.provide(Layer.succeed(Transport.Transport, {
       send: () => Effect.succeed({ reason: "ok", httpStatus: 200 } as const)
     })),

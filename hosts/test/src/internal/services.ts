@@ -40,7 +40,7 @@ export const layer = (options: TestHostOptions) => {
   const worker = Work.layerWorker({ name: "test", concurrency: workers, resultTtl, ...alone })
   const sender = Webhook.layerWorker({
     sends: 256,
-    baseUrl: Effect.succeed(options.http?.baseUrl ?? defaultBaseUrl),
+    baseUrl: options.http?.baseUrl ?? defaultBaseUrl,
     lookPause: 0,
     pollInterval: alone.pollInterval
   })
