@@ -43,6 +43,7 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, models }: Si
       KINORA_PORT: "0",
       // Servers that share a database need the same keys, also those that start at the same moment.
       KINORA_URL_SIGNING_KEYS: "acceptance-acceptance-acceptance-acceptance",
+      KINORA_WEBHOOK_KEYS: "acceptance-acceptance-acceptance-acceptance",
       KINORA_LOG_LEVEL: "warn"
     }
   }
