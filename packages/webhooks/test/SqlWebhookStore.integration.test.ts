@@ -1,10 +1,12 @@
 import { assert, it } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
 import { EndpointId } from "../src/Endpoint.ts"
 import * as Statements from "../src/internal/statements.ts"
+import * as Sweeping from "../src/internal/sweeping.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
 
@@ -76,6 +78,79 @@ it.effect("freezes, settles and gives back without reading more than it was told
     assertReadsAtMost(yield* explain(Statements.freeze(sql, bodies)), 50)
     assertReadsAtMost(yield* explain(Statements.settle(sql, settlements)), 50)
     assertReadsAtMost(yield* explain(Statements.release(sql, claimed.slice(10), at(1))), 50)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("sweeps what is left of a removed endpoint without reading what is left of others", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* WebhookStore
+    const { others: [first] } = yield* makeBacklog
+    yield* store.removeEndpoint(first!.endpoint.id)
+    // Its one delivery; the tables of endpoints and of ended deliveries have a few more to look at.
+    assertReadsAtMost(yield* explain(Sweeping.deleteDeliveries(sql, at(0), 100)), 5)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("loses no event and keeps none for ever when several processes sweep at the same time", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* WebhookStore
+    const world = yield* makeWorld
+    const endpoints = yield* Effect.forEach([1, 2, 3], () => world.endpoint())
+    yield* Effect.forEach(Array.from({ length: 60 }), () => world.publish(endpoints))
+    yield* store.expire(at(1), 1_000)
+    // Sets of odd sizes, so that the deliveries of an event fall into different ones.
+    const swept = yield* Effect.forEach(Array.from({ length: 40 }), () => store.sweep(at(1), 7), { concurrency: 8 })
+    assert.strictEqual(swept.reduce((sum, count) => sum + count, 0), 180)
+    assert.deepStrictEqual(yield* sql`SELECT id FROM webhooks_event`, [])
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("never claims what was published in the moment in which its endpoint went, and deletes it by its age", () =>
+  Effect.gen(function*() {
+    const store = yield* WebhookStore
+    const world = yield* makeWorld
+    const endpoint = yield* world.endpoint()
+    yield* store.removeEndpoint(endpoint.endpoint.id)
+    yield* store.sweep(at(0), 10)
+    yield* world.publish([endpoint])
+    const beside = yield* world.endpoint()
+    yield* world.publish([beside])
+    assert.deepStrictEqual((yield* store.due(at(1), 10)).endpoints.map(({ endpoint }) => endpoint), [
+      beside.endpoint.id
+    ])
+    assert.deepStrictEqual(yield* store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], at(1), at(31)), [])
+    assert.strictEqual(yield* store.expire(at(1), 10), 2)
+    assert.strictEqual(yield* store.sweep(at(1), 10), 2)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("lets workers, sweeps, customers and publishers work on the same rows without a conflict", () =>
+  Effect.gen(function*() {
+    const store = yield* WebhookStore
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    const endpoints = yield* Effect.forEach([1, 2, 3, 4], () => world.endpoint())
+    const demands = endpoints.map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 5 }))
+    let delivered = 0
+    const work = (n: number) =>
+      Effect.gen(function*() {
+        const claimed = yield* Effect.tap(
+          store.claim(n % 2 === 0 ? demands : demands.toReversed(), at(n), at(n + 1)),
+          (claimed) => store.freeze(claimed.map(({ delivery }) => ({ delivery, body: new Uint8Array([n]) })))
+        ).pipe(atomically)
+        const settled = yield* store.settle(
+          claimed.toReversed().map((one, index) =>
+            settlementOf(one, index % 3 === 0 ? { _tag: "Again", dueAt: at(n) } : { _tag: "Delivered" }, at(n))
+          )
+        )
+        yield* store.release(claimed, at(n))
+        delivered += settled.length
+      })
+    const publish = (n: number) => world.publish(n % 2 === 0 ? endpoints : endpoints.toReversed(), at(n))
+    const sweep = (n: number) =>
+      Effect.andThen(store.expire(at(n - 20), 5), Effect.andThen(store.sweep(at(n - 10), 7), store.trimSends(3, 20)))
+    const turns = [publish, work, work, work, sweep]
+    // A conflict would be a failure here: only units are run again after one.
+    yield* Effect.forEach(Array.from({ length: 400 }), (_, n) => turns[n % 5]!(n), { concurrency: 12 })
+    assert.isAbove(delivered, 100)
   }).pipe(Effect.provide(overPostgres)))
 
 interface PlanNode {

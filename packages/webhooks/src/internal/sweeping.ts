@@ -16,6 +16,39 @@ export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, befor
   return deliveries.length + lines.length
 })
 
+/** Ended deliveries whose series began before then, and those of removed endpoints. */
+export const deleteDeliveries = (
+  sql: SqlClient.SqlClient,
+  before: DateTime.Utc,
+  limit: number
+): Statement.Statement<unknown> =>
+  sql`
+    WITH old AS MATERIALIZED (
+      SELECT id
+      FROM webhooks_delivery
+      WHERE due_at IS NULL AND begun_at < ${DateTime.toDate(before)}
+      ORDER BY begun_at
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ), removed AS MATERIALIZED (
+      SELECT delivery.id
+      FROM webhooks_endpoint AS endpoint
+      CROSS JOIN LATERAL (
+        SELECT id
+        FROM webhooks_delivery
+        WHERE endpoint_id = endpoint.id
+        ORDER BY id
+        LIMIT ${limit}
+        FOR UPDATE SKIP LOCKED
+      ) AS delivery
+      WHERE endpoint.is_removed
+      LIMIT ${limit}
+    )
+    DELETE FROM webhooks_delivery
+    WHERE id = ANY(ARRAY(SELECT id FROM old UNION SELECT id FROM removed LIMIT ${limit}))
+    RETURNING event_id AS id
+  `
+
 /** Lines of logs but for the newest of each endpoint. */
 export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number): Statement.Statement<unknown> =>
   sql`
@@ -49,33 +82,6 @@ export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number)
 
 const idRows = decodeRows(IdRow)
 
-const deleteDeliveries = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
-  sql`
-    WITH old AS MATERIALIZED (
-      SELECT id
-      FROM webhooks_delivery
-      WHERE due_at IS NULL AND begun_at < ${DateTime.toDate(before)}
-      ORDER BY begun_at
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ), removed AS MATERIALIZED (
-      SELECT delivery.id
-      FROM webhooks_endpoint AS endpoint
-      CROSS JOIN LATERAL (
-        SELECT id
-        FROM webhooks_delivery
-        WHERE endpoint_id = endpoint.id
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ) AS delivery
-      WHERE endpoint.is_removed
-      LIMIT ${limit}
-    )
-    DELETE FROM webhooks_delivery
-    WHERE id = ANY(ARRAY(SELECT id FROM old UNION SELECT id FROM removed LIMIT ${limit}))
-    RETURNING event_id AS id
-  `
-
 const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, events: ReadonlyArray<string>) {
   yield* sql`SELECT id FROM webhooks_event WHERE id = ANY(${events}::uuid[]) ORDER BY id FOR UPDATE`
   yield* sql`
@@ -94,6 +100,7 @@ const deleteLines = (sql: SqlClient.SqlClient, limit: number) =>
         SELECT delivery_id, claims
         FROM webhooks_send
         WHERE endpoint_id = endpoint.id
+        ORDER BY at
         LIMIT ${limit}
         FOR UPDATE SKIP LOCKED
       ) AS line
