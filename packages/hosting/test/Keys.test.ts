@@ -1,10 +1,17 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Keys from "../src/Keys.ts"
+
+const settingsOf = (dataDirectory: string, configured: ReadonlyArray<Redacted.Redacted> = []): Keys.KeySettings => ({
+  databaseUrl: undefined,
+  dataDirectory,
+  urlSigningKeys: configured,
+  webhookKeys: configured
+})
 
 const withDirectory = <A, E, R>(use: (directory: string) => Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
@@ -16,7 +23,7 @@ const withDirectory = <A, E, R>(use: (directory: string) => Effect.Effect<A, E, 
 it.effect("gives processes that start together on one directory the same key, and keeps it from others", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
-      const starts = Array.from({ length: 16 }, () => Keys.urlSigning({ dataDirectory, urlSigningKeys: [] }))
+      const starts = Array.from({ length: 16 }, () => Keys.urlSigning(settingsOf(dataDirectory)))
       const keys = yield* Effect.all(starts, { concurrency: "unbounded" })
       const texts = new Set(keys.flat().map(Redacted.value))
       assert.strictEqual(texts.size, 1)
@@ -30,10 +37,10 @@ it.effect("gives processes that start together on one directory the same key, an
 it.effect("keeps a key for each purpose, and the same from start to start", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
-      const [signing] = yield* Keys.urlSigning({ dataDirectory, urlSigningKeys: [] })
-      const [sealing] = yield* Keys.webhooks({ dataDirectory, webhookKeys: [] })
+      const [signing] = yield* Keys.urlSigning(settingsOf(dataDirectory))
+      const [sealing] = yield* Keys.webhooks(settingsOf(dataDirectory))
       assert.notStrictEqual(Redacted.value(signing), Redacted.value(sealing))
-      const [again] = yield* Keys.webhooks({ dataDirectory, webhookKeys: [] })
+      const [again] = yield* Keys.webhooks(settingsOf(dataDirectory))
       assert.strictEqual(Redacted.value(again), Redacted.value(sealing))
       const files = yield* Effect.promise(() => readdir(dataDirectory))
       assert.deepStrictEqual(files.toSorted(), ["url-signing-key", "webhook-key"])
@@ -44,9 +51,22 @@ it.effect("takes the configured keys, and then writes none", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
       const configured = [Redacted.make("first"), Redacted.make("second")]
-      const signing: ReadonlyArray<unknown> = yield* Keys.urlSigning({ dataDirectory, urlSigningKeys: configured })
-      const sealing: ReadonlyArray<unknown> = yield* Keys.webhooks({ dataDirectory, webhookKeys: configured })
+      const signing: ReadonlyArray<unknown> = yield* Keys.urlSigning(settingsOf(dataDirectory, configured))
+      const sealing: ReadonlyArray<unknown> = yield* Keys.webhooks(settingsOf(dataDirectory, configured))
       assert.deepStrictEqual([signing, sealing], [configured, configured])
       assert.deepStrictEqual(yield* Effect.promise(() => readdir(dataDirectory)), [])
+    })
+  ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+
+it.effect("says once that a key was made which others need, where there can be others", () =>
+  withDirectory((dataDirectory) =>
+    Effect.gen(function*() {
+      const lines: Array<unknown> = []
+      const log = Logger.layer([Logger.make(({ message }) => lines.push(...[message].flat()))])
+      const settings = { ...settingsOf(dataDirectory), databaseUrl: Redacted.make("postgres://localhost/kinora") }
+      yield* Effect.replicateEffect(Keys.webhooks(settings), 2).pipe(Effect.provide(log))
+      assert.deepStrictEqual(lines, [
+        "Made webhook-key: processes with another data directory need KINORA_WEBHOOK_KEYS, the same on each"
+      ])
     })
   ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
