@@ -11,9 +11,10 @@ import * as StorageError from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Signature } from "@kinora/webhook-signing"
 import { type Cause, Context, DateTime, Duration, Effect, Fiber, Latch, Layer, Option, type Schema } from "effect"
+import type { Outcome } from "./Delivery.ts"
 import type { Event } from "./Event.ts"
 import * as claiming from "./internal/sending/claiming.ts"
-import type { Limits } from "./internal/sending/Fairness.ts"
+import type { Limits, Standing } from "./internal/sending/Fairness.ts"
 import * as Looking from "./internal/sending/looking.ts"
 import * as sending from "./internal/sending/sending.ts"
 import * as settling from "./internal/sending/settling.ts"
@@ -121,16 +122,13 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
     const verdict = yield* send(claimed, slot)
     if (verdict._tag === "Unused") return yield* giveBack(claimed, verdict.cause)
     const { next, send: made } = verdict.settlement
-    if (made !== null && made.outcome.reason !== "disabled") {
-      const isGood = made.outcome.reason === "ok" && made.durationMillis <= slowAfter
-      slots.judge(claimed.endpoint.id, isGood ? "good" : "suspect")
-    }
+    slots.end(slot, made === null || made.outcome.reason === "disabled" ? undefined : standingOf(made, slowAfter))
     yield* settle(verdict.settlement)
     if (next._tag === "Again") looking.at(next.dueAt)
   })
 
   const start = (claimed: claiming.Sendable, until: DateTime.Utc) => {
-    const slot: Slots.Slot = { claimed, until: until.epochMilliseconds, sendingSince: undefined }
+    const slot: Slots.Slot = { claimed, until: until.epochMilliseconds, sendingSince: undefined, isOver: false }
     return slots.hold(
       slot,
       use(claimed, slot).pipe(
@@ -241,6 +239,11 @@ const interruptionMax = Duration.seconds(1)
 
 /** Between claims while the storage is away. */
 const claimRetryDelay = Duration.seconds(1)
+
+const standingOf = (
+  { durationMillis, outcome }: { readonly durationMillis: number; readonly outcome: Outcome },
+  slowAfter: number
+): Standing => outcome.reason === "ok" && durationMillis <= slowAfter ? "good" : "suspect"
 
 const limitsOf = (options: DeliveryWorkerOptions): Limits => {
   const { accountSendsMax = 80, endpointSendsMax = 16, sendsMax = 256 } = options

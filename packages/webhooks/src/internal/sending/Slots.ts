@@ -10,8 +10,10 @@ export interface Slot {
   readonly claimed: Claimed
   /** When its lease ends, in milliseconds since 1970. */
   readonly until: number
-  /** When the request that is under way began; `undefined`: none is. */
+  /** When its request began; `undefined`: not yet. */
   sendingSince: number | undefined
+  /** Whether nothing is sent any more, and only what came of it is to be kept. */
+  isOver: boolean
 }
 
 /** What is asked of the store for one endpoint. */
@@ -33,10 +35,10 @@ export interface Slots {
   readonly answer: (asked: ReadonlyArray<Asked>, taken: ReadonlyArray<Claimed>) => boolean
   /** Asks nothing for the endpoint until then. */
   readonly rest: (endpoint: EndpointId, until: number) => void
-  /** Runs `body` on a fiber of its own. It holds a slot until it ends. */
+  /** Runs `body` on a fiber of its own. It holds the slot until it ends. */
   readonly hold: (slot: Slot, body: Effect.Effect<void>) => Effect.Effect<void>
-  /** What a send said of an endpoint. */
-  readonly judge: (endpoint: EndpointId, standing: Standing) => void
+  /** Nothing is sent any more, so the endpoint can have its next send; `standing` is what this one said of it. */
+  readonly end: (slot: Slot, standing: Standing | undefined) => void
   /** Waits until no slot is held. */
   readonly isEmpty: Effect.Effect<void>
   /** Interrupts what holds slots, without waiting for its end; answers how many there were. */
@@ -48,19 +50,21 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
   const waiting = new Map<EndpointId, Waiting>()
   const held = new Map<EndpointId, Map<Slot, Fiber.Fiber<void> | undefined>>()
   const standings = new Map<EndpointId, Standing>()
+  let count = 0
   const changed = Latch.makeUnsafe(false)
   const empty = Latch.makeUnsafe(true)
 
   const loadOf = (endpoint: EndpointId, account: string, now: number): Load => {
     const slots = Array.from(held.get(endpoint)?.keys() ?? [])
+    const sends = slots.filter(({ isOver }) => !isOver)
     const found = waiting.get(endpoint)
     return {
       endpoint,
       account,
-      standing: slots.some(({ sendingSince = now }) => sendingSince + slowAfter < now)
+      standing: sends.some(({ sendingSince = now }) => sendingSince + slowAfter < now)
         ? "suspect"
         : standings.get(endpoint) ?? "unknown",
-      sends: slots.length,
+      sends: sends.length,
       // Of a claim that outlived its lease the outcome is still to be kept: nobody here may claim it again before.
       isDue: found !== undefined && found.restsUntil <= now && slots.every(({ until }) => until > now)
     }
@@ -81,14 +85,22 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
   const add = (slot: Slot) => {
     const slots = held.get(slot.claimed.endpoint.id) ?? new Map<Slot, Fiber.Fiber<void> | undefined>()
     held.set(slot.claimed.endpoint.id, slots.set(slot, undefined))
+    count++
     empty.closeUnsafe()
     return slots
   }
   const remove = (slot: Slot, slots: Map<Slot, unknown>) => {
     slots.delete(slot)
     if (slots.size === 0) held.delete(slot.claimed.endpoint.id)
-    if (held.size === 0) empty.openUnsafe()
+    if (--count === 0) empty.openUnsafe()
     changed.openUnsafe()
+  }
+
+  const judge = (endpoint: EndpointId, standing: Standing) => {
+    // The one that was judged longest ago is the first that is forgotten.
+    standings.delete(endpoint)
+    standings.set(endpoint, standing)
+    if (standings.size > standingsMax) standings.delete(standings.keys().next().value!)
   }
 
   return {
@@ -102,7 +114,8 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
       changed.openUnsafe()
     },
     ask: (now, max) =>
-      share(limits, loads(now), max).map((demand) => {
+      // Outcomes that are still to be kept take room too, so that there is never more than `sendsMax` of both.
+      share(limits, loads(now), Math.min(max, limits.sendsMax - count)).map((demand) => {
         const asked = waiting.get(demand.endpoint)!
         // Its next turn comes after everybody else's.
         waiting.delete(demand.endpoint)
@@ -135,10 +148,10 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
           })
         )
       }),
-    judge: (endpoint, standing) => {
-      standings.delete(endpoint)
-      standings.set(endpoint, standing)
-      if (standings.size > standingsMax) standings.delete(standings.keys().next().value!)
+    end: (slot, standing) => {
+      slot.isOver = true
+      if (standing !== undefined) judge(slot.claimed.endpoint.id, standing)
+      changed.openUnsafe()
     },
     isEmpty: empty.await,
     interrupt: () => {

@@ -41,9 +41,6 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
     slot.sendingSince = at.epochMilliseconds
     const outcome = yield* transport.send(request.value).pipe(
       Effect.timeoutOrElse({ duration: sendMax, orElse: () => Effect.succeed(timeout) }),
-      Effect.ensuring(Effect.sync(() => {
-        slot.sendingSince = undefined
-      })),
       Metrics.hold
     )
     const endedAt = yield* DateTime.now
