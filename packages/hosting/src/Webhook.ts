@@ -6,7 +6,7 @@ import { WebhookData } from "@kinora/http-server"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
 import { AddressGuard, DeliveryWorker, Event, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
-import { Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
+import { Cause, Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 import * as Keys from "./Keys.ts"
 import type { Settings } from "./Settings.ts"
@@ -105,7 +105,11 @@ export const layerWorker = ({ baseUrl, sends, ...options }: WorkerOptions) =>
           sendsMax: sends,
           makeSigner: Crypto.makeWebhookSigner,
           complete
-        })))
+        }))).pipe(Effect.tapCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logError("A bug ended the sending of webhooks in this process", cause)
+        ))
       // On a fiber of its own, since a server knows its address only when all else is there.
       const fiber = yield* Effect.forkScoped(sends === 0 ? Effect.void : sending)
       return Sender.of({ drain: Fiber.interrupt(fiber) })
