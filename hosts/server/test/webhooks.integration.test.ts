@@ -71,6 +71,19 @@ describe("webhooks", { timeout }, () => {
       const next = yield* Site.startServer({ ...environment, KINORA_WEBHOOK_SENDS: "0" }, yield* Effect.scope)
       assert.deepStrictEqual(yield* Site.reasons(next, endpoint), ["timeout"])
     }))
+
+  it.live("stop the start of a process that lacks the key of an endpoint's secret, and say so", () =>
+    Effect.gen(function*() {
+      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
+      const server = yield* Site.startServer(environment, yield* Effect.scope)
+      yield* Site.register(server, "http://127.0.0.1:1/hooks")
+      const settings = yield* Settings.load({
+        ...environment,
+        KINORA_WEBHOOK_KEYS: "another-key-than-the-one-that-was-made"
+      })
+      const error = yield* Effect.flip(Layer.build(WorkerHost.layer(settings, Effect.void)))
+      assert.match(error.message, /^KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of whep_/)
+    }))
 })
 
 const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
