@@ -94,7 +94,10 @@ export const start = async ({ certificate, now = liveDate, port = 0 }: ReceiverO
   let connections = 0
 
   const server = createServer(certificate, (request, response) => {
-    void take(request, response)
+    take(request, response).catch((error: unknown) => {
+      problems.push(`${request.method} ${request.url}: ${String(error)}`)
+      response.destroy()
+    })
   })
   // Counted before TLS, which a guarded sender never begins.
   server.on("connection", () => connections++)

@@ -76,7 +76,7 @@ const head = `# Conformance
 
 What the interface promises, sentence by sentence, with the decisions on what it leaves open, and the test that holds each. The tests know of the service what a client and an operator can see over HTTP. They run on three hosts: in memory, where the test moves the time, and as a server of its own on PGlite and on a Postgres, over a socket.
 
-${good} passed, ${bad} failed. A dash: the test does not run there. Memory only means virtual time only: minutes or days have to pass, or a limit has to be small. Postgres only means that two servers share a database, or that something is wrong in it.
+${good} passed, ${bad} failed. A dash: the test does not run there. Memory only means virtual time only: minutes or days have to pass, or a limit has to be small. Not in memory means real time: a network takes it. Postgres only means that two servers share a database, or that something is wrong in it.
 
 Written by \`npm run conformance -w @kinora/acceptance\`; the sentences are in [packages/acceptance/src/conformance](../packages/acceptance/src/conformance), the tests in [packages/acceptance/test/conformance](../packages/acceptance/test/conformance).
 `

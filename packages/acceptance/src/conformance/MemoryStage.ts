@@ -4,16 +4,18 @@ import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
 import { Clock, Context, type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import * as Documented from "../Documented.ts"
+import * as Receivers from "../Receivers.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
 
 /** What the host is told that is not usual. */
-export type MemoryOptions = Pick<TestHostOptions, "http" | "resultTtl" | "startsAt" | "workers">
+export type MemoryOptions = Pick<TestHostOptions, "http" | "resultTtl" | "startsAt" | "webhooks" | "workers">
 
 /** A stage that is stopped when it is disposed of. It logs nothing: every operator's step would be a line. */
 export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & AsyncDisposable> =>
   Effect.runPromise(
     Effect.gen(function*() {
+      const receivers = yield* Effect.promise(Receivers.here)
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(layer(options), scope).pipe(
         Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
@@ -36,6 +38,7 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
           const socket = await run(kinora.listen)
           return Documented.checking((path, init) => globalThis.fetch(new URL(path, socket), init))
         },
+        receive: receivers(now),
         now,
         advance,
         elapse: advance,
@@ -54,6 +57,7 @@ const layer = (options: MemoryOptions) =>
     models,
     procedural: true,
     adminToken: Stage.adminToken,
+    webhooks: { network: true },
     ...options,
     http: { trustedProxies: [IpNetwork.fromStringUnsafe(Stage.trustedProxies)], ...options.http }
   })

@@ -4,6 +4,7 @@ import { TestDatabase } from "@kinora/testkit"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import * as Documented from "../Documented.ts"
 import * as Program from "../Program.ts"
+import * as Receivers from "../Receivers.ts"
 import * as Site from "../Site.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
@@ -14,6 +15,11 @@ export interface OtherSettings {
   readonly statuses?: Readonly<Record<string, "paused" | "withdrawn">>
   /** Default: that of the first. */
   readonly signingKeys?: string
+  /**
+   * Whether webhooks go to public addresses only, as in production, and not to
+   * `ownDomain`. The first sends them to this machine.
+   */
+  readonly isGuarded?: boolean
 }
 
 /** A server on a Postgres in which a test interferes, so that it is the test's alone. */
@@ -26,22 +32,30 @@ export interface FaultyStage extends Stage.Stage {
   readonly stop: () => Promise<string>
 }
 
+/** A domain of a service that is guarded. */
+export const ownDomain = "media.example.com"
+
 /** A stage that is stopped when it is disposed of. */
 export const start = (host: Exclude<Stage.Host, "memory">): Promise<Stage.Stage & AsyncDisposable> =>
-  opened(Effect.map(startServer(host), ({ server }) => stageOf(host, server)))
+  opened(Effect.map(startServer(host), ({ receivers, server }) => stageOf(host, server, receivers)))
 
 /** The same on a Postgres of its own, with ways to disturb it. */
 export const startFaulty = (): Promise<FaultyStage & AsyncDisposable> =>
   opened(Effect.gen(function*() {
-    const { databaseUrl, environment, server } = yield* startServer("Postgres")
+    const { databaseUrl, environment, receivers, server } = yield* startServer("Postgres")
     const scope = yield* Effect.scope
     const database = yield* Layer.build(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
     const sql = Context.get(database, PgClient.PgClient)
     return {
-      ...stageOf("Postgres", server),
+      ...stageOf("Postgres", server, receivers),
       sql: (statement: string) => Effect.runPromise(sql.unsafe(statement)),
       another: (settings: OtherSettings = {}) =>
-        Effect.runPromise(Scope.provide(startAnother(databaseUrl, environment, settings), scope)),
+        Effect.runPromise(
+          Effect.map(
+            Scope.provide(startAnother(databaseUrl, environment, settings), scope),
+            (server) => stageOf("Postgres", server, receivers)
+          )
+        ),
       stop: () => Effect.runPromise(Effect.map(server.stop, ({ stderr, stdout }) => stdout + stderr))
     }
   }))
@@ -68,34 +82,40 @@ const opened = <A extends object, E>(
 const startServer = Effect.fnUntraced(function*(host: Exclude<Stage.Host, "memory">) {
   const databaseUrl = host === "Postgres" ? yield* TestDatabase.postgresUrl : ""
   const site = yield* Site.make({ databaseUrl, models })
+  const receivers = yield* Receivers.make()
   const environment = {
     ...site.environment,
+    ...receivers.environment,
     KINORA_ADMIN_TOKEN: Stage.adminToken,
     KINORA_TRUSTED_PROXIES: Stage.trustedProxies,
     // Jobs that take for ever hold a worker each.
     KINORA_WORKERS: "256"
   }
-  return { databaseUrl, environment, server: yield* Program.startServer(environment) }
+  return { databaseUrl, environment, receivers, server: yield* Program.startServer(environment) }
 })
 
 const startAnother = Effect.fnUntraced(function*(
   databaseUrl: string,
   environment: Readonly<Record<string, string>>,
-  { signingKeys, statuses = {} }: OtherSettings
+  { isGuarded = false, signingKeys, statuses = {} }: OtherSettings
 ) {
   const other = yield* Site.make({
     databaseUrl,
     models: models.map((model) => ({ ...model, status: statuses[model.id] ?? model.status ?? "available" }))
   })
-  const server = yield* Program.startServer({
+  return yield* Program.startServer({
     ...environment,
     KINORA_CONFIG: other.environment["KINORA_CONFIG"] ?? "",
-    ...(signingKeys !== undefined && { KINORA_URL_SIGNING_KEYS: signingKeys })
+    ...(signingKeys !== undefined && { KINORA_URL_SIGNING_KEYS: signingKeys }),
+    ...(isGuarded && { KINORA_WEBHOOK_ALLOW_PRIVATE: "false", KINORA_WEBHOOK_OWN_DOMAINS: ownDomain })
   })
-  return stageOf("Postgres", server)
 })
 
-const stageOf = (host: Stage.Host, { baseUrl }: Program.Server): Stage.Stage => {
+const stageOf = (
+  host: Stage.Host,
+  { baseUrl }: Program.Server,
+  receivers: Receivers.Receivers
+): Stage.Stage => {
   const address = Stage.makeAddresses()
   const send: Stage.Fetch = Documented.checking((path, init = {}) => {
     const headers = new Headers(init.headers)
@@ -112,6 +132,7 @@ const stageOf = (host: Stage.Host, { baseUrl }: Program.Server): Stage.Stage => 
     admin,
     openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
     overSocket: () => Promise.resolve(send),
+    receive: receivers.start,
     now,
     elapse: () => Promise.resolve()
   }

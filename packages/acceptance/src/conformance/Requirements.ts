@@ -1,12 +1,12 @@
 /**
- * What the interface promises, sentence by sentence: those of the interface that are
- * not about webhooks, and of the decisions those that are visible from outside. Each
- * has an id, by which a test says what it holds.
+ * What the interface promises, sentence by sentence, and of the decisions those that
+ * are visible from outside. Each has an id, by which a test says what it holds.
  */
 import * as decisions from "./requirements/decisions.ts"
 import * as edges from "./requirements/edges.ts"
 import * as endpoints from "./requirements/endpoints.ts"
 import * as resources from "./requirements/resources.ts"
+import * as webhooks from "./requirements/webhooks.ts"
 
 /** The sentences by section, in the order of the interface and then of the decisions. */
 export const sections = {
@@ -26,6 +26,13 @@ export const sections = {
   "POST /v1/images/generations": endpoints.images,
   "GET /v1/models, /v1/account, /v1/usage": endpoints.reads,
   "Authentication": endpoints.authentication,
+  "Events": webhooks.events,
+  "Events: Body": webhooks.body,
+  "Events: Headers": webhooks.headers,
+  "Events: Signature": webhooks.signature,
+  "Events: Endpoint requirements": webhooks.endpoints,
+  "Events: Delivery schedule": webhooks.schedule,
+  "Events, as other sections name them": webhooks.elsewhere,
   "Errors": endpoints.errors,
   "Limits": endpoints.limits,
   "Versioning": endpoints.versioning,
@@ -39,7 +46,10 @@ export const sections = {
   "Reads (D36 to D39)": edges.reading,
   "Statuses and codes (D40)": edges.codes,
   "Messages and the envelope (D41, D42)": edges.messages,
-  "Operating (D49)": edges.operating
+  "Events of job states (D2, D7, D8)": webhooks.states,
+  "Webhooks (D43 to D48)": webhooks.decisions,
+  "Operating (D49)": edges.operating,
+  "Operator interface (D50)": webhooks.operating
 } as const
 
 type Sections = typeof sections

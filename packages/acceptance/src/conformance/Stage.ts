@@ -3,6 +3,8 @@
  * It knows of the product what a client and an operator can see over HTTP.
  */
 import type { Duration } from "effect"
+import type { Receiver } from "../Receiver.ts"
+import type { Wish } from "../Receivers.ts"
 
 /** Where the tests run: in this process and virtual time, or as a server on a database. */
 export type Host = "memory" | "PGlite" | "Postgres"
@@ -23,6 +25,8 @@ export interface Stage {
   readonly openAccount: (options?: AccountOptions) => Promise<Account>
   /** Without a key and over a socket, from 127.0.0.1, which is a proxy that the server trusts. */
   readonly overSocket: () => Promise<Fetch>
+  /** Starts a receiver of webhooks that the server trusts and reaches. Stamps are looked at by the server's time. */
+  readonly receive: (wish?: Wish) => Promise<Receiver>
   /** The time that the server has. */
   readonly now: () => Date
   /**

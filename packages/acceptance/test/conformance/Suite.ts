@@ -13,6 +13,8 @@ export interface Define {
   readonly holds: (ids: Ids, test: (stage: Stage) => Promise<void>) => void
   /** In memory only, on a host of the test's own: where time passes, or where the host is told something unusual. */
   readonly inTime: (ids: Ids, test: (stage: Memory) => Promise<void>, options?: MemoryStage.MemoryOptions) => void
+  /** On the servers only: where something takes real time, such as a limit of the network. */
+  readonly onServers: (ids: Ids, test: (stage: Stage) => Promise<void>) => void
   /** On a server and a Postgres of the test's own, in which it interferes. */
   readonly onPostgres: (ids: Ids, test: (stage: ProcessStage.FaultyStage) => Promise<void>) => void
 }
@@ -32,6 +34,7 @@ export const casesOf = (section: Section): ReadonlyArray<Case> => {
   section({
     holds: (ids) => void cases.push({ ids: listOf(ids), hosts: ["memory", "PGlite", "Postgres"] }),
     inTime: (ids) => void cases.push({ ids: listOf(ids), hosts: ["memory"] }),
+    onServers: (ids) => void cases.push({ ids: listOf(ids), hosts: ["PGlite", "Postgres"] }),
     onPostgres: (ids) => void cases.push({ ids: listOf(ids), hosts: ["Postgres"] })
   })
   return cases
@@ -49,6 +52,7 @@ export const runInMemory = (sections: Readonly<Record<string, Section>>): void =
         section({
           holds: (ids, test) => it(titleOf(ids), onStage(test)),
           inTime: (ids, test, options) => it(titleOf(ids), onStage(test, options)),
+          onServers: elsewhere,
           onPostgres: elsewhere
         }))
     }
@@ -73,6 +77,7 @@ export const runAgainst = (host: Exclude<Host, "memory">, sections: Readonly<Rec
         section({
           holds: (ids, test) => it(titleOf(ids), onStage(test)),
           inTime: elsewhere,
+          onServers: (ids, test) => it(titleOf(ids), onStage(test)),
           onPostgres: host === "Postgres" ? (ids, test) => it(titleOf(ids), onFaulty(test), faultyTimeout) : elsewhere
         }))
     }

@@ -4,7 +4,11 @@ import { authentication } from "./authentication.ts"
 import { codes } from "./codes.ts"
 import { content } from "./content.ts"
 import { create } from "./create.ts"
+import { deliveries } from "./deliveries.ts"
+import { embedding } from "./embedding.ts"
+import { endpoints } from "./endpoints.ts"
 import { errors } from "./errors.ts"
+import { events } from "./events.ts"
 import { get } from "./get.ts"
 import { images } from "./images.ts"
 import { inputs } from "./inputs.ts"
@@ -17,6 +21,7 @@ import { order } from "./order.ts"
 import { plans } from "./plans.ts"
 import { renewal } from "./renewal.ts"
 import { service } from "./service.ts"
+import { signatures } from "./signatures.ts"
 import { states } from "./states.ts"
 import type { Section } from "./Suite.ts"
 
@@ -42,6 +47,11 @@ export const sections: Readonly<Record<string, Section>> = {
   listing,
   authentication,
   limits,
+  events,
+  signatures,
+  endpoints,
+  deliveries,
+  embedding,
   errors,
   codes
 }

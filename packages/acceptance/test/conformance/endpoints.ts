@@ -1,0 +1,250 @@
+/** Where webhooks may be sent, and what an endpoint has to answer (Endpoint requirements, D44, D45). */
+import { expect } from "@effect/vitest"
+import * as ProcessStage from "../../src/conformance/ProcessStage.ts"
+import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { Script } from "../../src/Receiver.ts"
+import type { Wish } from "../../src/Receivers.ts"
+import * as Calls from "./calls.ts"
+import type { Define } from "./Suite.ts"
+import * as Webhooks from "./webhooks.ts"
+
+/** The URL is refused for this reason, as a new endpoint's and as a change. */
+const expectRefused = async (stage: Stage, account: Account, url: string, problem: string) => {
+  const refusal = await Calls.refusalOf(
+    await Webhooks.register(stage, account, { url }),
+    400,
+    "invalid_webhook_url"
+  )
+  expect([url, refusal.details]).toEqual([url, { problem }])
+}
+
+/** A host with the rules of production, which sends nothing over the network. */
+const guarded = { webhooks: {} } as const
+
+/** An address that everybody could call, and nobody does: no event happens to its account. */
+const somewhere = "https://93.184.215.14"
+
+export const endpoints = (define: Define): void => {
+  number(define)
+  rules(define)
+  guarding(define)
+  answers(define)
+  faults(define)
+}
+
+const number = ({ holds }: Define): void => {
+  holds(["events.max", "limits.webhookEndpoints"], async (stage) => {
+    const account = await stage.openAccount()
+    await using receiver = await stage.receive()
+    const register = () => Webhooks.register(stage, account, { url: receiver.inbox().url })
+    const answers = await Promise.all(Calls.numbers(8).map(register))
+    const created = answers.filter(({ status }) => status === 201)
+    expect(created).toHaveLength(5)
+    for (const refused of answers.filter(({ status }) => status !== 201)) {
+      await Calls.refusalOf(refused, 409, "too_many_endpoints")
+    }
+    const [first] = created
+    const { id } = await Calls.jsonOf<Webhooks.Endpoint>(first ?? new Response("{}"))
+    expect((await Webhooks.admin(stage, account, "DELETE", `/webhook-endpoints/${id}`)).status).toBe(204)
+    expect((await register()).status).toBe(201)
+    expect((await register()).status).toBe(409)
+  })
+}
+
+const rules = ({ inTime }: Define): void => {
+  inTime("endpoints.https", async (stage) => {
+    const account = await stage.openAccount()
+    for (const url of [`http${somewhere.slice(5)}/`, "ftp://93.184.215.14/", "ws://93.184.215.14/"]) {
+      await expectRefused(stage, account, url, "scheme")
+    }
+    for (const url of ["", "93.184.215.14", "/inbox", "https://"]) await expectRefused(stage, account, url, "url")
+    await expectRefused(stage, account, "https://me:secret@93.184.215.14/", "user_info")
+  }, guarded)
+
+  inTime("endpoints.port", async (stage) => {
+    const account = await stage.openAccount()
+    for (const port of [80, 444, 8080, 8444, 65_535]) {
+      await expectRefused(stage, account, `${somewhere}:${port}/`, "port")
+    }
+    for (const port of ["", ":443", ":8443"]) {
+      expect((await Webhooks.register(stage, account, { url: `${somewhere}${port}/inbox` })).status).toBe(201)
+    }
+  }, guarded)
+
+  inTime(["endpoints.public", "endpoints.private", "D44.forms"], async (stage) => {
+    const account = await stage.openAccount()
+    const hosts = [
+      "localhost 127.0.0.1 127.1 2130706433 0x7f.0.0.1 0177.0.0.1 0.0.0.0 127.0.0.1.",
+      "10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 169.254.169.254",
+      "192.0.2.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255",
+      "[::1] [::] [fe80::1] [fc00::1] [fd12:3456::1] [ff02::1] [2001:db8::1]",
+      "[::ffff:127.0.0.1] [::ffff:a00:1] [::10.0.0.1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::a00:1]",
+      "[2002:7f00:1::] [2002:a00:1::1] [2001:0:a00:1::1] [fe80::5efe:a00:1]"
+    ].flatMap((line) => line.split(" "))
+    for (const host of hosts) await expectRefused(stage, account, `https://${host}/inbox`, "address")
+  }, guarded)
+}
+
+const guarding = ({ holds, onPostgres }: Define): void => {
+  holds("D44.allowPrivate", async (stage) => {
+    const account = await stage.openAccount()
+    for (const url of ["http://localhost:1/", "https://127.0.0.1:8080/", "https://[::1]/"]) {
+      expect((await Webhooks.register(stage, account, { url })).status).toBe(201)
+    }
+    await expectRefused(stage, account, "https://me:secret@localhost/", "user_info")
+    await expectRefused(stage, account, "https://nobody.invalid/", "dns")
+  })
+
+  onPostgres(["D44.send", "D44.warning", "D45.blockedAddress", "endpoints.ownDomains"], async (stage) => {
+    const account = await stage.openAccount()
+    // A good port: what is wrong is where the name leads.
+    await using receiver = await stage.receive({ port: 8443 })
+    const { endpoint } = await Webhooks.listen(stage, account, receiver)
+    const production = await stage.another({ isGuarded: true })
+    const log = await stage.stop()
+    expect(log).toMatch(/KINORA_WEBHOOK_ALLOW_PRIVATE.*"level":"WARN"/)
+
+    const delivery = await Webhooks.test(production, account, endpoint)
+    const [send] = await Webhooks.sendsOnce(production, account, endpoint, (sends) => sends.length > 0)
+    expect(send).toMatchObject({ delivery_id: delivery.id, http_status: null, reason: "blocked_address" })
+    expect(receiver.connections()).toBe(0)
+    await expectRefused(production, account, "https://localhost:8443/", "address")
+    for (
+      const host of [
+        ProcessStage.ownDomain,
+        `api.${ProcessStage.ownDomain}`,
+        `${ProcessStage.ownDomain.toUpperCase()}.`
+      ]
+    ) {
+      await expectRefused(production, account, `https://${host}/`, "own_domain")
+    }
+  })
+}
+
+/** What comes of a send that is answered so: the line of the log. */
+const outcomeOf = async (stage: Stage, account: Account, script: Script, wish?: Wish): Promise<Webhooks.Send> => {
+  await using receiver = await stage.receive(wish)
+  const { endpoint } = await Webhooks.listen(stage, account, receiver, { script })
+  return await sendTo(stage, account, endpoint)
+}
+
+/** The first line of the log after a test event. */
+const sendTo = async (stage: Stage, account: Account, endpoint: Webhooks.Endpoint): Promise<Webhooks.Send> => {
+  const { id } = await Webhooks.test(stage, account, endpoint)
+  const [send] = await Webhooks.sendsOnce(stage, account, endpoint, (sends) => sends.length > 0)
+  expect(send).toMatchObject({ delivery_id: id, type: "webhook.test", attempt: 1 })
+  const [delivery] = await Webhooks.deliveries(stage, account, endpoint)
+  const isGood = send?.reason === "ok"
+  expect([delivery?.status, delivery?.failed_sends]).toEqual(isGood ? ["delivered", 0] : ["pending", 1])
+  await Webhooks.admin(stage, account, "DELETE", `/webhook-endpoints/${endpoint.id}`)
+  return send ?? Promise.reject(new Error("Nothing was sent"))
+}
+
+const answers = ({ holds, onServers }: Define): void => {
+  holds(["endpoints.answer", "D45.ok"], async (stage) => {
+    const account = await stage.openAccount()
+    for (const status of [200, 201, 202, 204, 206, 299]) {
+      expect(await outcomeOf(stage, account, () => ({ status }))).toMatchObject({ http_status: status, reason: "ok" })
+    }
+  })
+
+  holds(["endpoints.failed", "D45.status"], async (stage) => {
+    const account = await stage.openAccount()
+    for (const status of [400, 401, 404, 410, 418, 429, 500, 503, 599]) {
+      const send = await outcomeOf(stage, account, () => ({ status, headers: { "retry-after": "1" } }))
+      expect(send).toMatchObject({ http_status: status, reason: `status_${status}` })
+    }
+  })
+
+  holds(["D44.redirects", "D45.redirect"], async (stage) => {
+    const account = await stage.openAccount()
+    await using elsewhere = await stage.receive()
+    const location = elsewhere.inbox().url
+    for (const status of [301, 302, 303, 307, 308]) {
+      const send = await outcomeOf(stage, account, () => ({ status, headers: { location } }))
+      expect(send).toMatchObject({ http_status: status, reason: "redirect" })
+    }
+    expect(elsewhere.connections()).toBe(0)
+  })
+
+  holds("D44.answer", async (stage) => {
+    const account = await stage.openAccount()
+    // The first byte too many is there, and those that are announced after it never come.
+    const large = { status: 200, headers: { "content-length": "1000000" }, body: new Uint8Array(64 * 1024 + 1) }
+    const send = await outcomeOf(stage, account, () => large)
+    expect([send.http_status, send.reason]).toEqual([200, "ok"])
+
+    await using receiver = await stage.receive()
+    const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, { script: () => "endless" })
+    expect((await sendTo(stage, account, endpoint)).reason).toBe("ok")
+    const [arrival] = await inbox.until(1)
+    // It would go on as long as somebody reads, and nobody does.
+    await arrival?.ended
+  })
+
+  onServers(["D45.timeout", "limits.webhookAnswer"], async (stage) => {
+    const account = await stage.openAccount()
+    const [late, never, justInTime] = await Promise.all([
+      outcomeOf(stage, account, () => ({ status: 200, afterMillis: 11_000 })),
+      outcomeOf(stage, account, () => "hang"),
+      outcomeOf(stage, account, () => ({ status: 200, afterMillis: 8_500 }))
+    ])
+    for (const send of [late, never]) {
+      expect(send).toMatchObject({ http_status: null, reason: "timeout" })
+      expect(send.duration_ms).toBeGreaterThanOrEqual(9_990)
+      expect(send.duration_ms).toBeLessThan(11_000)
+    }
+    expect(justInTime.reason).toBe("ok")
+  })
+}
+
+const faults = ({ holds, onPostgres }: Define): void => {
+  holds("D45.connect", async (stage) => {
+    const account = await stage.openAccount()
+    const receiver = await stage.receive()
+    const { url } = receiver.inbox()
+    await receiver.close()
+    const send = await sendTo(stage, account, await Webhooks.registered(stage, account, url))
+    expect(send).toMatchObject({ http_status: null, reason: "connect" })
+  })
+
+  holds("D45.tls", async (stage) => {
+    const account = await stage.openAccount()
+    for (const certificate of ["of another authority", "of another name", "expired"] as const) {
+      const send = await outcomeOf(stage, account, () => ({ status: 200 }), { certificate })
+      expect([certificate, send]).toMatchObject([certificate, { http_status: null, reason: "tls" }])
+    }
+  })
+
+  holds("D45.protocol", async (stage) => {
+    const account = await stage.openAccount()
+    expect(await outcomeOf(stage, account, () => "nonsense")).toMatchObject({ http_status: null, reason: "protocol" })
+  })
+
+  onPostgres("D45.dns", async (stage) => {
+    const account = await stage.openAccount()
+    await using receiver = await stage.receive()
+    const { endpoint } = await Webhooks.listen(stage, account, receiver)
+    // It had an address when it was registered.
+    await stage.sql("UPDATE webhooks_endpoint SET url = 'https://nobody.invalid/inbox'")
+    const send = await sendTo(stage, account, endpoint)
+    expect(send).toMatchObject({ http_status: null, reason: "dns" })
+  })
+
+  holds("D45.disabled", async (stage) => {
+    const account = await stage.openAccount()
+    await using receiver = await stage.receive()
+    const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, { script: () => ({ status: 500 }) })
+    const delivery = await Webhooks.test(stage, account, endpoint)
+    await Webhooks.deliveryOnce(stage, account, delivery, ({ failed_sends }) => failed_sends === 1)
+    await Webhooks.change(stage, account, endpoint, { status: "disabled" })
+    const refused = Webhooks.admin(stage, account, "POST", `/webhook-endpoints/${endpoint.id}/test`)
+    await Calls.refusalOf(await refused, 409, "endpoint_disabled")
+    await Calls.ended(account)
+    await stage.elapse("10 seconds")
+    await Webhooks.deliveryOnce(stage, account, delivery, ({ status }) => status === "failed")
+    const [send] = await Webhooks.sends(stage, account, endpoint)
+    expect(send).toMatchObject({ delivery_id: delivery.id, http_status: null, reason: "disabled" })
+    expect([inbox.arrivals.length, (await Webhooks.deliveries(stage, account, endpoint)).length]).toEqual([1, 1])
+  })
+}
