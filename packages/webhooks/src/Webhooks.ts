@@ -59,12 +59,15 @@ type Refusable<A> = Effect.Effect<A, WebhooksError | StorageError>
 
 /** Every id is looked for among the account's own. */
 export class Webhooks extends Context.Service<Webhooks, {
-  /** Registers an endpoint after the address guard let its URL through. */
+  /** Registers an endpoint after the address guard let its URL through. That looks addresses up, so call it outside of units. */
   readonly create: (account: string, endpoint: NewEndpoint) => Refusable<Issued>
   /** The endpoints of the account, oldest first. */
   readonly list: (account: string) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
   readonly get: (account: string, id: EndpointId) => Refusable<Endpoint>
-  /** Changes the URL, which is guarded as a new one, the filter, or whether anything is sent. Deliveries that are pending go to the new URL. */
+  /**
+   * Changes the URL, which is guarded as a new one (outside of units, too), the filter, or
+   * whether anything is sent. Deliveries that are pending go to the new URL.
+   */
   readonly update: (account: string, id: EndpointId, change: EndpointChange) => Refusable<Endpoint>
   /**
    * Issues a new secret. What is sent from now on is signed with it, and for `overlap`

@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function*(limits: Limits, { get }: Pick<En
       { before, limit }: { readonly limit: number; readonly before?: DeliveryId | undefined }
     ) {
       yield* get(account, id)
-      return yield* store.listDeliveries(id, Math.min(limit, pageMax), before)
+      return yield* store.listDeliveries(id, Math.max(0, Math.min(limit, pageMax)), before)
     }
   )
 
