@@ -84,7 +84,8 @@ const realTime = ({ onServers }: Define): void => {
     for (const [owner, { endpoint, inbox }] of [[account, neighbour], [other, stranger]] as const) {
       const { created_at } = await Webhooks.test(stage, owner, endpoint)
       const [arrival] = await inbox.until(1)
-      expect((arrival?.at ?? 0) - Date.parse(created_at)).toBeLessThan(3_000)
+      // Behind those that hang it would take ten.
+      expect((arrival?.at ?? 0) - Date.parse(created_at)).toBeLessThan(5_000)
     }
     await Webhooks.change(stage, account, dead.endpoint, { status: "disabled" })
   })
