@@ -79,8 +79,8 @@ export interface SignedRequest extends verification.VerifyOptions {
 /**
  * Whether one of the secrets signed this body, not longer than `toleranceSeconds` ago,
  * whatever the body is; `Webhook.verify` reads the event in it too. Rejects with a
- * `VerificationError`, and with a `RangeError` where `toleranceSeconds` is no number
- * from 0 on.
+ * `VerificationError`, and with a `RangeError` where `toleranceSeconds` or `nowMillis` is no
+ * number that it can be.
  */
 export const verify = async (request: SignedRequest): Promise<verification.Checked> => {
   const pending = verification.begin(request.headers, request)

@@ -152,6 +152,15 @@ it("takes no tolerance that is none", async () => {
   }
 })
 
+it("takes no time that is none, by which nothing would be too old", async () => {
+  for (const nowMillis of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const error = await Signature.verify({ ...await signed(body, secret, 0), nowMillis }).catch((error: unknown) =>
+      error
+    )
+    assert.instanceOf(error, RangeError)
+  }
+})
+
 it("looks at the clock when it is told no time", async () => {
   const header = (timestamp: number) => Signature.sign({ body, secret, timestamp })
   const at = async (timestamp: number) =>

@@ -52,12 +52,15 @@ export interface Pending extends header.Parsed {
 export const begin = (headers: header.HeadersLike, options: VerifyOptions): Pending => {
   const { headerLengthMax = 4096, headerName = "X-Service-Signature", signaturesMax = 16 } = options
   const { toleranceSeconds = 300 } = options
+  const now = options.nowMillis ?? nowMillis()
+  // What is no number would be older than nothing, and let every age pass.
   if (!(toleranceSeconds >= 0)) throw new RangeError("`toleranceSeconds` is a number from 0 on.")
+  if (!Number.isFinite(now)) throw new RangeError("`nowMillis` is a number.")
   const secrets = usableSecrets(options.secret)
   const value = header.read(headers, headerName)
   if (value === "") throw new VerificationError("missing_header")
   const parsed = header.parse(value, { headerLengthMax, signaturesMax })
-  return { ...parsed, secrets, toleranceSeconds, now: Math.floor((options.nowMillis ?? nowMillis()) / 1000) }
+  return { ...parsed, secrets, toleranceSeconds, now: Math.floor(now / 1000) }
 }
 
 /** Checks the signatures over these bytes, and then their age: only a true one is called old. */
