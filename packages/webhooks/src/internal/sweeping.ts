@@ -63,6 +63,7 @@ export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number)
         OFFSET ${kept}
         LIMIT ${limit}
       ) AS line
+      WHERE NOT endpoint.is_removed
       LIMIT ${limit}
     ), locked AS MATERIALIZED (
       SELECT send.delivery_id, send.claims
