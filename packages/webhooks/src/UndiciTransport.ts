@@ -6,6 +6,9 @@
  * servers do, so that it is rarely closed just when a request is written: such a request
  * is not written again, because the receiver may have taken it. No environment variable
  * names a proxy, no redirect is followed, and the body of an answer is never unpacked.
+ *
+ * The head of an answer decides (Endpoint requirements): what comes behind it, breaks off
+ * or never ends changes no outcome, and is read only to use the connection again.
  */
 import { Duration, Effect, Exit, Layer } from "effect"
 import { AddressGuard, type Target } from "./AddressGuard.ts"
@@ -17,9 +20,11 @@ import { Transport, type TransportRequest } from "./Transport.ts"
 
 /** Limits, each with its default. Whoever sends bounds how many sends are under way. */
 export interface UndiciTransportOptions {
-  /** For all of a send: looking up, connecting, writing, and reading the answer. Default 10 seconds. */
+  /** For all of a send: looking up, connecting, writing, and reading the answer's head. Default 10 seconds. */
   readonly timeout?: Duration.Input | undefined
-  /** Bytes of an answer's body that are read; then the connection is closed. Default 64 KiB. */
+  /** For what is behind the head, within the time that is left; then the connection is closed. Default 1 second. */
+  readonly bodyTimeout?: Duration.Input | undefined
+  /** Bytes of an answer that are read, whatever they are of; then the connection is closed. Default 64 KiB. */
   readonly answerBytesMax?: number | undefined
   /** Bytes of an answer's head. Default 16 KiB. */
   readonly headBytesMax?: number | undefined
@@ -39,13 +44,14 @@ export const layerWith = (options: UndiciTransportOptions = {}): Layer.Layer<Tra
 export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions) {
   const guard = yield* AddressGuard
   const timeout = options.timeout ?? "10 seconds"
-  const answerBytesMax = options.answerBytesMax ?? 64 * 1024
+  const bodyTimeout = options.bodyTimeout ?? "1 second"
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() =>
       ConnectionPool.make({
         secureContext: Connection.makeSecureContext(options.ca ?? []),
         idleMax: options.idleConnectionsMax ?? 256,
         idleMillis: Duration.toMillis(options.idleTime ?? "1 second"),
+        answerBytesMax: options.answerBytesMax ?? 64 * 1024,
         headBytesMax: options.headBytesMax ?? 16 * 1024
       })
     ),
@@ -60,7 +66,7 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
   ) =>
     Effect.acquireUseRelease(
       Effect.sync(acquire),
-      (connection) => exchange(connection, url, request, answer, answerBytesMax),
+      (connection) => exchange(connection, url, request, answer, bodyTimeout),
       // A failure, a time limit, and an answer that was not read to its end leave it of no use.
       (connection, exit) =>
         Effect.sync(() =>
@@ -91,19 +97,22 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
 // internal
 // -----------------------------------------------------------------------------
 
-/** An answer other than 2xx is what it is, whether or not its body came to an end. */
-const outcomeOf = (ending: Ending | "timeout", { status }: Answer): Outcome => {
-  if (status === null || isGood(status)) return { reason: reasonOf(ending), httpStatus: status }
-  return { reason: status < 400 ? "redirect" : `status_${status}`, httpStatus: status }
+const outcomeOf = (ending: Ending | "timeout", { status }: Answer): Outcome => ({
+  reason: status === null ? reasonOfEnding(ending) : reasonOfStatus(status),
+  httpStatus: status
+})
+
+const reasonOfStatus = (status: number): Reason => {
+  if (status < 300) return "ok"
+  return status < 400 ? "redirect" : `status_${status}`
 }
 
-const isGood = (status: number): boolean => status >= 200 && status < 300
-
-const reasonOf = (ending: Ending | "timeout"): Reason => {
+/** Of an answer without a head. */
+const reasonOfEnding = (ending: Ending | "timeout"): Reason => {
   switch (ending) {
     case "complete":
-    case "capped":
-      return "ok"
+    case "cut":
+      return "protocol"
     case "spent":
       return "connect"
     default:

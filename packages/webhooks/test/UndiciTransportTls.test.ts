@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
 import type { Outcome } from "../src/Delivery.ts"
 import * as UndiciTransport from "../src/UndiciTransport.ts"
-import { makeRawReceiver, makeReceiver } from "./receivers.ts"
+import { flood, makeRawReceiver, makeReceiver } from "./receivers.ts"
 
 const name = "hooks.receiver.dev"
 
@@ -72,6 +72,18 @@ it.live.each<readonly [string, Certificates.CertificateOptions]>([
     assert.deepStrictEqual(yield* send(name, receiver.port), refused)
     assert.strictEqual(receiver.arrived.length, 0)
     assert.strictEqual(receiver.connections(), 2)
+  }))
+
+it.live("bounds an endless answer over TLS as well (D44)", () =>
+  Effect.gen(function*() {
+    const authority = yield* Certificates.makeAuthority
+    const receiver = yield* makeReceiver({
+      certificate: yield* authority.issue({ names: [name] }),
+      answer: ({ socket }) => flood(socket, `HTTP/1.1 103 Early Hints\r\nLink: ${"x".repeat(8_000)}\r\n\r\n`)
+    })
+    const send = yield* makeSend([authority.ca])
+    assert.deepStrictEqual(yield* send(name, receiver.port), { reason: "protocol", httpStatus: null })
+    yield* receiver.idle.await
   }))
 
 it.live("sends nothing to a receiver that vouches for itself, or that an unknown authority vouches for (D45)", () =>

@@ -1,4 +1,4 @@
-/** Receivers on this machine, for what reaches the network. */
+/** Receivers on this machine, and transports that reach them. */
 import type { Certificates } from "@kinora/testkit"
 import { Effect, Latch, type Scope } from "effect"
 import { once } from "node:events"
@@ -6,6 +6,8 @@ import { createServer as createHttp, type IncomingMessage, type RequestListener,
 import { createServer as createHttps } from "node:https"
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
+import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
+import * as UndiciTransport from "../src/UndiciTransport.ts"
 
 /** A server that listens. */
 export interface Listening {
@@ -111,3 +113,27 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
+
+/** Writes more whenever the last was taken, until the connection is closed. */
+export const flood = (socket: Socket, bytes: string) => {
+  const more = () => socket.destroyed || socket.write(bytes, more)
+  more()
+}
+
+/** A transport that reaches receivers on this machine. */
+export const makeTransport = Effect.fnUntraced(
+  function*(options: UndiciTransport.UndiciTransportOptions = {}, nameServers?: ReadonlyArray<string>) {
+    const guard = yield* makeGuard({ allowPrivate: true, nameServers })
+    return yield* Effect.provideService(UndiciTransport.make(options), AddressGuard, guard)
+  }
+)
+
+/** What is posted. */
+export const body = Buffer.from("{\"id\":\"dlv_1\",\"type\":\"order.paid\"}")
+
+/** Posts `body` to the receiver. */
+export const requestTo = ({ port }: Listening, host = "127.0.0.1") => ({
+  url: `http://${host}:${port}/hooks?a=b`,
+  headers: { "Content-Type": "application/json", "X-Service-Signature": "t=1,v1=00", "user-agent": "Service/1.0" },
+  body
+})

@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   readonly secureContext: SecureContext
   /** How long it may wait for its next request. */
   readonly idleMillis: number
+  /** Bytes of an answer, whatever they are of. */
+  readonly answerBytesMax: number
   /** Bytes of an answer's head. */
   readonly headBytesMax: number
 }
@@ -31,6 +33,8 @@ export interface Connection {
   readonly stage: () => Stage
   /** Whether a request to the target may go over it: same origin, and an address that is checked now. */
   readonly fits: (target: Target) => boolean
+  /** Called when a request is written: its answer begins with the bytes that are read from now on. */
+  readonly expectAnswer: () => void
   /** Closes it now. A request that is under way fails. */
   readonly destroy: () => void
 }
@@ -44,6 +48,7 @@ export const make = (
   const { origin, protocol } = target.url
   let stage: Stage = "connecting"
   let socket: Socket | undefined
+  let bytesBefore = 0
 
   const client = new Client(target.url.origin, {
     connect: (_, callback) => {
@@ -58,6 +63,13 @@ export const make = (
         stage = "open"
         opening.off("error", fail)
         callback(null, opening)
+        // Counted here, since undici tells of bodies only, and not of announcements and extensions
+        // of chunks; behind undici's own listener, which has heard of a head among these bytes.
+        opening.on("readable", () => {
+          if (opening.bytesRead - bytesBefore > options.answerBytesMax) {
+            opening.destroy(new Error("The answer is too long"))
+          }
+        })
       })
       opening.once("close", () => onClose(connection))
     },
@@ -75,6 +87,9 @@ export const make = (
     stage: () => stage,
     // One that is closing now is found out before anything is written.
     fits: ({ addresses, url }) => url.origin === origin && addresses.includes(socket?.remoteAddress ?? ""),
+    expectAnswer: () => {
+      bytesBefore = socket?.bytesRead ?? 0
+    },
     destroy: () => {
       socket?.destroy()
       client.destroy(null, ignore)

@@ -42,6 +42,8 @@ export const make = (options: PoolOptions): ConnectionPool => {
       return connection
     },
     give: (connection) => {
+      // It may have closed behind the answer, and nothing would take it out again.
+      if (!all.has(connection)) return
       idle.push(connection)
       if (idle.length > options.idleMax) idle[0]?.destroy()
     },

@@ -1,13 +1,13 @@
 /** One request and its answer over one connection. */
-import { Effect } from "effect"
+import { Deferred, type Duration, Effect } from "effect"
 import type { TransportRequest } from "../../Transport.ts"
 import type { Connection } from "./Connection.ts"
 
 /**
- * How it ended. `complete`: the answer was read to its end. `capped`: as much of it was
- * read as is read. `spent`: the connection was closed before anything was written.
+ * How it ended. `complete`: the answer was read to its end. `cut`: its head was there, and
+ * the rest was not waited for. `spent`: the connection was closed before anything was written.
  */
-export type Ending = "complete" | "capped" | "spent" | "connect" | "tls" | "protocol"
+export type Ending = "complete" | "cut" | "spent" | "connect" | "tls" | "protocol"
 
 /** What is known of the answer before it ends. */
 export interface Answer {
@@ -16,43 +16,61 @@ export interface Answer {
 }
 
 /**
- * Posts to the path of the URL. Redirects are answers like any other, compressed
- * bodies are not unpacked, and of the body only its length matters.
+ * Posts to the path of the URL. Redirects are answers like any other. The head says all;
+ * what is behind it is read for so long, not unpacked, and only so that the connection can
+ * be used again. The connection bounds the bytes of it all.
  */
 export const exchange = (
   connection: Connection,
   url: URL,
   { body, headers }: TransportRequest,
   answer: Answer,
-  bytesMax: number
+  bodyTimeout: Duration.Input
 ): Effect.Effect<Ending> =>
   Effect.callback((resume) => {
     let written = false
     let answered = false
-    let bytes = 0
+    let announcements = 0
+    const ended = Deferred.makeUnsafe<Ending>()
+    const end = (ending: Effect.Effect<Ending>) => {
+      Deferred.doneUnsafe(ended, ending)
+      // Heard only where there was no head.
+      resume(ending)
+    }
     connection.client.dispatch({ method: "POST", path: url.pathname + url.search, headers, body }, {
       onRequestStart: () => {
         written = true
+        connection.expectAnswer()
       },
       onResponseStarted: () => {
         answered = true
       },
-      onResponseStart: (_, status) => {
+      onResponseStart: (controller, status) => {
         // Those below 200 announce the answer.
-        if (status >= 200) answer.status = status
+        if (status < 200) {
+          announcements++
+          if (announcements > announcementsMax) controller.abort(new Error("The answer is announced too often"))
+          return
+        }
+        answer.status = status
+        resume(Effect.timeoutOrElse(Deferred.await(ended), {
+          duration: bodyTimeout,
+          orElse: () => Effect.succeed("cut" as const)
+        }))
       },
-      onResponseData: (_, chunk) => {
-        bytes += chunk.length
-        if (bytes >= bytesMax) resume(Effect.succeed("capped"))
-      },
-      onResponseEnd: () => resume(Effect.succeed("complete")),
-      onResponseError: (_, error) => resume(endingOf(error, connection, written, answered))
+      // Undici asks for one.
+      onResponseData: () => {},
+      onResponseEnd: () => end(Effect.succeed("complete")),
+      onResponseError: (_, error) => end(endingOf(error, connection, written, answered))
     })
   })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Far more than any server has to say before it answers. */
+const announcementsMax = 16
 
 /** A request that undici does not take is a defect of whoever made it. */
 const endingOf = (
