@@ -2,6 +2,7 @@
 import { Clock, DateTime, Duration, Effect, type Latch } from "effect"
 import type { EndpointId } from "../../Endpoint.ts"
 import { WebhookStore } from "../../WebhookStore.ts"
+import { pause } from "./pause.ts"
 import type { Slots } from "./Slots.ts"
 
 /** See the module. */
@@ -47,11 +48,11 @@ export const make = Effect.fnUntraced(function*(
   }))
 
   const rest = Effect.suspend(() => {
-    if (slots.isFull()) return Effect.sleep(pollInterval)
     if (seen !== undefined) return Effect.void
     return Effect.flatMap(
       Clock.currentTimeMillis,
-      (now) => Effect.timeoutOption(wakeup.await, Math.max(0, nextAt - now))
+      // The clock may have been set back since.
+      (now) => Effect.timeoutOption(wakeup.await, Math.min(poll, Math.max(0, nextAt - now)))
     )
   })
 
@@ -77,9 +78,3 @@ export const make = Effect.fnUntraced(function*(
 
 /** Endpoints that one look lists. */
 const pageMax = 512
-
-/** In real time: how busy the database is does not depend on a test's clock. */
-const pause = (duration: Duration.Duration) =>
-  Duration.isZero(duration)
-    ? Effect.void
-    : Effect.provideService(Effect.sleep(duration), Clock.Clock, Clock.Clock.defaultValue())
