@@ -11,11 +11,11 @@ import * as StorageError from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Signature } from "@kinora/webhook-signing"
 import { type Cause, Context, DateTime, Duration, Effect, Fiber, Latch, Layer, Option, type Schema } from "effect"
-import type { Outcome } from "./Delivery.ts"
 import type { Event } from "./Event.ts"
 import * as claiming from "./internal/sending/claiming.ts"
-import type { Limits, Standing } from "./internal/sending/Fairness.ts"
+import type { Limits } from "./internal/sending/Fairness.ts"
 import * as Looking from "./internal/sending/looking.ts"
+import { pause } from "./internal/sending/pause.ts"
 import * as sending from "./internal/sending/sending.ts"
 import * as settling from "./internal/sending/settling.ts"
 import * as Slots from "./internal/sending/Slots.ts"
@@ -31,13 +31,21 @@ export interface DeliveryWorkerOptions {
   readonly sendsMax?: number | undefined
   /** Of these, those to one endpoint. Default 16. */
   readonly endpointSendsMax?: number | undefined
-  /** Of these, those to the endpoints of one account. Default 80: its five endpoints never wait for one another. */
+  /** Of these, those to the endpoints of one account. Default 48. */
   readonly accountSendsMax?: number | undefined
   /**
-   * Of all sends, those to endpoints whose last send failed or took long. Default half:
-   * the dead ones share it, so that they never take the room of those that answer (D46).
+   * Of all sends, those to endpoints whose last send failed or took long, or of which
+   * nothing is known. Default half: the dead ones share it, so that they never take the
+   * room of those that answer (D46). An account's sends have the same part.
    */
   readonly suspectSendsMax?: number | undefined
+  /**
+   * Of all sends, those that only accounts may take that have none under way to an
+   * endpoint that answers. Default a quarter: so endpoints that answered and now hang do
+   * not take everything (D46). Of an account's sends the same part is for endpoints that
+   * have none under way.
+   */
+  readonly reservedSends?: number | undefined
   /** A send that takes longer makes its endpoint a suspect. Default 2 seconds. */
   readonly slowAfter?: Duration.Input | undefined
   /** Pauses between sends. Default 10, 60 and 300 seconds. */
@@ -46,7 +54,11 @@ export interface DeliveryWorkerOptions {
   readonly lease?: Duration.Input | undefined
   /** How often to look for what nobody told about. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined
-  /** The shortest pause between two looks, in real time: what is published in a burst is found together. Default 5 milliseconds. */
+  /**
+   * The shortest pause between two looks, in real time, and the longest between two
+   * claims, which is otherwise as long as the claim before took: what comes in a burst is
+   * found and claimed together. Default 5 milliseconds.
+   */
   readonly lookPause?: Duration.Input | undefined
   /** How long a drain lets sends end and keeps what came of them. Default 15 seconds. */
   readonly grace?: Duration.Input | undefined
@@ -89,11 +101,12 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
 export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) {
   const lease = Duration.fromInputUnsafe(options.lease ?? "30 seconds")
   const slowAfter = Duration.toMillis(Duration.fromInputUnsafe(options.slowAfter ?? "2 seconds"))
+  const lookPause = Duration.fromInputUnsafe(options.lookPause ?? "5 millis")
   const limits = limitsOf(options)
   const wakeup = yield* (yield* Wakeup).subscribe
   const slots = Slots.make(limits, slowAfter)
   const looking = yield* Looking.make(slots, wakeup, {
-    lookPause: Duration.fromInputUnsafe(options.lookPause ?? "5 millis"),
+    lookPause,
     pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
   })
   const claim = yield* claiming.make(options)
@@ -122,7 +135,12 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
     const verdict = yield* send(claimed, slot)
     if (verdict._tag === "Unused") return yield* giveBack(claimed, verdict.cause)
     const { next, send: made } = verdict.settlement
-    slots.end(slot, made === null || made.outcome.reason === "disabled" ? undefined : standingOf(made, slowAfter))
+    slots.end(
+      slot,
+      made === null || made.outcome.reason === "disabled"
+        ? undefined
+        : made.outcome.reason === "ok" && made.durationMillis <= slowAfter
+    )
     yield* settle(verdict.settlement)
     if (next._tag === "Again") looking.at(next.dueAt)
   })
@@ -163,7 +181,8 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   const claimDue = Effect.gen(function*() {
     slots.changed.closeUnsafe()
     const now = yield* DateTime.now
-    const asked = slots.ask(now.epochMilliseconds, claimMax)
+    const monotonic = yield* sending.monotonicMillis
+    const asked = slots.ask({ now: now.epochMilliseconds, monotonic }, claimMax)
     if (asked.length === 0) return
     yield* Effect.catchCause(claimAndStart(asked, now), (cause) => {
       const failure = StorageError.findInCause("DeliveryWorker.claim", cause)
@@ -180,7 +199,11 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
       )
     )
   )
-  const claimingLoop = Effect.forever(Effect.andThen(slots.changed.await, claimDue))
+  const claimingLoop = Effect.gen(function*() {
+    yield* slots.changed.await
+    const [took] = yield* Effect.timed(claimDue)
+    yield* pause(Duration.min(took, lookPause))
+  }).pipe(Effect.forever)
 
   const loops = limits.sendsMax === 0
     ? []
@@ -240,13 +263,9 @@ const interruptionMax = Duration.seconds(1)
 /** Between claims while the storage is away. */
 const claimRetryDelay = Duration.seconds(1)
 
-const standingOf = (
-  { durationMillis, outcome }: { readonly durationMillis: number; readonly outcome: Outcome },
-  slowAfter: number
-): Standing => outcome.reason === "ok" && durationMillis <= slowAfter ? "good" : "suspect"
-
 const limitsOf = (options: DeliveryWorkerOptions): Limits => {
-  const { accountSendsMax = 80, endpointSendsMax = 16, sendsMax = 256 } = options
+  const { accountSendsMax = 48, endpointSendsMax = 16, sendsMax = 256 } = options
   const { suspectSendsMax = Math.max(1, Math.floor(sendsMax / 2)) } = options
-  return { sendsMax, accountSendsMax, endpointSendsMax, suspectSendsMax }
+  const { reservedSends = Math.floor(sendsMax / 4) } = options
+  return { sendsMax, accountSendsMax, endpointSendsMax, suspectSendsMax, reservedSends }
 }

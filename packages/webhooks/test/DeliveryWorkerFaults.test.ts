@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Queue } from "effect"
+import { Clock, DateTime, Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
-import { makeGate, makeWorld, memory, ok, status500 } from "./SendingWorld.ts"
+import { makeClockBehind, makeGate, makeWorld, memory, ok, status500 } from "./SendingWorld.ts"
 
 describe("DeliveryWorker under faults", () => {
   it.effect("keeps an outcome until the database takes it, and sends nothing again for it", () =>
@@ -117,6 +117,25 @@ describe("DeliveryWorker under faults", () => {
       yield* Fiber.join(waiting)
       const { send } = yield* world.settled
       assert.deepInclude(send, { attempt: 1, at: DateTime.makeUnsafe(16_000) })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("measures how long a send took, although the clock is set back meanwhile", () =>
+    Effect.gen(function*() {
+      let back = 0
+      const behind = yield* makeClockBehind(() => back)
+      const world = yield* makeWorld
+      const gate = yield* makeGate
+      yield* TestClock.adjust("1 day")
+      yield* Effect.provideService(world.start(), Clock.Clock, behind)
+      const endpoint = yield* world.endpoint()
+      world.answer(endpoint, gate.answer)
+      const id = yield* world.publish(endpoint)
+      yield* world.call
+      yield* TestClock.adjust("1 second")
+      back = 3_600_000
+      yield* gate.give(ok)
+      assert.strictEqual((yield* world.settled).send?.durationMillis, 1000)
+      assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered" })
     }).pipe(Effect.provide(memory)))
 
   it.effect("ends a send that never ends at half of its lease", () =>

@@ -1,15 +1,20 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { EndpointId } from "../src/Endpoint.ts"
-import { type Limits, type Load, share } from "../src/internal/sending/Fairness.ts"
+import { allowanceOf, type Limits, type Load, share } from "../src/internal/sending/Fairness.ts"
+import * as Standings from "../src/internal/sending/Standings.ts"
 
-const limits: Limits = { sendsMax: 16, accountSendsMax: 8, endpointSendsMax: 4, suspectSendsMax: 8 }
+const limits: Limits = { sendsMax: 16, accountSendsMax: 8, endpointSendsMax: 4, suspectSendsMax: 8, reservedSends: 0 }
+
+/** Of an endpoint that has shown enough to get whatever the limits allow. */
+const good = 30
+const { unknown } = Standings
 
 let made = 0
 const load = (options: Partial<Load> = {}): Load => ({
   endpoint: `whep_${++made}` as EndpointId,
   account: `account-${made}`,
-  standing: "good",
+  standing: good,
   sends: 0,
   isDue: true,
   ...options
@@ -48,27 +53,101 @@ it("gives an account no more than its cap", () => {
 })
 
 it("tries an endpoint of which nothing is known with one send", () => {
-  assert.deepStrictEqual(grants(limits, [load({ standing: "unknown" }), load({ standing: "unknown", sends: 1 })]), [
+  assert.deepStrictEqual(grants(limits, [load({ standing: unknown }), load({ standing: unknown, sends: 1 })]), [
     1,
     0
   ])
 })
 
-it("keeps half of the room free of suspects (D46)", () => {
+it("gives an endpoint twice as many sends after each good answer in a row, and the suspects' share after a bad one (D46)", () => {
+  const standings = Standings.make(10)
+  const endpoint = "whep_1" as EndpointId
+  const ramp = Array.from({ length: 6 }, () => {
+    const allowed = allowanceOf({ ...limits, endpointSendsMax: 16 }, standings.of(endpoint))
+    standings.judge(endpoint, true)
+    return allowed
+  })
+  assert.deepStrictEqual(ramp, [1, 2, 4, 8, 16, 16])
+  standings.judge(endpoint, false)
+  assert.strictEqual(standings.of(endpoint), "suspect")
+  standings.judge(endpoint, true)
+  assert.strictEqual(allowanceOf(limits, standings.of(endpoint)), 2)
+})
+
+it("gives an endpoint no more than it has shown to answer", () => {
+  assert.deepStrictEqual(
+    grants(limits, [load({ standing: 1 }), load({ standing: 1, sends: 1 }), load({ standing: 2 })]),
+    [
+      2,
+      1,
+      4
+    ]
+  )
+})
+
+it("knows nothing of an endpoint that was forgotten, also if it was a suspect", () => {
+  const standings = Standings.make(2)
+  const [dead, other, third] = ["whep_1", "whep_2", "whep_3"].map((id) => id as EndpointId)
+  standings.judge(dead!, false)
+  standings.judge(other!, true)
+  standings.judge(third!, true)
+  assert.deepStrictEqual([dead!, other!, third!].map(standings.of), [unknown, 1, 1])
+})
+
+it("keeps half of the room free of suspects, and room in their half for unknown endpoints (D46)", () => {
   const suspects = Array.from({ length: 10 }, () => load({ standing: "suspect" }))
-  assert.strictEqual(grants(limits, suspects).reduce((a, b) => a + b), 8)
-  assert.deepStrictEqual(grants(limits, [...suspects.map((one) => ({ ...one, sends: 1 })), load()]).at(-1), 4)
+  assert.strictEqual(grants(limits, suspects).reduce((a, b) => a + b), 6)
+  const under = suspects.slice(0, 6).map((one) => ({ ...one, sends: 1 }))
+  const unknowns = Array.from({ length: 5 }, () => load({ standing: unknown }))
+  assert.deepStrictEqual(grants(limits, [...under, ...unknowns]), [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0])
+  assert.deepStrictEqual(grants(limits, [...under, load()]).at(-1), 4)
+})
+
+it("keeps half of the room free of endpoints of which nothing is known, also when they turn out to be dead (D46)", () => {
+  const unknowns = Array.from({ length: 100 }, () => load({ standing: unknown }))
+  assert.strictEqual(grants(limits, unknowns).reduce((a, b) => a + b), 8)
+  const dead = unknowns.map((one, index) => load({ ...one, standing: "suspect", sends: index < 8 ? 1 : 0 }))
+  assert.strictEqual(grants(limits, dead).reduce((a, b) => a + b), 0)
+  assert.deepStrictEqual(grants(limits, [...dead, load()]).at(-1), 4)
+})
+
+it("tries unknown endpoints before it sends to suspects", () => {
+  const suspects = Array.from({ length: 5 }, () => load({ standing: "suspect" }))
+  const unknowns = Array.from({ length: 5 }, () => load({ standing: unknown }))
+  assert.deepStrictEqual(grants(limits, [...suspects, ...unknowns], 5), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
 })
 
 it("keeps half of an account's room free of its suspects, so that its own dead endpoints do not stop its others (D46)", () => {
   const dead = Array.from({ length: 4 }, () => load({ account: "one", standing: "suspect" }))
   const given = grants(limits, [...dead, load({ account: "one" })])
-  assert.strictEqual(given.slice(0, 4).reduce((a, b) => a + b), 4)
+  assert.strictEqual(given.slice(0, 4).reduce((a, b) => a + b), 3)
   assert.strictEqual(given[4], 4)
 })
 
+it("keeps a part of the room for accounts that have no send to an endpoint that answers (D46)", () => {
+  const some = { ...limits, reservedSends: 4 }
+  const busy = Array.from({ length: 6 }, () => load({ sends: 2 }))
+  assert.deepStrictEqual(grants(some, [...busy, load(), load()]).slice(-2), [1, 1])
+  // Its own dead endpoint does not make an account a busy one.
+  const dead = load({ account: "one", standing: "suspect", sends: 1 })
+  assert.deepStrictEqual(grants(some, [...busy, dead, load({ account: "one" })]).slice(-2), [0, 1])
+})
+
+it("keeps a part of an account's room for its endpoints that have no send (D46)", () => {
+  const some = { ...limits, reservedSends: 4 }
+  const hanging = [1, 2].map(() => load({ account: "one", sends: 3 }))
+  assert.deepStrictEqual(grants(some, [...hanging, load({ account: "one" })]), [0, 0, 1])
+})
+
+it("lets unproven endpoints have an eighth of their share, however busy the good ones are", () => {
+  const some = { ...limits, reservedSends: 4 }
+  const busy = Array.from({ length: 13 }, () => load({ sends: 1 }))
+  const suspects = Array.from({ length: 3 }, () => load({ standing: "suspect" }))
+  assert.deepStrictEqual(grants(some, [...busy, ...suspects]).slice(-3), [1, 0, 0])
+})
+
 it("lets suspects have some room however little there is", () => {
-  const tiny = { sendsMax: 1, accountSendsMax: 1, endpointSendsMax: 1, suspectSendsMax: 1 }
+  const tiny = { sendsMax: 1, accountSendsMax: 1, endpointSendsMax: 1, suspectSendsMax: 1, reservedSends: 0 }
   assert.deepStrictEqual(grants(tiny, [load({ standing: "suspect" })]), [1])
 })
 
@@ -76,67 +155,126 @@ it("gives what comes first in the list the first turn among equals", () => {
   assert.deepStrictEqual(grants(limits, [load(), load(), load()], 2), [1, 1, 0])
 })
 
-const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+const AnyStanding = Schema.Literals([unknown, 1, 2, good, "suspect"])
 const AnyLoad = Schema.Struct({
   account: Schema.Literals(["a", "b", "c", "d"]),
-  standing: Schema.Literals(["unknown", "good", "suspect"]),
-  sends: Count,
+  standing: AnyStanding,
+  sends: between(0, 6),
   isDue: Schema.Boolean
 })
-const Loads = Schema.Array(AnyLoad)
 const AnyLimits = Schema.Struct({
-  sendsMax: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })),
-  accountSendsMax: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })),
-  endpointSendsMax: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
-  suspectSendsMax: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 }))
+  sendsMax: between(1, 40),
+  accountSendsMax: between(1, 20),
+  endpointSendsMax: between(1, 8),
+  suspectSendsMax: between(1, 20),
+  reservedSends: between(0, 10)
 })
 
+const sum = (loads: ReadonlyArray<Load>) => loads.reduce((total, { sends }) => total + sends, 0)
+const isProven = ({ standing }: Load) => Standings.kindOf(standing) === "proven"
+
+/** Whether `room`, a number of all sends, has place for one more; `loads` are those that share it. */
+const hasPlace = (limits: Limits, room: number, loads: ReadonlyArray<Load>, one: Load, isQuiet: boolean) => {
+  const reserved = Math.floor(limits.reservedSends * room / limits.sendsMax)
+  const unprovenMax = Math.max(1, Math.floor(limits.suspectSendsMax * room / limits.sendsMax))
+  const unproven = sum(loads.filter((load) => !isProven(load)))
+  const isOpen = sum(loads) < room - reserved
+  if (sum(loads) >= room) return false
+  if (isProven(one)) return isOpen || isQuiet
+  return unproven < unprovenMax - (one.standing === "suspect" ? Math.floor(unprovenMax / 4) : 0) &&
+    (isOpen || unproven < Math.ceil(unprovenMax / 8))
+}
+
+/** Whether the endpoint could have one more, by every limit. */
+const couldHave = (limits: Limits, loads: ReadonlyArray<Load>, one: Load) => {
+  const own = loads.filter(({ account }) => account === one.account)
+  return one.isDue && one.sends < allowanceOf(limits, one.standing) &&
+    hasPlace(limits, limits.sendsMax, loads, one, sum(own.filter(isProven)) === 0) &&
+    hasPlace(limits, limits.accountSendsMax, own, one, one.sends === 0)
+}
+
 it.effect.prop(
-  "never passes a limit, never leaves room that somebody could use, and levels accounts",
-  [AnyLimits, Loads, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 }))],
+  "never passes a limit, and never leaves room that somebody could use",
+  [AnyLimits, Schema.Array(AnyLoad), between(1, 50)],
   ([limits, anyLoads, max]) =>
     Effect.sync(() => {
       const before = anyLoads.map((one) => load(one))
       const given = grants(limits, before, max)
       const after = before.map((one, index) => ({ ...one, sends: one.sends + given[index]! }))
-      const sum = (loads: ReadonlyArray<Load>) => loads.reduce((total, { sends }) => total + sends, 0)
-      const suspects = (loads: ReadonlyArray<Load>) => loads.filter(({ standing }) => standing === "suspect")
-      const of = (account: string) => (one: Load) => one.account === account
-      const accountSuspectsMax = Math.max(
-        1,
-        Math.floor(limits.accountSendsMax * limits.suspectSendsMax / limits.sendsMax)
-      )
       const granted = given.reduce((a, b) => a + b, 0)
-
-      /** Whether the endpoint could have one more, by every limit. */
-      const fits = (one: Load, loads: ReadonlyArray<Load>) =>
-        one.isDue && one.sends < (one.standing === "unknown" ? 1 : limits.endpointSendsMax) &&
-        sum(loads) < limits.sendsMax && sum(loads.filter(of(one.account))) < limits.accountSendsMax &&
-        (one.standing !== "suspect" ||
-          (sum(suspects(loads)) < limits.suspectSendsMax &&
-            sum(suspects(loads.filter(of(one.account)))) < accountSuspectsMax))
-
       assert.isAtMost(granted, max)
       after.forEach((one, index) => {
-        if (given[index] === 0) return
-        // Without its last send it must have fitted.
-        const without = after.map((other) => other === one ? { ...one, sends: one.sends - 1 } : other)
-        assert.isTrue(fits(without[index]!, without))
+        assert.isTrue(given[index] === 0 || one.sends <= allowanceOf(limits, one.standing))
       })
-      if (granted < max) assert.isFalse(after.some((one) => fits(one, after)))
-      // Whoever was granted something has at most one more than anybody who could have had it.
-      for (
-        const poor of after.filter((one) =>
-          fits({ ...one, sends: one.sends }, after.map((other) => ({ ...other, sends: 0 })))
-        )
-      ) {
-        for (const rich of after) {
-          const wasGranted = after.some((one, index) => one.account === rich.account && given[index]! > 0)
-          const couldHave = fits(poor, after.map((one) => one === rich ? { ...one, sends: one.sends - 1 } : one))
-          if (rich.account === poor.account || !wasGranted || rich.sends === 0 || !couldHave) continue
-          if (given[after.indexOf(rich)] === 0) continue
-          assert.isAtMost(sum(after.filter(of(rich.account))), sum(after.filter(of(poor.account))) + 1)
+      if (granted > 0) {
+        assert.isAtMost(sum(after), limits.sendsMax)
+        for (const { account } of after.filter((_, index) => given[index]! > 0)) {
+          assert.isAtMost(sum(after.filter((one) => one.account === account)), limits.accountSendsMax)
         }
+      }
+      if (after.some((one, index) => !isProven(one) && given[index]! > 0)) {
+        assert.isAtMost(sum(after.filter((one) => !isProven(one))), limits.suspectSendsMax)
+      }
+      if (granted < max) assert.isFalse(after.some((one) => couldHave(limits, after, one)))
+    })
+)
+
+it.effect.prop(
+  "levels accounts that want the same",
+  [between(1, 40), between(1, 12), between(1, 50)],
+  ([sendsMax, accounts, max]) =>
+    Effect.sync(() => {
+      const given = grants(
+        { ...limits, sendsMax, endpointSendsMax: 20 },
+        Array.from({ length: accounts }, () => load()),
+        max
+      )
+      assert.isAtMost(Math.max(...given) - Math.min(...given), 1)
+    })
+)
+
+const quiet = load({ account: "quiet", isDue: false })
+const promised: Limits = {
+  sendsMax: 64,
+  accountSendsMax: 24,
+  endpointSendsMax: 16,
+  suspectSendsMax: 32,
+  reservedSends: 16
+}
+/** Proven endpoints that may hang: fewer than what is reserved less an eighth of the suspects' share. */
+const hangingMax = promised.reservedSends - promised.suspectSendsMax / 8 - 1
+
+/** Endpoints that never answer. Each step shares, and then some of what hangs is noticed, or ends. */
+const Step = Schema.Struct({
+  max: between(1, 128),
+  slow: Schema.Array(between(0, 80)),
+  ended: Schema.Array(between(0, 80))
+})
+
+it.effect.prop(
+  "gives a good endpoint of a quiet account its send at once, whatever hangs elsewhere (D46)",
+  [
+    Schema.Array(between(0, 4)).check(Schema.isMinLength(hangingMax), Schema.isMaxLength(hangingMax)),
+    Schema.Array(Schema.Literals([unknown, "suspect"])).check(Schema.isMaxLength(70)),
+    Schema.Array(Step).check(Schema.isMaxLength(12))
+  ],
+  ([proven, unproven, steps]) =>
+    Effect.sync(() => {
+      let loads: ReadonlyArray<Load> = [
+        ...proven.map((account) => load({ account: `good-${account}` })),
+        ...unproven.map((standing, n) => load({ account: `unproven-${n % 40}`, standing }))
+      ]
+      for (const { ended, max, slow } of steps) {
+        const given = grants(promised, loads, max)
+        loads = loads.map((one, index) => ({ ...one, sends: one.sends + given[index]! }))
+        assert.isAtLeast(grants(promised, [...loads, { ...quiet, isDue: true }]).at(-1) ?? 0, 1)
+        loads = loads.map((one, index) => ({
+          ...one,
+          standing: one.sends > 0 && slow.includes(index) ? "suspect" : one.standing,
+          sends: ended.includes(index) ? 0 : one.sends
+        }))
+        assert.isAtLeast(grants(promised, [...loads, { ...quiet, isDue: true }]).at(-1) ?? 0, 1)
       }
     })
 )

@@ -185,6 +185,22 @@ export const makeGate = Effect.map(Queue.unbounded<Outcome>(), (outcomes) => ({
   give: (outcome: Outcome) => Queue.offer(outcomes, outcome)
 }))
 
+/** A clock whose wall time is `back()` milliseconds behind the one of the test. */
+export const makeClockBehind = (back: () => number): Effect.Effect<Clock.Clock> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const millis = () => clock.currentTimeMillisUnsafe() - back()
+    const nanos = () => clock.currentTimeNanosUnsafe() - BigInt(back()) * 1_000_000n
+    return {
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
+    }
+  })
+
 /** The `v1` values of a header, and its `t`. */
 export const signatureOf = ({ headers }: Call) => {
   const parts = (headers["X-Service-Signature"] ?? "").split(",").map((part) => part.split("="))

@@ -2,25 +2,38 @@
  * Whom the next sends are for, so that no endpoint waits for another (D46). Pure.
  *
  * Room is shared by accounts: the one with the fewest sends under way goes first, and
- * inside an account the endpoint with the fewest. Endpoints that failed last, or take
- * long, are suspects: they share a part of the room, of the whole and of their account,
- * so that the others always find some. One of which nothing is known gets a single send
- * until it shows what it is, since after a restart every dead endpoint is unknown.
+ * inside an account the endpoint with the fewest. An endpoint gets as many as it has
+ * shown to answer: one while nothing is known of it, and twice as many after each good
+ * answer in a row. Three rules leave room for those that answer, in the whole and, in
+ * the same proportions, inside each account:
+ *
+ * - Unproven endpoints, which are suspects and those of which nothing is known, share a
+ *   part of the room, however many they are. The last quarter of that part is not for
+ *   suspects: so a new endpoint is tried while dead ones have all that they may have.
+ * - The last part of the room is reserved for accounts that have no send to a proven
+ *   endpoint under way (inside an account: for endpoints that have none). So what was
+ *   good and hangs now takes no more of it than one send for each endpoint.
+ * - Unproven ones may go into the reserve until they have an eighth of their part, so
+ *   that good ones do not keep them out for ever.
+ *
+ * What this promises: fewer proven endpoints than `reservedSends` less that eighth may
+ * hang, and any number of unproven ones, whenever they begin to: a proven endpoint of an
+ * account without sends to proven ones still gets its next send at once.
  */
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Demand } from "../../WebhookStore.ts"
+import { kindOf, type Standing } from "./Standings.ts"
 
 /** How many sends there may be at the same time. */
 export interface Limits {
   readonly sendsMax: number
   readonly accountSendsMax: number
   readonly endpointSendsMax: number
-  /** Of `sendsMax`, those to suspects; they share their account's room in the same proportion. */
+  /** Of `sendsMax`, those to unproven endpoints. */
   readonly suspectSendsMax: number
+  /** Of `sendsMax`, those that only accounts without sends to proven endpoints may take. */
+  readonly reservedSends: number
 }
-
-/** What the last send said of an endpoint. */
-export type Standing = "unknown" | "good" | "suspect"
 
 /** An endpoint that has sends under way, or is to have some. */
 export interface Load {
@@ -36,22 +49,34 @@ export interface Load {
 /** Shares what room there is, up to `max` sends. Whoever comes earlier in the list goes first among equals. */
 export const share = (limits: Limits, loads: ReadonlyArray<Load>, max: number): ReadonlyArray<Demand> => {
   const granted = new Map<EndpointId, number>()
-  const room = roomOf(limits, loads, max)
+  const { accounts, whole } = roomsOf(limits, loads)
   // Accounts by what they have under way. A grant moves one to the next list, so each list is passed once.
   const turns: Array<Array<Account>> = []
-  for (const account of accountsOf(loads)) (turns[account.sends] ??= []).push(account)
-  for (let sends = 0; sends < limits.accountSendsMax && sends < turns.length; sends++) {
-    for (const account of turns[sends] ?? []) {
-      const chosen = room.sends > 0 ? choose(limits, account, room.suspects) : undefined
-      if (chosen === undefined) continue
-      grant(account, chosen, room)
-      granted.set(chosen.endpoint, (granted.get(chosen.endpoint) ?? 0) + 1)
-      const next = turns[sends + 1] ??= []
-      next.push(account)
+  for (const account of accounts) (turns[account.sends] ??= []).push(account)
+  let left = max
+  for (let sends = 0; left > 0 && sends < limits.accountSendsMax && sends < turns.length; sends++) {
+    const served = new Set<Account>()
+    // Suspects come after all others with as many.
+    for (const takesSuspects of [false, true]) {
+      for (const account of turns[sends] ?? []) {
+        const chosen = left > 0 && !served.has(account) ? choose(limits, whole, account) : undefined
+        if (chosen === undefined || (chosen.standing === "suspect" && !takesSuspects)) continue
+        take(whole, chosen)
+        take(account, chosen)
+        chosen.sends++
+        left--
+        granted.set(chosen.endpoint, (granted.get(chosen.endpoint) ?? 0) + 1)
+        served.add(account)
+      }
     }
+    if (served.size > 0) turns[sends + 1] = [...turns[sends + 1] ?? [], ...served]
   }
   return Array.from(granted, ([endpoint, limit]) => ({ endpoint, limit }))
 }
+
+/** How many sends the endpoint may have at the same time, by what it has shown. */
+export const allowanceOf = ({ endpointSendsMax }: Limits, standing: Standing): number =>
+  standing === "suspect" ? endpointSendsMax : Math.min(endpointSendsMax, 2 ** standing)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -59,60 +84,69 @@ export const share = (limits: Limits, loads: ReadonlyArray<Load>, max: number): 
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-/** An account's part in the decision, with what is granted so far. */
-interface Account {
+/** All sends, or those of an account, with what is granted so far. */
+interface Room {
+  readonly sendsMax: number
+  readonly reserved: number
+  readonly unprovenMax: number
   sends: number
-  suspects: number
+  unproven: number
+}
+
+interface Account extends Room {
   /** Those with something to send. */
   readonly due: Array<Mutable<Load>>
 }
 
-interface Room {
-  sends: number
-  suspects: number
-}
-
-const roomOf = (limits: Limits, loads: ReadonlyArray<Load>, max: number): Room => {
-  let sends = 0
-  let suspects = 0
-  for (const load of loads) {
-    sends += load.sends
-    if (load.standing === "suspect") suspects += load.sends
-  }
-  return { sends: Math.min(max, limits.sendsMax - sends), suspects: limits.suspectSendsMax - suspects }
-}
-
-const accountsOf = (loads: ReadonlyArray<Load>): Iterable<Account> => {
+const roomsOf = (limits: Limits, loads: ReadonlyArray<Load>) => {
+  const whole = roomFor(limits, limits.sendsMax)
   const accounts = new Map<string, Account>()
   for (const load of loads) {
-    const account = accounts.get(load.account) ?? { sends: 0, suspects: 0, due: [] }
+    const account = accounts.get(load.account) ?? { ...roomFor(limits, limits.accountSendsMax), due: [] }
     accounts.set(load.account, account)
-    account.sends += load.sends
-    if (load.standing === "suspect") account.suspects += load.sends
+    take(whole, load, load.sends)
+    take(account, load, load.sends)
     if (load.isDue) account.due.push({ ...load })
   }
-  return accounts.values()
+  return { whole, accounts: accounts.values() }
 }
 
-/** The account's endpoint with the fewest sends among those that may have one more. */
-const choose = (limits: Limits, account: Account, suspectsRoom: number): Mutable<Load> | undefined => {
-  const suspectsMax = Math.max(1, Math.floor(limits.accountSendsMax * limits.suspectSendsMax / limits.sendsMax))
-  const takesSuspects = suspectsRoom > 0 && account.suspects < suspectsMax
+/** Empty, with the whole's proportions. */
+const roomFor = (limits: Limits, sendsMax: number): Room => ({
+  sendsMax,
+  reserved: Math.floor(limits.reservedSends * sendsMax / limits.sendsMax),
+  unprovenMax: Math.max(1, Math.floor(limits.suspectSendsMax * sendsMax / limits.sendsMax)),
+  sends: 0,
+  unproven: 0
+})
+
+const take = (room: Room, { standing }: Load, sends = 1) => {
+  room.sends += sends
+  if (kindOf(standing) !== "proven") room.unproven += sends
+}
+
+/** The account's endpoint with the fewest sends among those that may have one more, suspects last. */
+const choose = (limits: Limits, whole: Room, account: Account): Mutable<Load> | undefined => {
+  const isQuiet = account.sends === account.unproven
   let chosen: Mutable<Load> | undefined
+  let chosenRank = Infinity
   for (const load of account.due) {
-    if (load.sends >= (load.standing === "unknown" ? 1 : limits.endpointSendsMax)) continue
-    if (load.standing === "suspect" && !takesSuspects) continue
-    if (chosen === undefined || load.sends < chosen.sends) chosen = load
+    const rank = load.sends + (load.standing === "suspect" ? 0.5 : 0)
+    if (rank >= chosenRank || load.sends >= allowanceOf(limits, load.standing)) continue
+    if (!fits(whole, load, isQuiet) || !fits(account, load, load.sends === 0)) continue
+    chosen = load
+    chosenRank = rank
   }
   return chosen
 }
 
-const grant = (account: Account, load: Mutable<Load>, room: Room) => {
-  load.sends++
-  account.sends++
-  room.sends--
-  if (load.standing === "suspect") {
-    account.suspects++
-    room.suspects--
-  }
+/** Whether one more finds room; what `mayUseReserve` says is for proven ones. */
+const fits = (room: Room, { standing }: Load, mayUseReserve: boolean): boolean => {
+  if (room.sends >= room.sendsMax) return false
+  const isOpen = room.sends < room.sendsMax - room.reserved
+  const kind = kindOf(standing)
+  if (kind === "proven") return isOpen || mayUseReserve
+  const notForSuspects = kind === "unknown" ? 0 : Math.floor(room.unprovenMax / 4)
+  return room.unproven < room.unprovenMax - notForSuspects &&
+    (isOpen || room.unproven < Math.ceil(room.unprovenMax / 8))
 }

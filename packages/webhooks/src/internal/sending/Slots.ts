@@ -3,17 +3,25 @@ import { Effect, type Fiber, Latch } from "effect"
 import type { Claimed } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Demand, Due } from "../../WebhookStore.ts"
-import { type Limits, type Load, share, type Standing } from "./Fairness.ts"
+import { type Limits, type Load, share } from "./Fairness.ts"
+import * as Lines from "./Lines.ts"
+import * as Standings from "./Standings.ts"
 
 /** A claimed delivery in this worker's hand, until what came of it is kept. */
 export interface Slot {
   readonly claimed: Claimed
   /** When its lease ends, in milliseconds since 1970. */
   readonly until: number
-  /** When its request began; `undefined`: not yet. */
+  /** When its request began, in milliseconds of the monotonic clock; `undefined`: not yet. */
   sendingSince: number | undefined
   /** Whether nothing is sent any more, and only what came of it is to be kept. */
   isOver: boolean
+}
+
+/** A moment: by the wall clock, since 1970, and by the monotonic one; both in milliseconds. */
+export interface Moment {
+  readonly now: number
+  readonly monotonic: number
 }
 
 /** What is asked of the store for one endpoint. */
@@ -25,20 +33,18 @@ export interface Asked extends Demand {
 export interface Slots {
   /** Opens when there may be something to ask for. Whoever asks closes it before. */
   readonly changed: Latch.Latch
-  /** Whether no more endpoints can wait. */
-  readonly isFull: () => boolean
   /** These endpoints have deliveries that are due. */
   readonly list: (due: ReadonlyArray<Due>) => void
   /** What to claim now, at most `max` deliveries. */
-  readonly ask: (now: number, max: number) => ReadonlyArray<Asked>
+  readonly ask: (moment: Moment, max: number) => ReadonlyArray<Asked>
   /** Notes the answer. Answers whether some endpoint has nothing more that is due. */
   readonly answer: (asked: ReadonlyArray<Asked>, taken: ReadonlyArray<Claimed>) => boolean
   /** Asks nothing for the endpoint until then. */
   readonly rest: (endpoint: EndpointId, until: number) => void
   /** Runs `body` on a fiber of its own. It holds the slot until it ends. */
   readonly hold: (slot: Slot, body: Effect.Effect<void>) => Effect.Effect<void>
-  /** Nothing is sent any more, so the endpoint can have its next send; `standing` is what this one said of it. */
-  readonly end: (slot: Slot, standing: Standing | undefined) => void
+  /** Nothing is sent any more, so the endpoint can have its next send. `isGood`: how it answered; `undefined`: it was not asked. */
+  readonly end: (slot: Slot, isGood: boolean | undefined) => void
   /** Waits until no slot is held. */
   readonly isEmpty: Effect.Effect<void>
   /** Interrupts what holds slots, without waiting for its end; answers how many there were. */
@@ -47,37 +53,37 @@ export interface Slots {
 
 /** No sends. Those that take longer than `slowAfter` milliseconds make their endpoint a suspect. */
 export const make = (limits: Limits, slowAfter: number): Slots => {
-  const waiting = new Map<EndpointId, Waiting>()
+  const standings = Standings.make(standingsMax)
+  const lines = Lines.make(standings, waitingMax)
   const held = new Map<EndpointId, Map<Slot, Fiber.Fiber<void> | undefined>>()
-  const standings = new Map<EndpointId, Standing>()
   let count = 0
   const changed = Latch.makeUnsafe(false)
   const empty = Latch.makeUnsafe(true)
 
-  const loadOf = (endpoint: EndpointId, account: string, now: number): Load => {
+  const loadOf = ({ account, endpoint }: Due, isWaiting: boolean, { monotonic, now }: Moment): Load => {
     const slots = Array.from(held.get(endpoint)?.keys() ?? [])
     const sends = slots.filter(({ isOver }) => !isOver)
-    const found = waiting.get(endpoint)
     return {
       endpoint,
       account,
-      standing: sends.some(({ sendingSince = now }) => sendingSince + slowAfter < now)
+      standing: sends.some(({ sendingSince = monotonic }) => sendingSince + slowAfter < monotonic)
         ? "suspect"
-        : standings.get(endpoint) ?? "unknown",
+        : standings.of(endpoint),
       sends: sends.length,
       // Of a claim that outlived its lease the outcome is still to be kept: nobody here may claim it again before.
-      isDue: found !== undefined && found.restsUntil <= now && slots.every(({ until }) => until > now)
+      isDue: isWaiting && slots.every(({ until }) => until > now)
     }
   }
 
   /** Those that wait come in the order of their turns. */
-  const loads = (now: number): ReadonlyArray<Load> => {
-    const all = Array.from(waiting.values(), ({ due }) => loadOf(due.endpoint, due.account, now))
+  const loads = (moment: Moment): ReadonlyArray<Load> => {
+    const waiting = lines.first(moment.now)
+    const known = new Set(waiting.map(({ endpoint }) => endpoint))
+    const all = waiting.map((due) => loadOf(due, true, moment))
     for (const [endpoint, slots] of held) {
       const [slot] = slots.keys()
-      if (slot !== undefined && !waiting.has(endpoint)) {
-        all.push(loadOf(endpoint, slot.claimed.endpoint.account, now))
-      }
+      if (slot === undefined || known.has(endpoint)) continue
+      all.push(loadOf({ endpoint, account: slot.claimed.endpoint.account }, false, moment))
     }
     return all
   }
@@ -96,31 +102,25 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
     changed.openUnsafe()
   }
 
-  const judge = (endpoint: EndpointId, standing: Standing) => {
-    // The one that was judged longest ago is the first that is forgotten.
-    standings.delete(endpoint)
-    standings.set(endpoint, standing)
-    if (standings.size > standingsMax) standings.delete(standings.keys().next().value!)
+  const judge = (endpoint: EndpointId, isGood: boolean) => {
+    const before = Standings.kindOf(standings.of(endpoint))
+    standings.judge(endpoint, isGood)
+    if (Standings.kindOf(standings.of(endpoint)) !== before) lines.moveToEnd(endpoint)
   }
 
   return {
     changed,
-    isFull: () => waiting.size >= waitingMax,
     list: (due) => {
-      for (const one of due) {
-        waiting.set(one.endpoint, { due: one, restsUntil: waiting.get(one.endpoint)?.restsUntil ?? 0 })
-      }
+      for (const one of due) lines.put({ due: one, restsUntil: lines.get(one.endpoint)?.restsUntil ?? 0 })
       // Also when none is new: a rest may be over, or a send may have become slow.
       changed.openUnsafe()
     },
-    ask: (now, max) =>
+    ask: (moment, max) =>
       // Outcomes that are still to be kept take room too, so that there is never more than `sendsMax` of both.
-      share(limits, loads(now), Math.min(max, limits.sendsMax - count)).map((demand) => {
-        const asked = waiting.get(demand.endpoint)!
-        // Its next turn comes after everybody else's.
-        waiting.delete(demand.endpoint)
-        waiting.set(demand.endpoint, asked)
-        return { ...demand, listed: asked.due }
+      share(limits, loads(moment), Math.min(max, limits.sendsMax - count)).map((demand) => {
+        const { due } = lines.get(demand.endpoint)!
+        lines.moveToEnd(demand.endpoint)
+        return { ...demand, listed: due }
       }),
     answer: (asked, taken) => {
       const counts = new Map<EndpointId, number>()
@@ -128,13 +128,13 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
       const short = asked.filter(({ endpoint, limit }) => (counts.get(endpoint) ?? 0) < limit)
       for (const { endpoint, listed } of short) {
         // Listed anew meanwhile: that may be of something that this claim did not see.
-        if (waiting.get(endpoint)?.due === listed) waiting.delete(endpoint)
+        if (lines.get(endpoint)?.due === listed) lines.delete(endpoint)
       }
       return short.length > 0
     },
     rest: (endpoint, until) => {
-      const found = waiting.get(endpoint)
-      if (found !== undefined) waiting.set(endpoint, { ...found, restsUntil: until })
+      const found = lines.get(endpoint)
+      if (found !== undefined) lines.put({ ...found, restsUntil: until })
     },
     hold: (slot, body) =>
       Effect.suspend(() => {
@@ -148,9 +148,9 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
           })
         )
       }),
-    end: (slot, standing) => {
+    end: (slot, isGood) => {
       slot.isOver = true
-      if (standing !== undefined) judge(slot.claimed.endpoint.id, standing)
+      if (isGood !== undefined) judge(slot.claimed.endpoint.id, isGood)
       changed.openUnsafe()
     },
     isEmpty: empty.await,
@@ -166,14 +166,8 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** An endpoint with something to send. A resting one gets no turn. */
-interface Waiting {
-  readonly due: Due
-  readonly restsUntil: number
-}
+/** Endpoints in one line for a turn. Of more, those that the store lists first wait. */
+const waitingMax = 16_384
 
-/** Endpoints that wait for a turn. More are listed when some of these are done. */
-const waitingMax = 4096
-
-/** Endpoints of which the last send is remembered. One that is forgotten is unknown again. */
+/** Endpoints of which it is remembered what their sends have shown. */
 const standingsMax = 16_384

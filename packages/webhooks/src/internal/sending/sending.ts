@@ -1,5 +1,5 @@
 /** One send of a claimed delivery. */
-import { type Cause, DateTime, Duration, Effect, Exit } from "effect"
+import { type Cause, Clock, DateTime, Duration, Effect, Exit } from "effect"
 import type { Outcome } from "../../Delivery.ts"
 import * as Retry from "../../Retry.ts"
 import { Transport } from "../../Transport.ts"
@@ -38,21 +38,28 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
     const request = yield* Effect.exit(makeRequest(claimed, at))
     if (Exit.isFailure(request)) return unused(request.cause)
 
-    slot.sendingSince = at.epochMilliseconds
+    const began = yield* monotonicMillis
+    slot.sendingSince = began
     const outcome = yield* transport.send(request.value).pipe(
       Effect.timeoutOrElse({ duration: sendMax, orElse: () => Effect.succeed(timeout) }),
       Metrics.hold
     )
     const endedAt = yield* DateTime.now
-    const durationMillis = millisBetween(at, endedAt)
+    const durationMillis = Math.round((yield* monotonicMillis) - began)
     yield* Metrics.sent({
       reason: outcome.reason,
       duration: durationMillis,
-      delay: millisBetween(claimed.dueAt, at)
+      delay: at.epochMilliseconds - claimed.dueAt.epochMilliseconds
     })
     return settled(claimed, Retry.after(claimed, outcome, endedAt, schedule), { at, durationMillis, outcome })
   })
 })
+
+/** What durations are measured with: the wall clock may be set while a send is under way. */
+export const monotonicMillis: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos) / 1_000_000
+)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -72,5 +79,3 @@ const settled = (
 })
 
 const unused = (cause?: Cause.Cause<never>): Verdict => ({ _tag: "Unused", cause })
-
-const millisBetween = (from: DateTime.Utc, to: DateTime.Utc): number => to.epochMilliseconds - from.epochMilliseconds
