@@ -51,25 +51,19 @@ export class WebhookKeyMissing extends Data.TaggedError("WebhookKeyMissing")<{ r
 }
 
 /**
- * Fails when there are secrets that no key opens, so that the start says so rather than
- * every send. A process that sends nothing goes on, since it is where operators put
- * the matter right. It looks at some of those that the first key did not seal.
+ * Fails when endpoints sign with a secret that this process has no key of, so that the
+ * start says so rather than every send. A process that sends nothing goes on, since it
+ * is where operators put the matter right. It looks at some of those that the first key
+ * did not seal. A text that was damaged is the matter of its endpoint alone: it shows
+ * when something is sent there.
  */
 export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends }: Pick<Settings, "webhookSends">) {
   const box = yield* SecretBox.SecretBox
   const store = yield* WebhookStore.WebhookStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
-  const now = yield* DateTime.now
-  for (const { account, id } of yield* store.findStaleSecrets(box.prefix, now, checkedMax)) {
-    const { secrets = [] } = (yield* atomically(store.loadEndpoint(account, id))) ?? {}
-    const current = secrets.filter(({ expiresAt }) => expiresAt === null || DateTime.isGreaterThan(expiresAt, now))
-    const missing = yield* Effect.forEach(current, ({ sealed }) => box.open(id, sealed), { discard: true }).pipe(
-      Effect.as(false),
-      Effect.catchDefect((defect) =>
-        defect instanceof SecretBox.SecretSealed ? Effect.succeed(true) : Effect.die(defect)
-      )
-    )
-    if (!missing) continue
+  for (const { account, id } of yield* store.findStaleSecrets(box.prefix, yield* DateTime.now, checkedMax)) {
+    const newest = (yield* atomically(store.loadEndpoint(account, id)))?.secrets[0]
+    if (newest === undefined || box.hasKeyOf(newest.sealed)) continue
     const error = new WebhookKeyMissing({ endpoint: id })
     return yield* webhookSends > 0 ? Effect.fail(error) : Effect.logError(error.message)
   }
@@ -126,7 +120,7 @@ export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect
 // internal
 // -----------------------------------------------------------------------------
 
-/** Endpoints whose secrets a start opens. */
+/** Endpoints that a start looks at. */
 const checkedMax = 100
 
 /** What makes the data of bodies, with links on `baseUrl`. */

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
-import { Transport, Webhooks } from "@kinora/webhooks"
+import { Transport, Webhooks, WebhookStore } from "@kinora/webhooks"
 import { Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -58,6 +58,18 @@ it.effect("stops the start of a process without the key of a secret, unless it i
     yield* Webhooks.Webhooks.use(({ rotate }) => rotate(account, id)).pipe(Effect.provide(webhooksWith(keysOf("b"))))
     yield* startWith(keysOf("b"), 1)
   }).pipe(Effect.provide(stores)))
+
+it.effect("starts beside a secret that was damaged, which is its endpoint's matter alone", () =>
+  Effect.gen(function*() {
+    const { create } = yield* Webhooks.Webhooks
+    const { id } = (yield* create(account, { url })).endpoint
+    const store = yield* WebhookStore.WebhookStore
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const { endpoint, secrets } = (yield* atomically(store.loadEndpoint(account, id)))!
+    const damaged = secrets.map((secret) => ({ ...secret, sealed: `${secret.sealed.slice(0, -8)}AAAAAAAA` }))
+    yield* store.saveEndpoint({ endpoint, secrets: damaged })
+    yield* Webhook.checkKeys({ webhookSends: 1 }).pipe(Effect.provide(webhooksWith(keysOf("b", "a"))))
+  }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
 it.effect("lets no webhook go to the host of base_url or to own domains, nor below them (D44)", () =>
   Effect.gen(function*() {

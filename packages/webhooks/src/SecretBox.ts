@@ -10,6 +10,8 @@ export class SecretBox extends Context.Service<SecretBox, {
   readonly prefix: string
   /** Seals with the first key, for this endpoint alone: another's sealed text cannot be put in its place. */
   readonly seal: (endpoint: EndpointId, secret: Redacted.Redacted) => Effect.Effect<string>
+  /** Whether one of the keys sealed this text, as its beginning says: `open` may still find that it was changed. */
+  readonly hasKeyOf: (sealed: string) => boolean
   /** Opens what one of the keys sealed. A text that none opens is a defect: a key is missing, or somebody changed the row. */
   readonly open: (endpoint: EndpointId, sealed: string) => Effect.Effect<Redacted.Redacted>
 }>()("@kinora/webhooks/SecretBox") {}
@@ -57,7 +59,9 @@ export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
     return [first.id, Base64Url.encode(nonce), Base64Url.encode(ciphertext)].join(".")
   }, Effect.orDie)
 
-  return SecretBox.of({ prefix: `${first.id}.`, seal, open })
+  const hasKeyOf = (sealed: string) => known.some(({ id }) => sealed.startsWith(`${id}.`))
+
+  return SecretBox.of({ prefix: `${first.id}.`, seal, hasKeyOf, open })
 })
 
 /** The box over the surrounding cryptography. */

@@ -23,6 +23,9 @@ it.effect("opens what it sealed, under any of its keys", () =>
     assert.isTrue(sealed.startsWith(old.prefix))
     assert.isFalse(sealed.startsWith(both.prefix))
     assert.isTrue((yield* both.seal(id, secret)).startsWith(both.prefix))
+    assert.isTrue(old.hasKeyOf(sealed))
+    assert.isTrue(both.hasKeyOf(sealed))
+    assert.isFalse((yield* boxWith(newKey)).hasKeyOf(sealed))
   }))
 
 it.effect("says nothing of the secret or the key, and never the same twice", () =>

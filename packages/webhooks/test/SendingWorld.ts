@@ -86,6 +86,7 @@ export const makeWorld = Effect.gen(function*() {
   const box = SecretBox.of({
     prefix: "sealed:",
     seal: (_, secret) => Effect.succeed(`sealed:${Redacted.value(secret)}`),
+    hasKeyOf: (sealed) => sealed !== "broken",
     open: (endpoint, sealed) =>
       sealed === "broken"
         ? Effect.die(new Error(`No key opens a secret of ${endpoint}`))
