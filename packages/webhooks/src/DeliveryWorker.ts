@@ -23,7 +23,7 @@ import * as Retry from "./Retry.ts"
 import type { SecretBox } from "./SecretBox.ts"
 import type { Transport } from "./Transport.ts"
 import { Wakeup } from "./Wakeup.ts"
-import type { WebhookStore } from "./WebhookStore.ts"
+import { WebhookStore } from "./WebhookStore.ts"
 
 /** Limits and looks, each with its default. */
 export interface DeliveryWorkerOptions {
@@ -109,6 +109,7 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
     lookPause,
     pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
   })
+  const store = yield* WebhookStore
   const claim = yield* claiming.make(options)
   const { release, settle } = yield* settling.make
   const send = yield* sending.make({
@@ -118,6 +119,9 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
     headerPrefix: options.headerPrefix ?? "X-Service-",
     userAgent: options.userAgent ?? "Service-Webhooks/1.0"
   })
+
+  /** Whether a drain took too long. */
+  let hasGivenUp = false
 
   /** Nothing was sent. Without a request to send, the endpoint's other deliveries would only be claimed in vain. */
   const giveBack = Effect.fnUntraced(function*(claimed: claiming.Sendable, cause: Cause.Cause<never> | undefined) {
@@ -162,6 +166,8 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   const claimAndStart = Effect.fnUntraced(function*(asked: ReadonlyArray<Slots.Asked>, now: DateTime.Utc) {
     const until = DateTime.addDuration(now, lease)
     const { sendable, taken } = yield* claim(asked, now, { until, restedAt: DateTime.addDuration(now, restFor) })
+    // The database answered so late that nobody waits any more. Without an answer, they are due when their leases end.
+    if (hasGivenUp) return yield* store.release(sendable, now)
     // When the next one of an endpoint is due is not known once those that were due are taken.
     if (slots.answer(asked, taken)) looking.at(now)
     yield* Effect.forEach(sendable, (claimed) => start(claimed, until), { discard: true })
@@ -207,7 +213,8 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
 
   const loops = limits.sendsMax === 0
     ? []
-    : yield* Effect.forEach([looking.loop, claimingLoop], (loop) => Effect.forkScoped(loop))
+    // The scope does not wait for a claim that the database never answers; `drain` ends them.
+    : yield* Effect.forEach([looking.loop, claimingLoop], (loop) => Effect.forkDetach(loop))
 
   const stop = Effect.gen(function*() {
     yield* Fiber.interruptAll(loops)
@@ -218,6 +225,7 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   )
   /** What is still under way is as after a crash. */
   const giveUp = Effect.gen(function*() {
+    hasGivenUp = true
     const count = slots.interrupt()
     yield* Effect.logWarning("Webhooks were not done in time; they are due again when their leases end", { count })
     yield* Effect.timeoutOption(slots.isEmpty, interruptionMax)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Effect, Fiber, Queue } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClockBehind, makeGate, makeWorld, memory, ok, status500 } from "./SendingWorld.ts"
+import { makeClockBehind, makeGate, makeWorld, memory, ok, signatureOf, signedWith, status500 } from "./SendingWorld.ts"
 
 describe("DeliveryWorker under faults", () => {
   it.effect("keeps an outcome until the database takes it, and sends nothing again for it", () =>
@@ -244,6 +244,65 @@ describe("DeliveryWorker under faults", () => {
       yield* world.start()
       yield* TestClock.adjust("20 seconds")
       assert.deepInclude(yield* world.call, { delivery: id, at: 30_000 })
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("does not wait for a claim that the database never answers, and gives back what comes after all", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const worker = yield* world.start({ grace: "10 seconds" })
+      world.claims.closeUnsafe()
+      const endpoint = yield* world.endpoint()
+      const id = yield* world.publish(endpoint)
+      while (world.count.claim === 0) yield* Effect.yieldNow
+      const stopping = yield* Effect.forkChild(worker.stop)
+      // The grace, and a second for what was interrupted.
+      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(stopping)
+      yield* world.claims.open
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Queue.size(world.calls), 0)
+      // Long before the lease would have ended.
+      yield* world.start()
+      assert.deepInclude(yield* world.call, { delivery: id, at: 12_000 })
+      assert.strictEqual((yield* world.settled).send?.attempt, 1)
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("keeps what became of a delivery whose line the store refuses, and of those beside it with their lines", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const endpoint = yield* world.endpoint()
+      const gate = yield* makeGate
+      world.answer(endpoint, gate.answer)
+      world.faults.refused = "status_599"
+      const ids = yield* world.publishMany(endpoint, 1)
+      yield* world.call
+      yield* gate.give({ reason: "status_599", httpStatus: 599 })
+      assert.deepInclude(yield* world.settled, { delivery: ids[0]!, send: null })
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* world.call).at, 10_000)
+      yield* gate.give(ok)
+      yield* world.settled
+      assert.deepInclude(yield* world.find(endpoint, ids[0]!), { status: "delivered" })
+      assert.deepStrictEqual((yield* world.log(endpoint)).map(({ attempt, reason }) => [attempt, reason]), [[2, "ok"]])
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends without an older secret that cannot be opened (D47)", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start()
+      const createdAt = yield* DateTime.now
+      const endpoint = yield* world.endpoint({
+        secrets: [
+          { sealed: "sealed:whsec_new", createdAt, expiresAt: null },
+          { sealed: "broken", createdAt, expiresAt: DateTime.makeUnsafe(86_400_000) }
+        ]
+      })
+      yield* world.publishMany(endpoint, 2)
+      for (const call of [yield* world.call, yield* world.call]) {
+        assert.deepStrictEqual(signatureOf(call).v1, [yield* signedWith("whsec_new", call)])
+      }
     }).pipe(Effect.provide(memory)))
 
   it.effect("ends what is pending for a disabled endpoint with one line of its log (D45)", () =>

@@ -45,17 +45,22 @@ export const makeWorld = Effect.gen(function*() {
   const calls = yield* Queue.unbounded<Call>()
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
-  const faults: { settle: number; claim: number; due: number } = { settle: 0, claim: 0, due: 0 }
+  const faults = { settle: 0, claim: 0, due: 0, refused: "" }
   const count = { due: 0, claim: 0, settle: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
-  const failing = <K extends keyof typeof faults>(operation: K) =>
+  const failing = (operation: "settle" | "claim" | "due") =>
     Effect.suspend(() => {
       count[operation]++
       if (faults[operation] === 0) return Effect.void
       faults[operation]--
       return new StorageError.StorageError({ operation, reason: "unavailable", cause: "test" })
     })
+  /** A set with a line of the reason that is refused breaks a constraint. */
+  const refusing = (settlements: ReadonlyArray<Settlement>) =>
+    settlements.some(({ send }) => send?.outcome.reason === faults.refused)
+      ? Effect.fail(new StorageError.StorageError({ operation: "settle", reason: "failed", cause: "test" }))
+      : Effect.void
   const watched: Store = {
     ...store,
     due: (...args) => Effect.andThen(failing("due"), store.due(...args)),
@@ -64,7 +69,8 @@ export const makeWorld = Effect.gen(function*() {
         Effect.tap(() => held.claims.await)
       ),
     settle: (settlements) =>
-      Effect.andThen(failing("settle"), store.settle(settlements)).pipe(
+      Effect.andThen(failing("settle"), refusing(settlements)).pipe(
+        Effect.andThen(store.settle(settlements)),
         Effect.tap(() => Queue.offerAll(settled, settlements))
       )
   }

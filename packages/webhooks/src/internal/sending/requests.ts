@@ -13,17 +13,30 @@ export interface RequestOptions {
   readonly userAgent: string
 }
 
-/** Makes requests that are signed at `at`, with every secret that signs now (D47). A secret that cannot be opened is a defect. */
+/**
+ * Makes requests that are signed at `at`, with every secret that signs now (D47). An older
+ * one that cannot be opened is left out, so that a lost key does not stop an endpoint
+ * whose secret was rotated since; the newest one is a defect then.
+ */
 export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, userAgent }: RequestOptions) {
   const box = yield* SecretBox
-  // By sealed text, which is of one endpoint alone, and another one after each rotation.
-  const signers = new Map<string, Signature.Signer>()
+  // By sealed text, which is of one endpoint alone, and another one after each rotation. `undefined`: it cannot be opened.
+  const signers = new Map<string, Signature.Signer | undefined>()
 
-  const signerOf = Effect.fnUntraced(function*({ endpoint }: Claimed, sealed: string) {
+  const open = ({ endpoint }: Claimed, sealed: string) =>
+    Effect.flatMap(
+      box.open(endpoint.id, sealed),
+      (secret) => Effect.promise(async () => makeSigner(Redacted.value(secret)))
+    )
+
+  const signerOf = Effect.fnUntraced(function*(claimed: Claimed, sealed: string, isNewest: boolean) {
     const known = signers.get(sealed)
-    if (known !== undefined) return known
-    const secret = yield* box.open(endpoint.id, sealed)
-    const signer = yield* Effect.promise(async () => makeSigner(Redacted.value(secret)))
+    if (known !== undefined || (!isNewest && signers.has(sealed))) return known
+    const signer = yield* isNewest ? open(claimed, sealed) : open(claimed, sealed).pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logError("An older secret cannot be opened; webhooks are sent without it", cause), undefined)
+      )
+    )
     if (signers.size >= signersMax) signers.delete(signers.keys().next().value!)
     signers.set(sealed, signer)
     return signer
@@ -31,14 +44,11 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, user
 
   return Effect.fnUntraced(function*(claimed: Sendable, at: DateTime.Utc) {
     const timestamp = Math.floor(at.epochMilliseconds / 1000)
-    const signatures = yield* Effect.forEach(
-      claimed.secrets,
-      ({ sealed }) =>
-        Effect.flatMap(
-          signerOf(claimed, sealed),
-          (signer) => Effect.promise(() => signer.sign(timestamp, claimed.body))
-        )
-    )
+    const signatures: Array<string> = []
+    for (const [place, { sealed }] of claimed.secrets.entries()) {
+      const signer = yield* signerOf(claimed, sealed, place === 0)
+      if (signer !== undefined) signatures.push(yield* Effect.promise(() => signer.sign(timestamp, claimed.body)))
+    }
     return {
       url: claimed.endpoint.url,
       headers: {

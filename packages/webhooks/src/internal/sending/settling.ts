@@ -7,7 +7,10 @@ import { type Settlement, WebhookStore } from "../../WebhookStore.ts"
 
 /** Both are repeated while the storage is away: nothing is lost by it, and no endpoint pays for it. */
 export interface Settling {
-  /** Answers whether the claim still held. */
+  /**
+   * Answers whether the claim still held. When the store refuses the line of the log,
+   * what becomes of the delivery is kept without it: what was delivered is not sent again.
+   */
   readonly settle: (settlement: Settlement) => Effect.Effect<boolean, StorageError.StorageError>
   /** Gives back a claim that was not used. */
   readonly release: (claim: Claim, at: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
@@ -52,8 +55,14 @@ export const make = Effect.gen(function*() {
       Effect.retry({ schedule: retries, while: (error) => error.isRetryable })
     )
 
+  const settleWithoutLine = (settlement: Settlement) => (error: StorageError.StorageError) =>
+    settlement.send === null ? Effect.fail(error) : Effect.andThen(
+      Effect.logError("The log of an endpoint lacks a send, which cannot be stored", error),
+      untilStored(settle({ ...settlement, send: null }))
+    )
+
   return {
-    settle: (settlement) => untilStored(settle(settlement)),
+    settle: (settlement) => Effect.catch(untilStored(settle(settlement)), settleWithoutLine(settlement)),
     release: (claim, at) => untilStored(store.release([claim], at))
   } satisfies Settling
 })
