@@ -34,7 +34,7 @@ export const exchange = (
     const ended = Deferred.makeUnsafe<Ending>()
     const end = (ending: Effect.Effect<Ending>) => {
       Deferred.doneUnsafe(ended, ending)
-      // Heard only where there was no head.
+      // Not heard any more where the rest is waited for.
       resume(ending)
     }
     connection.client.dispatch({ method: "POST", path: url.pathname + url.search, headers, body }, {
@@ -53,10 +53,8 @@ export const exchange = (
           return
         }
         answer.status = status
-        resume(Effect.timeoutOrElse(Deferred.await(ended), {
-          duration: bodyTimeout,
-          orElse: () => Effect.succeed("cut" as const)
-        }))
+        // Most answers come whole, and have ended before this; a time limit costs much of a send.
+        queueMicrotask(() => resume(restOf(ended, bodyTimeout)))
       },
       // Undici asks for one.
       onResponseData: () => {},
@@ -71,6 +69,12 @@ export const exchange = (
 
 /** Far more than any server has to say before it answers. */
 const announcementsMax = 16
+
+const restOf = (ended: Deferred.Deferred<Ending>, bodyTimeout: Duration.Input): Effect.Effect<Ending> =>
+  Effect.timeoutOrElse(Deferred.await(ended), {
+    duration: bodyTimeout,
+    orElse: () => Effect.succeed("cut" as const)
+  })
 
 /** A request that undici does not take is a defect of whoever made it. */
 const endingOf = (
