@@ -46,17 +46,18 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
     const linesOf = (endpoint: EndpointId) =>
       Array.from(sends.values()).filter((send) => send.endpoint === endpoint).toSorted(newestSendFirst)
 
-    const insert = ({ endpoint, event, id }: NewDelivery, at: DateTime.Utc) =>
+    const insert = ({ endpoint, id }: NewDelivery, { createdAt, id: event, type }: Event, dataBytes: number) =>
       put({
         id,
         event,
         endpoint,
-        type: events.get(event)!.type,
+        type,
+        dataBytes,
         status: "pending",
         failedSends: 0,
-        createdAt: at,
-        dueAt: at,
-        begunAt: at,
+        createdAt,
+        dueAt: createdAt,
+        begunAt: createdAt,
         claims: 0,
         claimsVoid: 0,
         isClaimed: false,
@@ -90,6 +91,7 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
       if (send === null || found === undefined || sends.has(`${delivery} ${claims}`)) return
       const { outcome, ...rest } = send
       const { endpoint, type } = found
+      if (outcome.reason === "disabled" && linesOf(endpoint)[0]?.reason === "disabled") return
       sends.set(`${delivery} ${claims}`, { ...rest, ...outcome, delivery, type, claims, endpoint })
     }
 
@@ -116,8 +118,11 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
 
       publish: (published, created) =>
         memory.access(() => {
-          for (const event of published) events.set(event.id, event)
-          for (const delivery of created) insert(delivery, events.get(delivery.event)!.createdAt)
+          for (const event of published) {
+            events.set(event.id, event)
+            const dataBytes = utf8.encode(JSON.stringify(event.data)).length
+            for (const delivery of created) if (delivery.event === event.id) insert(delivery, event, dataBytes)
+          }
         }),
 
       loadDelivery: (account, id) =>
@@ -168,17 +173,25 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
           return { endpoints: due, nextAt }
         }),
 
-      claim: (demands, now, until) =>
-        memory.access(() =>
-          demands.flatMap(({ endpoint, limit }) => {
+      claim: (demands, now, until, bytesMax = Infinity) =>
+        memory.access(() => {
+          const found = demands.flatMap(({ endpoint, limit }) => {
             const record = endpoints.get(endpoint)
             return record === undefined ? [] : Array.from(pendingOf(endpoint).values())
               .filter(({ dueAt }) => dueAt !== null && DateTime.isLessThanOrEqualTo(dueAt, now))
               .toSorted(byDueAt)
               .slice(0, limit)
-              .map((delivery) => claimOne(delivery, record, now, until))
+              .map((delivery, turn) => ({ delivery, record, turn }))
           })
-        ),
+          let bytes = 0
+          return found
+            .toSorted((a, b) => a.turn - b.turn)
+            .filter(({ delivery: { body, dataBytes } }, index) => {
+              bytes += dataBytes + (body?.length ?? 0)
+              return index === 0 || bytes <= bytesMax
+            })
+            .map(({ delivery, record }) => claimOne(delivery, record, now, until))
+        }),
 
       freeze: (bodies) =>
         memory.access(() => {
@@ -209,10 +222,11 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
           }
         }),
 
-      expire: (before, limit) =>
+      expire: (before, now, limit) =>
         memory.access(() => {
           const old = Array.from(deliveries.values())
             .filter(({ begunAt, status }) => status === "pending" && DateTime.isLessThan(begunAt, before))
+            .filter(({ dueAt, isClaimed }) => !isClaimed || dueAt === null || DateTime.isLessThanOrEqualTo(dueAt, now))
             .toSorted((a, b) => DateTime.Order(a.begunAt, b.begunAt))
             .slice(0, limit)
           for (const delivery of old) put(ended(delivery, "failed"))
@@ -261,6 +275,8 @@ export const layer: Layer.Layer<WebhookStore, never, MemoryBackend> = Layer.effe
 // -----------------------------------------------------------------------------
 
 interface Stored extends Delivery {
+  /** Of its event's data, as JSON. */
+  readonly dataBytes: number
   /** When this series began. */
   readonly begunAt: DateTime.Utc
   readonly claims: number
@@ -281,6 +297,8 @@ const toDelivery = (
 ): Delivery => ({ id, event, endpoint, type, status, failedSends, createdAt, dueAt })
 
 const toSend = ({ claims: _claims, endpoint: _endpoint, ...send }: LoggedSend): Send => send
+
+const utf8 = new TextEncoder()
 
 const keyOf = ({ claims, delivery }: LoggedSend) => `${delivery} ${claims}`
 
@@ -303,6 +321,7 @@ const ended = (delivery: Stored, status: "delivered" | "failed"): Stored => ({
 
 const settled = (delivery: Stored, { next, send }: Settlement): Stored => {
   if (next._tag === "Delivered") return ended(delivery, "delivered")
-  const failed = { ...delivery, failedSends: delivery.failedSends + (send === null ? 0 : 1) }
+  const isFailedSend = send !== null && send.outcome.reason !== "disabled"
+  const failed = { ...delivery, failedSends: delivery.failedSends + (isFailedSend ? 1 : 0) }
   return next._tag === "Failed" ? ended(failed, "failed") : { ...failed, dueAt: next.dueAt, isClaimed: false }
 }

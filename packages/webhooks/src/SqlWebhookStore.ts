@@ -9,16 +9,16 @@
 import type { Migrations } from "@kinora/persistence/Migrations"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { DeliveryId } from "./Delivery.ts"
+import { type Claim, type Claimed, DeliveryId } from "./Delivery.ts"
 import { EndpointId } from "./Endpoint.ts"
 import { EventId } from "./Event.ts"
 import * as Schemas from "./internal/migrations.ts"
 import * as Rows from "./internal/rows.ts"
 import * as Statements from "./internal/statements.ts"
 import * as Sweeping from "./internal/sweeping.ts"
-import { WebhookStore } from "./WebhookStore.ts"
+import { type Settlement, WebhookStore } from "./WebhookStore.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations = {
@@ -205,34 +205,64 @@ const makeSending = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const { atomically } = yield* UnitOfWork
 
+  const settle = (settlements: ReadonlyArray<Settlement>) =>
+    idRows(Statements.settle(sql, settlements)).pipe(
+      Effect.map((rows) => rows.map(({ id }) => DeliveryId.fromUuid(id)))
+    )
+
+  /**
+   * What was claimed, each row read by itself, so that one that is damaged does not stop
+   * the others. It is given back until `at`; what has lost its event can never be sent.
+   */
+  const readable = Effect.fnUntraced(function*(rows: ReadonlyArray<unknown>, at: DateTime.Utc) {
+    const claimed: Array<Claimed> = []
+    const damaged: Array<Claim> = []
+    const lost: Array<Claim> = []
+    for (const row of rows) {
+      const { claims, eventId, id } = yield* decodeClaim(row)
+      const claim = { delivery: DeliveryId.fromUuid(id), claims }
+      const read = decodeClaimed(row)
+      if (Result.isSuccess(read)) claimed.push(Rows.toClaimed(read.success))
+      else (eventId === null ? lost : damaged).push(claim)
+    }
+    if (lost.length > 0) {
+      yield* logOf("Events of webhooks are gone; their deliveries end as failed", lost)
+      yield* settle(lost.map((claim) => ({ ...claim, next: { _tag: "Failed" }, send: null })))
+    }
+    if (damaged.length > 0) {
+      yield* logOf("Webhooks cannot be read; they are tried again when their leases end", damaged)
+      yield* Statements.release(sql, damaged, at)
+    }
+    return claimed
+  })
+
   return {
     due: (now, limit, after) =>
       dueRows(Statements.due(sql, now, limit, after)).pipe(Effect.map(Rows.toDueList), mapSql("WebhookStore.due")),
 
-    claim: (demands, now, until) =>
-      claimedRows(Statements.claim(sql, demands, now, until)).pipe(
-        Effect.map((rows) => rows.map(Rows.toClaimed)),
+    claim: (demands, now, until, bytesMax = Number.MAX_SAFE_INTEGER) =>
+      Statements.claim(sql, demands, now, until, bytesMax).pipe(
+        Effect.flatMap((rows) => readable(rows, until)),
+        atomically,
         mapSql("WebhookStore.claim")
       ),
 
     freeze: (bodies) => Statements.freeze(sql, bodies).pipe(Effect.asVoid, mapSql("WebhookStore.freeze")),
 
-    settle: (settlements) =>
-      idRows(Statements.settle(sql, settlements)).pipe(
-        Effect.map((rows) => rows.map(({ id }) => DeliveryId.fromUuid(id))),
-        mapSql("WebhookStore.settle")
-      ),
+    settle: (settlements) => settle(settlements).pipe(mapSql("WebhookStore.settle")),
 
     release: (claims, at) => Statements.release(sql, claims, at).pipe(Effect.asVoid, mapSql("WebhookStore.release")),
 
-    expire: (before, limit) =>
+    expire: (before, now, limit) =>
       sql`
         UPDATE webhooks_delivery
         SET status = 'failed', due_at = NULL, is_claimed = false, body = NULL
         WHERE id = ANY(ARRAY(
           SELECT id
           FROM webhooks_delivery
-          WHERE due_at IS NOT NULL AND begun_at < ${DateTime.toDate(before)}
+          WHERE status = 'pending'
+            AND begun_at < ${DateTime.toDate(before)}
+            AND NOT (is_claimed AND due_at > ${DateTime.toDate(now)})
           ORDER BY begun_at
           LIMIT ${limit}
           FOR UPDATE SKIP LOCKED
@@ -266,8 +296,12 @@ const ownerRows = Rows.decodeRows(Rows.OwnerRow)
 const deliveryRows = Rows.decodeRows(Rows.DeliveryRow)
 const sendRows = Rows.decodeRows(Rows.SendRow)
 const dueRows = Rows.decodeRows(Rows.DueRow)
-const claimedRows = Rows.decodeRows(Rows.ClaimedRow)
 const idRows = Rows.decodeRows(Rows.IdRow)
+const decodeClaim = Schema.decodeUnknownEffect(Rows.ClaimRow)
+const decodeClaimed = Schema.decodeUnknownResult(Rows.ClaimedRow)
+
+const logOf = (message: string, claims: ReadonlyArray<Claim>) =>
+  Effect.annotateLogs(Effect.logError(message), { deliveries: claims.map(({ delivery }) => delivery) })
 
 /** Texts that begin with a prefix sort before the prefix with this behind it. */
 const lastCharacter = "\u{10FFFF}"

@@ -103,11 +103,19 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * Claims the deliveries of each endpoint that have been due longest, passing over
    * those that another claim is taking. They are due again at `until`. An endpoint
    * appears once. Deliveries of removed endpoints are never claimed.
+   *
+   * It ends before the data of their events and their bodies pass `bytesMax` bytes
+   * together: the first delivery of each endpoint comes before the second of any, in the
+   * order of the demands, and one is always claimed. Absent: there is no bound.
+   *
+   * What cannot be read is logged and given back until then; what has lost its event ends
+   * as failed.
    */
   readonly claim: (
     demands: ReadonlyArray<Demand>,
     now: DateTime.Utc,
-    until: DateTime.Utc
+    until: DateTime.Utc,
+    bytesMax?: number
   ) => Effect.Effect<ReadonlyArray<Claimed>, StorageError>
   /** Keeps the bytes of first sends. Part of the unit that claimed them. */
   readonly freeze: (
@@ -116,6 +124,9 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   /**
    * Applies what still holds, and logs all sends, each once however often it is told.
    * Answers the deliveries whose claim held; it holds no more. The bodies of ended ones go.
+   *
+   * `disabled` is no send that failed. Of such lines only the first is logged until there
+   * is another one in the endpoint's log, so that a backlog does not push the sends out.
    */
   readonly settle: (
     settlements: ReadonlyArray<Settlement>
@@ -123,8 +134,11 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   /** Gives claims back that were not used, so that they do not count as attempts. They are due at `at`. */
   readonly release: (claims: ReadonlyArray<Claim>, at: DateTime.Utc) => Effect.Effect<void, StorageError>
 
-  /** Ends up to `limit` pending deliveries whose series began before `before` as failed; answers how many. */
-  readonly expire: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
+  /**
+   * Ends up to `limit` pending deliveries whose series began before `before` as failed;
+   * answers how many. Those under a lease at `now` are left: their send may be answered.
+   */
+  readonly expire: (before: DateTime.Utc, now: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
   /**
    * Deletes up to `limit` ended deliveries whose series began before `before`, the events
    * that nobody needs then, and what is left of removed endpoints. Answers how many

@@ -2,8 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Claimed } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
-import { WebhookStore } from "../src/WebhookStore.ts"
+import { type Settlement, WebhookStore } from "../src/WebhookStore.ts"
 import { at, makeWorld, settlementOf } from "./Fixture.ts"
 
 /** What every backend of `WebhookStore` promises to workers. */
@@ -51,6 +52,82 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           [...claimed, ...rest.map(({ delivery }) => delivery)],
           published.flatMap(({ deliveries }) => deliveries)
         )
+      }))
+
+    it.effect("claims no more bytes than it may, of each endpoint one before a second of any, and always one", () =>
+      Effect.gen(function*() {
+        const store = yield* WebhookStore
+        const world = yield* makeWorld
+        const a = yield* world.endpoint()
+        const b = yield* world.endpoint()
+        const data = { text: "€".repeat(100) }
+        const bytes = `{"text":""}`.length + 300
+        const publish = (endpoint: typeof a, n: number) =>
+          Effect.map(world.publish([endpoint], at(n), data), ({ deliveries }) => deliveries[0]!)
+        const [a1, a2, a3, b1, b2] = [
+          yield* publish(a, 1),
+          yield* publish(a, 2),
+          yield* publish(a, 3),
+          yield* publish(b, 4),
+          yield* publish(b, 5)
+        ]
+        const demands = [a, b].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 9 }))
+        const claim = (bytesMax: number | undefined, now: number) =>
+          Effect.map(
+            store.claim(demands, at(now), at(now + 30), bytesMax),
+            (claimed) => claimed.map(({ delivery }) => delivery)
+          )
+        assert.sameMembers(yield* claim(3 * bytes - 1, 9), [a1, b1])
+        assert.sameMembers(yield* claim(0, 9), [a2])
+        assert.sameMembers(yield* claim(undefined, 9), [a3, b2])
+        // From now on they have bodies, too.
+        yield* store.freeze([a1, a2, a3, b1, b2].map((delivery) => ({ delivery, body: new Uint8Array(1_000) })))
+        assert.sameMembers(yield* claim(4 * (bytes + 1_000), 39), [a1, a2, b1, b2])
+        assert.sameMembers(yield* claim(bytes + 1_000, 39), [a3])
+      }))
+
+    it.effect("does not count it as a failed send that an endpoint is disabled, and logs the first of many (D45)", () =>
+      Effect.gen(function*() {
+        const store = yield* WebhookStore
+        const world = yield* makeWorld
+        const endpoint = yield* world.endpoint()
+        const beside = yield* world.endpoint()
+        const { id } = endpoint.endpoint
+        yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => world.publish([endpoint, beside]))
+        const claimed = yield* store.claim([{ endpoint: id, limit: 7 }], at(1), at(31))
+        const disabled = claimed.map((one, n) => disabledAt(one, n + 2))
+        const reasons = Effect.map(store.listSends(id, 10), (lines) => lines.map(({ reason }) => reason))
+        yield* store.settle([settlementOf(claimed[0]!, { _tag: "Delivered" }, at(2))])
+        yield* store.settle(disabled.slice(1, 4))
+        yield* store.settle(disabled.slice(1, 5))
+        assert.deepStrictEqual(yield* reasons, ["disabled", "ok"])
+        yield* store.settle([settlementOf(claimed[5]!, { _tag: "Delivered" }, at(7))])
+        const [other] = yield* store.claim([{ endpoint: beside.endpoint.id, limit: 1 }], at(1), at(31))
+        yield* store.settle([disabled[6]!, disabledAt(other!, 8)])
+        assert.deepStrictEqual(yield* reasons, ["disabled", "ok", "disabled", "ok"])
+        assert.strictEqual((yield* store.listSends(beside.endpoint.id, 10)).length, 1)
+        const ended = yield* store.listDeliveries(id, 10)
+        assert.strictEqual(ended.filter(({ status }) => status === "failed").length, 5)
+        assert.isTrue(ended.every(({ failedSends }) => failedSends === 0))
+      }))
+
+    it.effect("gives up nothing that may be on its way: what a claim holds until its lease ends", () =>
+      Effect.gen(function*() {
+        const store = yield* WebhookStore
+        const world = yield* makeWorld
+        const endpoint = yield* world.endpoint()
+        const { deliveries: [delivery] } = yield* world.publish([endpoint])
+        const status = Effect.map(store.loadDelivery(world.account, delivery!), (found) => found?.status)
+        const [claimed] = yield* store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], at(60), at(90))
+        yield* store.expire(at(50), at(89), 1_000)
+        assert.strictEqual(yield* status, "pending")
+        yield* store.settle([settlementOf(claimed!, { _tag: "Again", dueAt: at(100) })])
+        yield* store.expire(at(50), at(89), 1_000)
+        assert.strictEqual(yield* status, "failed")
+        yield* store.restart(delivery!, at(100))
+        yield* store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], at(100), at(130))
+        yield* store.expire(at(101), at(130), 1_000)
+        assert.strictEqual(yield* status, "failed")
       }))
 
     it.effect("gives secrets newest first, without those that are over", () =>
@@ -213,3 +290,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.notInclude((yield* due(80, 9)).endpoints, c!.endpoint.id)
       }))
   })
+
+/** What ends a delivery whose endpoint is disabled. */
+const disabledAt = ({ attempt, claims, delivery }: Claimed, seconds: number): Settlement => ({
+  delivery,
+  claims,
+  next: { _tag: "Failed" },
+  send: { outcome: { reason: "disabled", httpStatus: null }, attempt, at: at(seconds), durationMillis: 0 }
+})

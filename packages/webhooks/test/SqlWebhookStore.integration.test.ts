@@ -4,7 +4,9 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type Statement } from "effect/sql"
+import { DeliveryId } from "../src/Delivery.ts"
 import { EndpointId } from "../src/Endpoint.ts"
+import { EventId } from "../src/Event.ts"
 import * as Statements from "../src/internal/statements.ts"
 import * as Sweeping from "../src/internal/sweeping.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
@@ -14,13 +16,28 @@ const overPostgres = Layer.merge(over(TestDatabase.postgres), SecureRandom.layer
 
 const backlog = 10_000
 
+/** When the planner has last seen the tables. */
+const analysed = ["never", "while nothing was pending", "with the backlog"] as const
+
 /** One endpoint with a long backlog, beside as much that is over, and three others with something due. */
-const makeBacklog = Effect.gen(function*() {
+const makeBacklog = Effect.fnUntraced(function*(when: typeof analysed[number] = "never") {
   const sql = yield* SqlClient.SqlClient
   const world = yield* makeWorld
-  // Nobody analyses the tables: the planner's worst day.
   yield* sql`ALTER TABLE webhooks_delivery SET (autovacuum_enabled = false)`
   yield* sql`ALTER TABLE webhooks_event SET (autovacuum_enabled = false)`
+  if (when === "while nothing was pending") {
+    // What a week leaves of some hundred endpoints.
+    yield* sql`
+      INSERT INTO webhooks_endpoint (id, account, url, status, created_at, secret_created_at, is_removed)
+      SELECT gen_random_uuid(), 'a week', '', 'enabled', now(), now(), false FROM generate_series(1, 300)
+    `
+    yield* sql`
+      INSERT INTO webhooks_delivery (id, event_id, endpoint_id, status, begun_at)
+      SELECT gen_random_uuid(), gen_random_uuid(), endpoint.id, 'delivered', now()
+      FROM webhooks_endpoint AS endpoint, generate_series(1, 100)
+    `
+    yield* sql`VACUUM ANALYZE webhooks_delivery, webhooks_endpoint`
+  }
   const dead = yield* world.endpoint()
   const { deliveries, event } = yield* world.publish([dead])
   const others = yield* Effect.forEach([1, 2, 3], () => world.endpoint())
@@ -38,39 +55,46 @@ const makeBacklog = Effect.gen(function*() {
     FROM webhooks_event AS event, unnest(ARRAY['pending', 'delivered']) AS status
     LIMIT ${2 * backlog}
   `
+  if (when === "with the backlog") yield* sql`VACUUM ANALYZE webhooks_delivery, webhooks_endpoint, webhooks_event`
   return { dead, others, deliveries }
 })
 
-it.effect("finds what is due without reading the backlog of an endpoint", () =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const store = yield* WebhookStore
-    const { dead, others } = yield* makeBacklog
-    const due = yield* store.due(at(1), 100)
-    assert.sameMembers(
-      due.endpoints.map(({ endpoint }) => endpoint),
-      [dead, ...others].map(({ endpoint: { id } }) => id)
-    )
-    const nodes = yield* explain(Statements.due(sql, at(1), 100, undefined))
-    assertReadsAtMost(nodes, 5)
-    assert.include(nodes.map((node) => node["Index Name"]), "webhooks_delivery_due")
-  }).pipe(Effect.provide(overPostgres)))
+it.effect.each(analysed)(
+  "finds what is due without reading the backlog of an endpoint, analysed %s",
+  (analysed) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* WebhookStore
+      const { dead, others } = yield* makeBacklog(analysed)
+      const due = yield* store.due(at(1), 100)
+      assert.sameMembers(
+        due.endpoints.map(({ endpoint }) => endpoint),
+        [dead, ...others].map(({ endpoint: { id } }) => id)
+      )
+      const nodes = yield* explain(Statements.due(sql, at(1), 100, undefined))
+      assertReadsAtMost(nodes, 5)
+      assert.include(nodes.map((node) => node["Index Name"]), "webhooks_delivery_due")
+    }).pipe(Effect.provide(overPostgres))
+)
 
-it.effect("claims without reading the backlog behind what it claims, or anything that is over", () =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const { dead, others } = yield* makeBacklog
-    const demands = [dead, ...others].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 10 }))
-    const nodes = yield* explain(Statements.claim(sql, demands, at(1), at(31)))
-    assertReadsAtMost(nodes, 13)
-    assert.include(nodes.map((node) => node["Index Name"]), "webhooks_delivery_due")
-  }).pipe(Effect.provide(overPostgres)))
+it.effect.each(analysed)(
+  "claims without reading the backlog behind what it claims, or anything that is over, analysed %s",
+  (analysed) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { dead, others } = yield* makeBacklog(analysed)
+      const demands = [dead, ...others].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 10 }))
+      const nodes = yield* explain(Statements.claim(sql, demands, at(1), at(31), 1_000_000))
+      assertReadsAtMost(nodes, 13)
+      assert.include(nodes.map((node) => node["Index Name"]), "webhooks_delivery_due")
+    }).pipe(Effect.provide(overPostgres))
+)
 
 it.effect("freezes, settles and gives back without reading more than it was told", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
-    const { dead } = yield* makeBacklog
+    const { dead } = yield* makeBacklog()
     const claimed = yield* store.claim([{ endpoint: dead.endpoint.id, limit: 20 }], at(1), at(31))
     const bodies = claimed.slice(0, 10).map(({ delivery }) => ({ delivery, body: new Uint8Array(100) }))
     const settlements = claimed.slice(0, 10).map((one) => settlementOf(one, { _tag: "Delivered" }))
@@ -84,10 +108,45 @@ it.effect("sweeps what is left of a removed endpoint without reading what is lef
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
-    const { others: [first] } = yield* makeBacklog
+    const { others: [first] } = yield* makeBacklog()
     yield* store.removeEndpoint(first!.endpoint.id)
     // Its one delivery; the tables of endpoints and of ended deliveries have a few more to look at.
     assertReadsAtMost(yield* explain(Sweeping.deleteDeliveries(sql, at(0), 100)), 5)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("hands out what can be read beside what is damaged, which is given back, and what has lost its event, which ends", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* WebhookStore
+    const world = yield* makeWorld
+    const endpoint = yield* world.endpoint()
+    const damaged = yield* world.endpoint()
+    const first = yield* world.publish([endpoint])
+    const lost = yield* world.publish([endpoint])
+    const second = yield* world.publish([endpoint, damaged])
+    yield* sql`UPDATE webhooks_event SET created_at = 'infinity' WHERE id = ${EventId.toUuid(first.event.id)}`
+    yield* sql`DELETE FROM webhooks_event WHERE id = ${EventId.toUuid(lost.event.id)}`
+    yield* sql`UPDATE webhooks_secret SET created_at = 'infinity' WHERE endpoint_id = ${
+      EndpointId.toUuid(damaged.endpoint.id)
+    }`
+    const demands = [endpoint, damaged].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 9 }))
+    const claim = (now: number) =>
+      Effect.map(
+        store.claim(demands, at(now), at(now + 30)),
+        (claimed) => claimed.map(({ attempt, delivery }) => ({ attempt, delivery }))
+      )
+    const whole = { attempt: 1, delivery: second.deliveries[0]! }
+    assert.deepStrictEqual(yield* claim(1), [whole])
+    yield* sql`UPDATE webhooks_event SET created_at = now() WHERE id = ${EventId.toUuid(first.event.id)}`
+    assert.deepStrictEqual(yield* claim(30), [])
+    assert.sameDeepMembers(yield* claim(31), [{ ...whole, attempt: 2 }, {
+      attempt: 1,
+      delivery: first.deliveries[0]!
+    }])
+    const [row] = yield* sql`
+      SELECT status, failed_sends FROM webhooks_delivery WHERE id = ${DeliveryId.toUuid(lost.deliveries[0]!)}
+    `
+    assert.deepStrictEqual(row, { status: "failed", failed_sends: 0 })
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("loses no event and keeps none for ever when several processes sweep at the same time", () =>
@@ -97,7 +156,7 @@ it.effect("loses no event and keeps none for ever when several processes sweep a
     const world = yield* makeWorld
     const endpoints = yield* Effect.forEach([1, 2, 3], () => world.endpoint())
     yield* Effect.forEach(Array.from({ length: 60 }), () => world.publish(endpoints))
-    yield* store.expire(at(1), 1_000)
+    yield* store.expire(at(1), at(1), 1_000)
     // Sets of odd sizes, so that the deliveries of an event fall into different ones.
     const swept = yield* Effect.forEach(Array.from({ length: 40 }), () => store.sweep(at(1), 7), { concurrency: 8 })
     assert.strictEqual(swept.reduce((sum, count) => sum + count, 0), 180)
@@ -118,7 +177,7 @@ it.effect("never claims what was published in the moment in which its endpoint w
       beside.endpoint.id
     ])
     assert.deepStrictEqual(yield* store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], at(1), at(31)), [])
-    assert.strictEqual(yield* store.expire(at(1), 10), 2)
+    assert.strictEqual(yield* store.expire(at(1), at(1), 10), 2)
     assert.strictEqual(yield* store.sweep(at(1), 10), 2)
   }).pipe(Effect.provide(overPostgres)))
 
@@ -146,7 +205,10 @@ it.effect("lets workers, sweeps, customers and publishers work on the same rows 
       })
     const publish = (n: number) => world.publish(n % 2 === 0 ? endpoints : endpoints.toReversed(), at(n))
     const sweep = (n: number) =>
-      Effect.andThen(store.expire(at(n - 20), 5), Effect.andThen(store.sweep(at(n - 10), 7), store.trimSends(3, 20)))
+      Effect.andThen(
+        store.expire(at(n - 20), at(n), 5),
+        Effect.andThen(store.sweep(at(n - 10), 7), store.trimSends(3, 20))
+      )
     const turns = [publish, work, work, work, sweep]
     // A conflict would be a failure here: only units are run again after one.
     yield* Effect.forEach(Array.from({ length: 400 }), (_, n) => turns[n % 5]!(n), { concurrency: 12 })
@@ -156,6 +218,7 @@ it.effect("lets workers, sweeps, customers and publishers work on the same rows 
 interface PlanNode {
   readonly "Node Type": string
   readonly "Index Name"?: string
+  readonly "Relation Name"?: string
   readonly "Actual Rows": number
   readonly "Actual Loops": number
   readonly "Rows Removed by Filter"?: number
@@ -165,6 +228,7 @@ interface PlanNode {
 const PlanNode: Schema.Codec<PlanNode> = Schema.Struct({
   "Node Type": Schema.String,
   "Index Name": Schema.optionalKey(Schema.String),
+  "Relation Name": Schema.optionalKey(Schema.String),
   "Actual Rows": Schema.Number,
   "Actual Loops": Schema.Number,
   "Rows Removed by Filter": Schema.optionalKey(Schema.Number),
@@ -185,6 +249,8 @@ const explain = Effect.fnUntraced(function*(statement: Statement.Statement<unkno
 
 const assertReadsAtMost = (nodes: ReadonlyArray<PlanNode>, rows: number) => {
   for (const node of nodes) {
+    // A table of a few pages is as quickly read as its index.
+    if (node["Relation Name"] === "webhooks_endpoint") continue
     const read = (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
     assert.isAtMost(read, rows, `${node["Node Type"]} on ${node["Index Name"]}`)
   }

@@ -103,7 +103,7 @@ layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("We
               yield* both((store) => Effect.asVoid(store.restart(id, at(now))))
             }),
           wait: (a, b) => Effect.sync(() => void (now += 1 + a * b)),
-          expire: (a) => both((store) => store.expire(at(now - 5 * a), 1_000)),
+          expire: (a) => both((store) => store.expire(at(now - 5 * a), at(now), 1_000)),
           sweep: (a) => both((store) => store.sweep(at(now - 5 * a), 1_000)),
           trim: (a) => both((store) => store.trimSends(a, 1_000)),
           remove: (a, b) => {

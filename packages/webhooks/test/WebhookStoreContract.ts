@@ -228,9 +228,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           store.listDeliveries(endpoint.endpoint.id, 10),
           (deliveries) => deliveries.map(({ dueAt, id, status }) => ({ id, status, isDue: dueAt !== null }))
         )
-        assert.strictEqual(yield* store.expire(at(2), 1), 1)
-        assert.strictEqual(yield* store.expire(at(2), 10), 1)
-        assert.strictEqual(yield* store.expire(at(2), 10), 0)
+        assert.strictEqual(yield* store.expire(at(2), at(1_000_000), 1), 1)
+        assert.strictEqual(yield* store.expire(at(2), at(1_000_000), 10), 1)
+        assert.strictEqual(yield* store.expire(at(2), at(1_000_000), 10), 0)
         yield* store.restart(resent!.deliveries[0]!, at(50))
         assert.deepStrictEqual(yield* statuses, [
           { id: young!.deliveries[0]!, status: "pending", isDue: true },
@@ -238,7 +238,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           { id: old!.deliveries[0]!, status: "failed", isDue: false }
         ])
         assert.strictEqual(yield* store.sweep(at(40), 10), 1)
-        assert.strictEqual(yield* store.expire(at(40), 10), 1)
+        assert.strictEqual(yield* store.expire(at(40), at(1_000_000), 10), 1)
         assert.strictEqual(yield* store.sweep(at(40), 10), 1)
         assert.deepStrictEqual(yield* statuses, [{ id: resent!.deliveries[0]!, status: "pending", isDue: true }])
       }))
@@ -267,6 +267,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
 /** Takes away what other tests left to sweep. */
 const sweepAll = Effect.gen(function*() {
   const store = yield* WebhookStore
-  while ((yield* store.expire(at(1_000_000), 1_000)) > 0);
+  while ((yield* store.expire(at(1_000_000), at(1_000_000), 1_000)) > 0);
   while ((yield* store.sweep(at(1_000_000), 1_000)) > 0);
 })

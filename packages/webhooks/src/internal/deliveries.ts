@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function*(limits: Limits, { get }: Pick<En
 
   const sweep = Effect.fn("Webhooks.sweep")(function*(limit: number) {
     const now = yield* DateTime.now
-    const expired = yield* store.expire(DateTime.subtractDuration(now, pendingMax), limit)
+    const expired = yield* store.expire(DateTime.subtractDuration(now, pendingMax), now, limit)
     const swept = yield* store.sweep(DateTime.subtractDuration(now, keepFor), limit)
     const trimmed = yield* store.trimSends(sendsKept, limit)
     return expired + swept + trimmed

@@ -33,6 +33,14 @@ export const EndpointRow = Schema.Struct(endpointFields)
 
 export const RecordRow = Schema.Struct({ ...endpointFields, ...secretFields })
 
+/** What is always known of a claim, whatever its other columns are. */
+export const ClaimRow = Schema.Struct({
+  id: Schema.String,
+  claims: Schema.Int,
+  /** `null`: the event is gone. */
+  eventId: Schema.NullOr(Schema.String)
+})
+
 export const ClaimedRow = Schema.Struct({
   ...endpointFields,
   ...secretFields,

@@ -53,32 +53,45 @@ export const due = (
 
 /**
  * SKIP LOCKED: two workers must not wait for each other's deliveries. The index has them
- * in this order, so a long backlog is never sorted.
+ * in this order, so a long backlog is never sorted. Sizes are known without reading what
+ * has them. An event that is gone leaves its columns null.
  */
 export const claim = (
   sql: SqlClient.SqlClient,
   demands: ReadonlyArray<Demand>,
   now: DateTime.Utc,
-  until: DateTime.Utc
+  until: DateTime.Utc,
+  bytesMax: number
 ): Statement.Statement<unknown> =>
   sql`
-    WITH next AS MATERIALIZED (
-      SELECT delivery.id, delivery.due_at
+    WITH found AS MATERIALIZED (
+      SELECT delivery.id, delivery.due_at, demand.place, delivery.bytes + coalesce(event.bytes, 0) AS bytes
       FROM unnest(
         ${demands.map(({ endpoint }) => EndpointId.toUuid(endpoint))}::uuid[],
         ${demands.map(({ limit }) => limit)}::int4[]
-      ) AS demand (endpoint_id, count)
+      ) WITH ORDINALITY AS demand (endpoint_id, count, place)
       CROSS JOIN LATERAL (
         SELECT id FROM webhooks_endpoint WHERE id = demand.endpoint_id AND NOT is_removed LIMIT 1
       ) AS endpoint
       CROSS JOIN LATERAL (
-        SELECT id, due_at
+        SELECT id, event_id, due_at, coalesce(octet_length(body), 0) AS bytes
         FROM webhooks_delivery
         WHERE endpoint_id = endpoint.id AND due_at <= ${DateTime.toDate(now)}
         ORDER BY due_at, id
         LIMIT demand.count
         FOR UPDATE SKIP LOCKED
       ) AS delivery
+      LEFT JOIN LATERAL (SELECT bytes FROM webhooks_event WHERE id = delivery.event_id LIMIT 1) AS event ON true
+    ), lined_up AS (
+      SELECT *, row_number() OVER (PARTITION BY place ORDER BY due_at, id) AS turn FROM found
+    ), summed AS (
+      SELECT
+        id, due_at,
+        row_number() OVER (ORDER BY turn, place) AS nth,
+        sum(bytes) OVER (ORDER BY turn, place) AS bytes
+      FROM lined_up
+    ), next AS MATERIALIZED (
+      SELECT id, due_at FROM summed WHERE nth = 1 OR bytes <= ${bytesMax}::int8
     ), claimed AS (
       UPDATE webhooks_delivery AS delivery
       SET due_at = ${DateTime.toDate(until)}, claims = delivery.claims + 1, is_claimed = true
@@ -96,7 +109,7 @@ export const claim = (
     FROM next
     JOIN claimed ON claimed.id = next.id
     CROSS JOIN LATERAL (SELECT * FROM webhooks_endpoint WHERE id = claimed.endpoint_id LIMIT 1) AS endpoint
-    CROSS JOIN LATERAL (SELECT * FROM webhooks_event WHERE id = claimed.event_id LIMIT 1) AS event
+    LEFT JOIN LATERAL (SELECT * FROM webhooks_event WHERE id = claimed.event_id LIMIT 1) AS event ON true
   `
 
 /** Of deliveries that the open unit has claimed. */
@@ -125,12 +138,25 @@ export const settle = (
     ), found AS MATERIALIZED (
       SELECT
         delivery.id, told.claims, delivery.event_id, delivery.endpoint_id,
-        delivery.is_claimed AND delivery.claims = told.claims AS holds
+        delivery.is_claimed AND delivery.claims = told.claims AS holds,
+        coalesce(told.reason = 'disabled', false) AS is_disabled
       FROM webhooks_delivery AS delivery
       JOIN told ON told.id = delivery.id
       WHERE delivery.id = ANY(${uuidsOf(settlements)}::uuid[])
       ORDER BY delivery.id
       FOR UPDATE OF delivery
+    ), first_disabled AS MATERIALIZED (
+      SELECT DISTINCT ON (found.endpoint_id) found.id
+      FROM found
+      LEFT JOIN LATERAL (
+        SELECT reason
+        FROM webhooks_send
+        WHERE endpoint_id = found.endpoint_id
+        ORDER BY at DESC, delivery_id DESC, claims DESC
+        LIMIT 1
+      ) AS newest ON true
+      WHERE found.is_disabled AND newest.reason IS DISTINCT FROM 'disabled'
+      ORDER BY found.endpoint_id, found.id
     ), logged AS (
       INSERT INTO webhooks_send (
         delivery_id, claims, endpoint_id, type, attempt, at, duration_ms, http_status, reason
@@ -141,12 +167,14 @@ export const settle = (
       FROM found
       JOIN told ON told.id = found.id AND told.claims = found.claims AND told.is_send
       CROSS JOIN LATERAL (SELECT type FROM webhooks_event WHERE id = found.event_id LIMIT 1) AS event
+      WHERE NOT found.is_disabled OR found.id IN (SELECT id FROM first_disabled)
       ON CONFLICT (delivery_id, claims) DO NOTHING
     )
     UPDATE webhooks_delivery AS delivery SET
       status = told.status,
       due_at = told.due_at,
-      failed_sends = delivery.failed_sends + (told.is_send AND told.status <> 'delivered')::int4,
+      failed_sends = delivery.failed_sends
+        + (told.is_send AND NOT found.is_disabled AND told.status <> 'delivered')::int4,
       is_claimed = false,
       body = CASE WHEN told.status = 'pending' THEN delivery.body END
     FROM found
