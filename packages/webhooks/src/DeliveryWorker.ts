@@ -50,6 +50,8 @@ export interface DeliveryWorkerOptions {
   readonly slowAfter?: Duration.Input | undefined
   /** Pauses between sends. Default 10, 60 and 300 seconds. */
   readonly schedule?: Retry.Schedule | undefined
+  /** Bytes of events and bodies that one claim reads, unless a single delivery has more. Default 8 MiB. */
+  readonly claimBytesMax?: number | undefined
   /** How long a claim lasts. A send gets half of it at most, and begins in the first half. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
   /** How often to look for what nobody told about. Default 1 second. */
@@ -79,6 +81,8 @@ export interface DeliveryWorkerOptions {
   readonly complete?: ((event: Event) => Effect.Effect<Schema.Json>) | undefined
   /** Makes the whole body. Default `{ id, type, created_at, data }`. */
   readonly body?: ((parts: BodyParts) => Schema.Json) | undefined
+  /** Bytes of a body. A longer one is not sent, and tried again later, like one that cannot be made. Default 2 MiB. */
+  readonly bodyBytesMax?: number | undefined
 }
 
 /** What a body can say. */

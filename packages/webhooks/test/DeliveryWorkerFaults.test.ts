@@ -185,6 +185,22 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.settled).send?.attempt, 1)
     }).pipe(Effect.provide(memory)))
 
+  it.effect("sends nothing that is too long, and what is beside it at once", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      let first: string | undefined
+      yield* world.start({
+        bodyBytesMax: 1000,
+        body: ({ id }) => (id === (first ??= id) ? "x".repeat(1000) : "x".repeat(998))
+      })
+      const endpoint = yield* world.endpoint()
+      const ids = yield* world.publishMany(endpoint, 2)
+      const { body, delivery } = yield* world.call
+      assert.deepStrictEqual([body.length, delivery], [1000, ids.find((id) => id !== first)])
+      const late = ids.find((id) => id === first)!
+      assert.strictEqual((yield* world.find(endpoint, late))?.dueAt?.epochMilliseconds, 60_000)
+    }).pipe(Effect.provide(memory)))
+
   it.effect("sends nothing while a secret cannot be opened, tries again in a minute, and spends no send for it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
@@ -308,7 +324,8 @@ describe("DeliveryWorker under faults", () => {
   it.effect("ends what is pending for a disabled endpoint with one line of its log (D45)", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
-      yield* world.start()
+      let made = 0
+      yield* world.start({ complete: () => Effect.sync(() => ++made) })
       const endpoint = yield* world.endpoint()
       world.answer(endpoint, () => Effect.succeed(status500))
       const id = yield* world.publish(endpoint)
@@ -321,6 +338,11 @@ describe("DeliveryWorker under faults", () => {
       const log = yield* world.log(endpoint)
       assert.deepStrictEqual(log.map(({ attempt, reason }) => [attempt, reason]), [[2, "disabled"], [1, "status_500"]])
       assert.strictEqual(yield* Queue.size(world.calls), 0)
+      // Nobody would read a body.
+      const late = yield* world.publish(endpoint)
+      yield* world.settled
+      assert.deepInclude(yield* world.find(endpoint, late), { status: "failed" })
+      assert.strictEqual(made, 1)
     }).pipe(Effect.provide(memory)))
 
   it.effect("forgets a delivery whose endpoint is removed while it is sent", () =>

@@ -146,6 +146,13 @@ it("lets unproven endpoints have an eighth of their share, however busy the good
   assert.deepStrictEqual(grants(some, [...busy, ...suspects]).slice(-3), [1, 0, 0])
 })
 
+it("tries new endpoints, also while what was good hangs and takes more than the suspects' share (D46)", () => {
+  const some = { ...limits, sendsMax: 64, suspectSendsMax: 32, reservedSends: 16 }
+  const hanging = Array.from({ length: 12 }, () => load({ standing: "suspect", sends: 4 }))
+  const unknowns = Array.from({ length: 10 }, () => load({ standing: unknown }))
+  assert.strictEqual(grants(some, [...hanging, ...unknowns]).reduce((a, b) => a + b), 4)
+})
+
 it("lets suspects have some room however little there is", () => {
   const tiny = { sendsMax: 1, accountSendsMax: 1, endpointSendsMax: 1, suspectSendsMax: 1, reservedSends: 0 }
   assert.deepStrictEqual(grants(tiny, [load({ standing: "suspect" })]), [1])
@@ -178,12 +185,14 @@ const isProven = ({ standing }: Load) => Standings.kindOf(standing) === "proven"
 const hasPlace = (limits: Limits, room: number, loads: ReadonlyArray<Load>, one: Load, isQuiet: boolean) => {
   const reserved = Math.floor(limits.reservedSends * room / limits.sendsMax)
   const unprovenMax = Math.max(1, Math.floor(limits.suspectSendsMax * room / limits.sendsMax))
+  const [quarter, eighth] = [Math.floor(unprovenMax / 4), Math.ceil(unprovenMax / 8)]
   const unproven = sum(loads.filter((load) => !isProven(load)))
+  const unknowns = sum(loads.filter(({ standing }) => standing === unknown))
   const isOpen = sum(loads) < room - reserved
   if (sum(loads) >= room) return false
   if (isProven(one)) return isOpen || isQuiet
-  return unproven < unprovenMax - (one.standing === "suspect" ? Math.floor(unprovenMax / 4) : 0) &&
-    (isOpen || unproven < Math.ceil(unprovenMax / 8))
+  if (one.standing === "suspect") return unproven < unprovenMax - quarter && (isOpen || unproven < eighth)
+  return isOpen ? unproven < unprovenMax || unknowns < quarter : unknowns < eighth
 }
 
 /** Whether the endpoint could have one more, by every limit. */
@@ -213,8 +222,9 @@ it.effect.prop(
           assert.isAtMost(sum(after.filter((one) => one.account === account)), limits.accountSendsMax)
         }
       }
-      if (after.some((one, index) => !isProven(one) && given[index]! > 0)) {
-        assert.isAtMost(sum(after.filter((one) => !isProven(one))), limits.suspectSendsMax)
+      if (after.some(({ standing }, index) => standing === "suspect" && given[index]! > 0)) {
+        const unknowns = sum(after.filter(({ standing }) => standing === unknown))
+        assert.isAtMost(sum(after.filter((one) => !isProven(one))), limits.suspectSendsMax + unknowns)
       }
       if (granted < max) assert.isFalse(after.some((one) => couldHave(limits, after, one)))
     })
@@ -242,8 +252,8 @@ const promised: Limits = {
   suspectSendsMax: 32,
   reservedSends: 16
 }
-/** Proven endpoints that may hang: fewer than what is reserved less an eighth of the suspects' share. */
-const hangingMax = promised.reservedSends - promised.suspectSendsMax / 8 - 1
+/** Proven endpoints that may hang: fewer than what is reserved less two eighths of the suspects' share. */
+const hangingMax = promised.reservedSends - promised.suspectSendsMax / 4 - 1
 
 /** Endpoints that never answer. Each step shares, and then some of what hangs is noticed, or ends. */
 const Step = Schema.Struct({
@@ -271,7 +281,8 @@ it.effect.prop(
         assert.isAtLeast(grants(promised, [...loads, { ...quiet, isDue: true }]).at(-1) ?? 0, 1)
         loads = loads.map((one, index) => ({
           ...one,
-          standing: one.sends > 0 && slow.includes(index) ? "suspect" : one.standing,
+          // An unknown one has a single send, and is judged when that ends.
+          standing: one.sends > 0 && (isProven(one) ? slow : ended).includes(index) ? "suspect" : one.standing,
           sends: ended.includes(index) ? 0 : one.sends
         }))
         assert.isAtLeast(grants(promised, [...loads, { ...quiet, isDue: true }]).at(-1) ?? 0, 1)

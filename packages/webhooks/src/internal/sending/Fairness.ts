@@ -9,16 +9,17 @@
  *
  * - Unproven endpoints, which are suspects and those of which nothing is known, share a
  *   part of the room, however many they are. The last quarter of that part is not for
- *   suspects: so a new endpoint is tried while dead ones have all that they may have.
+ *   suspects, and unknown ones always have as much: so a new endpoint is tried while dead
+ *   ones have all that they may have.
  * - The last part of the room is reserved for accounts that have no send to a proven
  *   endpoint under way (inside an account: for endpoints that have none). So what was
  *   good and hangs now takes no more of it than one send for each endpoint.
- * - Unproven ones may go into the reserve until they have an eighth of their part, so
- *   that good ones do not keep them out for ever.
+ * - Suspects may go into the reserve until unproven ones have an eighth of their part, and
+ *   unknown ones until they have an eighth, so that good ones do not keep them out for ever.
  *
- * What this promises: fewer proven endpoints than `reservedSends` less that eighth may
- * hang, and any number of unproven ones, whenever they begin to: a proven endpoint of an
- * account without sends to proven ones still gets its next send at once.
+ * What this promises: fewer proven endpoints than `reservedSends` less those two eighths
+ * may hang, and any number of unproven ones, whenever they begin to: a proven endpoint of
+ * an account without sends to proven ones still gets its next send at once.
  */
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Demand } from "../../WebhookStore.ts"
@@ -91,6 +92,8 @@ interface Room {
   readonly unprovenMax: number
   sends: number
   unproven: number
+  /** Of the unproven ones, those to endpoints of which nothing is known. */
+  unknown: number
 }
 
 interface Account extends Room {
@@ -117,12 +120,15 @@ const roomFor = (limits: Limits, sendsMax: number): Room => ({
   reserved: Math.floor(limits.reservedSends * sendsMax / limits.sendsMax),
   unprovenMax: Math.max(1, Math.floor(limits.suspectSendsMax * sendsMax / limits.sendsMax)),
   sends: 0,
-  unproven: 0
+  unproven: 0,
+  unknown: 0
 })
 
 const take = (room: Room, { standing }: Load, sends = 1) => {
   room.sends += sends
-  if (kindOf(standing) !== "proven") room.unproven += sends
+  const kind = kindOf(standing)
+  if (kind !== "proven") room.unproven += sends
+  if (kind === "unknown") room.unknown += sends
 }
 
 /** The account's endpoint with the fewest sends among those that may have one more, suspects last. */
@@ -146,7 +152,8 @@ const fits = (room: Room, { standing }: Load, mayUseReserve: boolean): boolean =
   const isOpen = room.sends < room.sendsMax - room.reserved
   const kind = kindOf(standing)
   if (kind === "proven") return isOpen || mayUseReserve
-  const notForSuspects = kind === "unknown" ? 0 : Math.floor(room.unprovenMax / 4)
-  return room.unproven < room.unprovenMax - notForSuspects &&
-    (isOpen || room.unproven < Math.ceil(room.unprovenMax / 8))
+  const quarter = Math.floor(room.unprovenMax / 4)
+  const eighth = Math.ceil(room.unprovenMax / 8)
+  if (kind === "suspect") return room.unproven < (isOpen ? room.unprovenMax - quarter : eighth)
+  return isOpen ? room.unproven < room.unprovenMax || room.unknown < quarter : room.unknown < eighth
 }

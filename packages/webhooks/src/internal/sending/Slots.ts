@@ -60,18 +60,23 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
   const changed = Latch.makeUnsafe(false)
   const empty = Latch.makeUnsafe(true)
 
-  const loadOf = ({ account, endpoint }: Due, isWaiting: boolean, { monotonic, now }: Moment): Load => {
+  /** A proven endpoint is a suspect as soon as a send takes long. An unknown one has a single send, and stays what it is. */
+  const standingOf = (endpoint: EndpointId, sends: ReadonlyArray<Slot>, { monotonic }: Moment): Standings.Standing => {
+    const standing = standings.of(endpoint)
+    const isSlow = sends.some(({ sendingSince = monotonic }) => sendingSince + slowAfter < monotonic)
+    return isSlow && Standings.kindOf(standing) === "proven" ? "suspect" : standing
+  }
+
+  const loadOf = ({ account, endpoint }: Due, isWaiting: boolean, moment: Moment): Load => {
     const slots = Array.from(held.get(endpoint)?.keys() ?? [])
     const sends = slots.filter(({ isOver }) => !isOver)
     return {
       endpoint,
       account,
-      standing: sends.some(({ sendingSince = monotonic }) => sendingSince + slowAfter < monotonic)
-        ? "suspect"
-        : standings.of(endpoint),
+      standing: standingOf(endpoint, sends, moment),
       sends: sends.length,
       // Of a claim that outlived its lease the outcome is still to be kept: nobody here may claim it again before.
-      isDue: isWaiting && slots.every(({ until }) => until > now)
+      isDue: isWaiting && slots.every(({ until }) => until > moment.now)
     }
   }
 

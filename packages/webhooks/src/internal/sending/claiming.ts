@@ -7,10 +7,12 @@ import type { BodyParts } from "../../DeliveryWorker.ts"
 import type { Event } from "../../Event.ts"
 import { type Demand, WebhookStore } from "../../WebhookStore.ts"
 
-/** How bodies are made. */
+/** How bodies are made, and how much is claimed at once. */
 export interface BodyOptions {
+  readonly claimBytesMax?: number | undefined
   readonly complete?: ((event: Event) => Effect.Effect<Schema.Json>) | undefined
   readonly body?: ((parts: BodyParts) => Schema.Json) | undefined
+  readonly bodyBytesMax?: number | undefined
 }
 
 /** A claimed delivery and its bytes. */
@@ -31,14 +33,15 @@ export const make = Effect.fnUntraced(function*(options: BodyOptions) {
   const store = yield* WebhookStore
 
   const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
-    const taken = yield* store.claim(demands, now, times.until)
+    const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
     const made: Array<Sendable> = []
     const sendable: Array<Sendable> = []
     const failed: Array<Claimed> = []
     let cause: Cause.Cause<never> | undefined
     for (const claimed of taken) {
-      if (claimed.body !== null) {
-        sendable.push({ ...claimed, body: claimed.body })
+      // A disabled endpoint gets none.
+      if (claimed.body !== null || claimed.endpoint.status === "disabled") {
+        sendable.push({ ...claimed, body: claimed.body ?? new Uint8Array() })
         continue
       }
       const body = yield* Effect.exit(makeBody(options, claimed))
@@ -78,16 +81,26 @@ export interface Times {
 
 const utf8 = new TextEncoder()
 
-const makeBody = ({ body = ownBody, complete }: BodyOptions, { delivery, event }: Claimed) =>
+const makeBody = (
+  { body = ownBody, bodyBytesMax = 2 * 1024 * 1024, complete }: BodyOptions,
+  { delivery, event }: Claimed
+) =>
   Effect.map(
     Effect.suspend(() => complete === undefined ? Effect.succeed(event.data) : complete(event)),
-    (data) =>
-      utf8.encode(
-        JSON.stringify(
-          body({ id: delivery, type: event.type, createdAt: DateTime.formatIso(event.createdAt), data })
-        )
-      )
+    (data) => {
+      const parts = { id: delivery, type: event.type, createdAt: DateTime.formatIso(event.createdAt), data }
+      const bytes = utf8.encode(JSON.stringify(body(parts)))
+      if (bytes.length > bodyBytesMax) throw new BodyTooLarge(bytes.length)
+      return bytes
+    }
   )
+
+class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge"
+  constructor(bytes: number) {
+    super(`The body would have ${bytes} bytes`)
+  }
+}
 
 /** Section "Body" of the interface. */
 const ownBody = ({ createdAt, data, id, type }: BodyParts): Schema.Json => ({ id, type, created_at: createdAt, data })
