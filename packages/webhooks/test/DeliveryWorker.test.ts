@@ -57,6 +57,19 @@ describe("DeliveryWorker", () => {
       assert.strictEqual((yield* world.call).delivery, next)
     }).pipe(Effect.provide(memory)))
 
+  it.effect("claims no more bytes at once than it may hold, and sends everything all the same", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const endpoints = yield* Effect.forEach(["a", "b", "c", "d"], (account) => world.endpoint({ account }))
+      const ids = yield* Effect.forEach(endpoints, world.publishQuietly)
+      // The data of an event has seven bytes.
+      yield* world.start({ claimBytesMax: 15, lookPause: 0 })
+      const calls = yield* Effect.forEach(ids, () => world.call)
+      assert.sameMembers(calls.map(({ delivery }) => delivery), ids)
+      assert.deepStrictEqual(calls.map(({ at }) => at), [0, 0, 0, 0])
+      assert.strictEqual(world.count.claimedAtOnce, 2)
+    }).pipe(Effect.provide(memory)))
+
   it.effect("repeats the bytes of the first send, whatever would be made of the event later, with a fresh t (D43)", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

@@ -46,7 +46,7 @@ export const makeWorld = Effect.gen(function*() {
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
   const faults = { settle: 0, claim: 0, due: 0, refused: "" }
-  const count = { due: 0, claim: 0, settle: 0 }
+  const count = { due: 0, claim: 0, settle: 0, claimedAtOnce: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
   const failing = (operation: "settle" | "claim" | "due") =>
@@ -66,7 +66,10 @@ export const makeWorld = Effect.gen(function*() {
     due: (...args) => Effect.andThen(failing("due"), store.due(...args)),
     claim: (...args) =>
       Effect.andThen(failing("claim"), store.claim(...args)).pipe(
-        Effect.tap(() => held.claims.await)
+        Effect.tap((claimed) => {
+          count.claimedAtOnce = Math.max(count.claimedAtOnce, claimed.length)
+          return held.claims.await
+        })
       ),
     settle: (settlements) =>
       Effect.andThen(failing("settle"), refusing(settlements)).pipe(
