@@ -1,11 +1,12 @@
 /** Takes the input images of a request: looks up its uploads, and normalises and keeps what was sent along (D18). */
-import { DateTime, type Duration, Effect, PartitionedSemaphore, Result } from "effect"
+import { DateTime, type Duration, Effect, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import type { InputImage, UploadId } from "../Generation.ts"
 import * as GenerationError from "../GenerationError.ts"
 import { ImageStore, type KeptImage } from "../ImageStore.ts"
 import { keyOf, makeKeeping } from "./keeping.ts"
 import type { Source } from "./sources.ts"
+import { makeTurns } from "./turns.ts"
 
 /** Limits of the images of requests. */
 export interface InputOptions {
@@ -31,7 +32,7 @@ export const makeInputs = Effect.fnUntraced(function*({ imageBytesMax, imageRequ
   const images = yield* ImageStore
   const keeping = yield* makeKeeping({ imageBytesMax })
   // Accounts take turns, so that one with many slow images does not make the others wait for all of them.
-  const turns = PartitionedSemaphore.makeUnsafe<string>({ permits: imageRequestsMax })
+  const inTurn = makeTurns(imageRequestsMax)
 
   const takeData = Effect.fnUntraced(function*(
     source: Extract<Source, { readonly _tag: "Data" }>,
@@ -93,7 +94,7 @@ export const makeInputs = Effect.fnUntraced(function*({ imageBytesMax, imageRequ
     take: Effect.fn("Generations.takeImages")(
       function*(account: string, sources: ReadonlyArray<Source>, at: DateTime.Utc) {
         const nothing: ReadonlyArray<Input> = []
-        return sources.length === 0 ? nothing : yield* turns.withPermit(account)(takeAll(account, sources, at))
+        return sources.length === 0 ? nothing : yield* inTurn(account)(takeAll(account, sources, at))
       }
     ),
 
