@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scheduler, Scope } from "effect"
 import * as Bounded from "../src/internal/Bounded.ts"
 
 it.effect("lets a caller go at once, and keeps its permit until its work is over", () =>
@@ -84,3 +84,31 @@ it.effect("waits at the end for the works that run", () =>
     yield* Fiber.join(closing)
     assert.isTrue(isOver)
   }))
+
+/**
+ * Every moment at which a fiber can be interrupted: it yields after each of so many
+ * operations, and is interrupted after each of so many yields.
+ */
+const moments = Array.from({ length: 28 }, (_, index) => index + 3).flatMap((ops) =>
+  Array.from({ length: 24 }, (_, leavesAfter) => ({ ops, leavesAfter }))
+)
+
+for (const permit of ["free", "taken"] as const) {
+  it.effect(`loses no permit to a caller that leaves, at any moment, when it was ${permit}`, () =>
+    Effect.forEach(moments, ({ leavesAfter, ops }) =>
+      Effect.gen(function*() {
+        const run = yield* Bounded.make(1)
+        if (permit === "taken") yield* Effect.forkChild(run(yields(4)), { startImmediately: true })
+        const leaver = yield* run(Effect.yieldNow).pipe(
+          Effect.provideService(Scheduler.MaxOpsBeforeYield, ops),
+          Effect.forkChild({ startImmediately: true })
+        )
+        yield* yields(leavesAfter)
+        yield* Fiber.interrupt(leaver)
+        const next = yield* Effect.forkChild(run(Effect.void), { startImmediately: true })
+        yield* yields(30)
+        assert.isDefined(next.pollUnsafe(), `left after ${leavesAfter} yields, one each ${ops} operations`)
+      }), { discard: true }))
+}
+
+const yields = (count: number) => Effect.replicateEffect(Effect.yieldNow, count, { discard: true })

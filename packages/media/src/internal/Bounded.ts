@@ -1,5 +1,5 @@
 /** Bounds work that cannot be stopped, for callers that can. */
-import { Effect, Fiber, Scope, Semaphore } from "effect"
+import { Effect, Fiber, Scheduler, Scope, Semaphore } from "effect"
 
 /**
  * Runs at most `concurrency` works at the same time. A caller that is interrupted
@@ -13,7 +13,9 @@ export const make = Effect.fnUntraced(function*(concurrency: number) {
 
   return <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptibleMask((restore) =>
-      restore(permits.take(1)).pipe(
+      // A fiber that yields when it has just taken a permit can be interrupted then, and the permit is lost. One
+      // that does not yield by itself is only interrupted while it waits.
+      Effect.provideService(restore(permits.take(1)), Scheduler.PreventSchedulerYield, true).pipe(
         Effect.andThen(Effect.forkIn(Effect.ensuring(work, permits.release(1)), scope, {
           startImmediately: true,
           uninterruptible: true
