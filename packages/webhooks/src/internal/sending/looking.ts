@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function*(
     loop: Effect.gen(function*() {
       const [took] = yield* Effect.timed(look)
       // At most half of the time is spent on looking, and what is published in a burst is found together.
-      yield* pause(Duration.max(took, lookPause))
+      yield* pause(Duration.max(Duration.min(took, pauseMax), lookPause))
       yield* rest
     }).pipe(Effect.forever)
   } satisfies Looking
@@ -78,3 +78,6 @@ export const make = Effect.fnUntraced(function*(
 
 /** Endpoints that one look lists. */
 const pageMax = 512
+
+/** However long a look took, or seems to have taken because the clock was set. */
+const pauseMax = Duration.seconds(1)
