@@ -19,9 +19,12 @@ export class SecretBox extends Context.Service<SecretBox, {
 /** What a box is told. */
 export interface SecretBoxOptions {
   /**
-   * The first seals, all open. To rotate: put the new key first; `Webhooks.reseal`
-   * seals what there is anew, and when it finds nothing more the old one can go. Each
-   * has at least 32 bytes of UTF-8; a shorter one is a mistake of the host, and a defect.
+   * The first seals, all open. Each has at least 32 bytes of UTF-8; a shorter one is a
+   * mistake of the host, and a defect.
+   *
+   * To rotate: add the new key as the last one to every process, so that all can open
+   * what it seals; then put it first in every process; and when `Webhooks.reseal`, which
+   * seals anew what there is, finds nothing more take the old one away.
    */
   readonly keys: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
 }
