@@ -2,7 +2,7 @@
 import { Crypto, Database, Stores } from "@kinora/hosting"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, References } from "effect"
 import { attempt, type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
@@ -36,9 +36,11 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
         data: { n, filler }
       }))))
     }, provided),
-    send: Effect.provideContext(
-      Effect.asVoid(DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner })),
-      services
+    send: DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner }).pipe(
+      Effect.asVoid,
+      Effect.provideContext(services),
+      // Nobody collects spans, so hosts make none.
+      Effect.provideService(References.TracerEnabled, false)
     ),
     isDone: "SELECT NOT EXISTS (SELECT 1 FROM webhooks_delivery WHERE due_at IS NOT NULL) AS done"
   }
