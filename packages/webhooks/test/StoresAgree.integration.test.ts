@@ -83,7 +83,11 @@ layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("We
           },
           claim: (a, b) =>
             both((store) =>
-              Effect.map(store.claim([{ endpoint: ids[a % 2]!, limit: 1 + b }], at(now), at(now + 30)), sorted)
+              Effect.map(
+                // The data of an event has seven bytes.
+                store.claim([{ endpoint: ids[a % 2]!, limit: 1 + b }], at(now), at(now + 30), a > 3 ? 15 : undefined),
+                sorted
+              )
             ).pipe(Effect.map((claimed) => {
               claims = [...claims, ...claimed]
             })),
@@ -91,7 +95,14 @@ layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("We
             const claim = claims.at(-1 - a)
             if (claim === undefined) return Effect.void
             const settlement = settlementOf(claim, nexts[b % 3]!(now), at(now))
-            return both((store) => store.settle([b === 5 ? { ...settlement, send: null } : settlement]))
+            const { send } = settlement
+            const disabled = send && { ...send, outcome: { reason: "disabled", httpStatus: null } as const }
+            const told = b === 4
+              ? { ...settlement, send: disabled }
+              : b === 5
+              ? { ...settlement, send: null }
+              : settlement
+            return both((store) => store.settle([told]))
           },
           release: (a) => both((store) => Effect.asVoid(store.release(claims.slice(-1 - a), at(now + 1)))),
           restart: (a) =>
