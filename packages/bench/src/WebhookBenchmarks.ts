@@ -1,6 +1,7 @@
 /** Sending webhooks: how many, and how soon while another endpoint never answers. */
 import { Effect, Schema, type Scope } from "effect"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import {
   attempt,
   type Benchmark,
@@ -19,6 +20,8 @@ import type { WebhookSender } from "./WebhookSender.ts"
 
 const endpoints = 20
 const backlog = 10_000
+/** Fewer in rounds that are too short to say anything. */
+const backlogOf = ({ seconds }: Environment) => Math.min(backlog, Math.ceil(backlog * seconds))
 const steadyPerSecond = 100
 
 /** All of them. */
@@ -58,18 +61,25 @@ interface Receiver {
   readonly origin: string
   /** When each event arrived, of those that came since the last call. */
   readonly arrivals: Effect.Effect<ReadonlyMap<number, number>, BenchmarkFailure>
+  /** Never answers where it never answers, until the scope closes: then a sender need not wait to stop. */
+  readonly hold: Effect.Effect<void, BenchmarkFailure, Scope.Scope>
 }
 
 const makeReceiver: Effect.Effect<Receiver, BenchmarkFailure, Scope.Scope> = Effect.map(
   ServerProcess.make({ module: join(import.meta.dirname, "webhookReceiver.ts"), args: [], environment: {} }),
-  (origin) => ({
-    origin,
-    arrivals: attempt("The receiver does not answer", async () => (await fetch(`${origin}/arrivals`)).json()).pipe(
-      Effect.flatMap(Schema.decodeUnknownEffect(Arrivals)),
-      Effect.mapError((cause) => new BenchmarkFailure({ what: "The receiver does not answer", cause })),
-      Effect.map((arrivals) => new Map(arrivals))
-    )
-  })
+  (origin) => {
+    const get = (path: string) =>
+      attempt("The receiver does not answer", async () => (await fetch(`${origin}${path}`)).text())
+    return {
+      origin,
+      arrivals: get("/arrivals").pipe(
+        Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Arrivals))),
+        Effect.mapError((cause) => new BenchmarkFailure({ what: "The receiver does not answer", cause })),
+        Effect.map((arrivals) => new Map(arrivals))
+      ),
+      hold: Effect.asVoid(Effect.acquireRelease(get("/hold"), () => Effect.ignore(get("/release"))))
+    }
+  }
 )
 
 const Arrivals = Schema.Array(Schema.Tuple([Schema.Int, Schema.Number]))
@@ -94,7 +104,7 @@ function isolation(environment: Environment) {
     const receiver = yield* makeReceiver
     const senders = yield* makeSenders(environment)
     return senders.flatMap((sender): ReadonlyArray<Contestant> => [
-      { name: `${sender.name}, beside it`, round: latency(backlog)(sender, receiver, environment) },
+      { name: `${sender.name}, beside it`, round: latency(backlogOf(environment))(sender, receiver, environment) },
       { name: `${sender.name}, alone`, round: latency(0)(sender, receiver, environment) }
     ])
   })
@@ -126,6 +136,8 @@ function latency(backlog: number): RoundOfSender {
     if (backlog > 0) yield* publishAll(sender, backlog, [1])
     yield* tidy(sender.database)
     yield* sender.send
+    // Ends before the sender does.
+    yield* receiver.hold
     const count = Math.max(10, Math.ceil(seconds * steadyPerSecond))
     const committed: Array<number> = []
     const began = Callers.now()
@@ -142,7 +154,8 @@ function latency(backlog: number): RoundOfSender {
     )
     const published = Callers.now()
     const arrivals = new Map<number, number>()
-    while (arrivals.size < count && Callers.now() < published + patienceMillis) {
+    const patience = Math.min(patienceMillis, seconds * 1000)
+    while (arrivals.size < count && Callers.now() < published + patience) {
       for (const [n, at] of yield* receiver.arrivals) arrivals.set(n, at)
       yield* Effect.sleep("20 millis")
     }
@@ -152,7 +165,7 @@ function latency(backlog: number): RoundOfSender {
   })
 }
 
-/** How long what has not arrived is waited for. It counts as if it had arrived then. */
+/** How long what has not arrived is waited for, at most and no longer than a round. It counts as if it had arrived then. */
 const patienceMillis = 5_000
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
@@ -172,5 +185,7 @@ const isDone = (sender: WebhookSender) =>
       for (;;) {
         const { rows: [row] } = await client.query<{ done: boolean }>(sender.isDone)
         if (row?.done === true) return
+        // Often enough to be exact, and seldom enough to cost those who send nothing.
+        await pause(10)
       }
     }))

@@ -1,7 +1,8 @@
 /**
  * The receiver of the webhook benchmarks, in a process of its own. Below `/ok` it answers
  * at once, below `/never` never. `GET /arrivals` tells when each event first came to a
- * path that answers, on the clock of `Callers.now`, and forgets them.
+ * path that answers, on the clock of `Callers.now`, and forgets them. From `GET /release`
+ * to `GET /hold` nothing is kept waiting, so that a sender can stop.
  *
  * `node webhookReceiver.ts`; says `{"base_url": …}` when it is ready.
  */
@@ -10,6 +11,15 @@ import * as Callers from "./Callers.ts"
 
 /** By the number that the event carries. */
 let arrivals = new Map<number, number>()
+/** Those that never get an answer. */
+const held = new Set<ServerResponse>()
+let isHolding = true
+
+const release = () => {
+  isHolding = false
+  for (const response of held) response.destroy()
+  held.clear()
+}
 
 const readBody = async (request: IncomingMessage): Promise<{ readonly data: { readonly n: number } }> => {
   const chunks: Array<Buffer> = []
@@ -20,12 +30,23 @@ const readBody = async (request: IncomingMessage): Promise<{ readonly data: { re
 const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   if (request.url?.startsWith("/never") === true) {
     request.resume()
+    if (isHolding) held.add(response)
+    else response.writeHead(503).end()
     return
   }
-  if (request.method === "GET") {
-    response.end(JSON.stringify(Array.from(arrivals)))
-    arrivals = new Map()
-    return
+  switch (request.method === "GET" ? request.url : undefined) {
+    case "/arrivals":
+      response.end(JSON.stringify(Array.from(arrivals)))
+      arrivals = new Map()
+      return
+    case "/hold":
+      isHolding = true
+      response.end()
+      return
+    case "/release":
+      release()
+      response.end()
+      return
   }
   const at = Callers.now()
   const { data: { n } } = await readBody(request)
