@@ -8,7 +8,7 @@ import type { Due } from "../../WebhookStore.ts"
 import { type Kind, kindOf, type Standings } from "./Standings.ts"
 
 /** An endpoint in a line. A resting one gets no turn. */
-export interface Waiting {
+interface Waiting {
   readonly due: Due
   readonly restsUntil: number
 }

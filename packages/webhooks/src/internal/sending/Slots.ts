@@ -19,7 +19,7 @@ export interface Slot {
 }
 
 /** A moment: by the wall clock, since 1970, and by the monotonic one; both in milliseconds. */
-export interface Moment {
+interface Moment {
   readonly now: number
   readonly monotonic: number
 }

@@ -6,7 +6,7 @@ import { pause } from "./pause.ts"
 import type { Slots } from "./Slots.ts"
 
 /** See the module. */
-export interface Looking {
+interface Looking {
   /** Something is due then. */
   readonly at: (time: DateTime.Utc) => void
   readonly loop: Effect.Effect<never>

@@ -6,7 +6,7 @@ import type { Claim } from "../../Delivery.ts"
 import { type Settlement, WebhookStore } from "../../WebhookStore.ts"
 
 /** Both are repeated while the storage is away: nothing is lost by it, and no endpoint pays for it. */
-export interface Settling {
+interface Settling {
   /**
    * Answers whether the claim still held. When the store refuses the line of the log,
    * what becomes of the delivery is kept without it: what was delivered is not sent again.

@@ -1,14 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer, Queue, Stream } from "effect"
-import * as Wakeup from "../src/Wakeup.ts"
-
-const build = (options: Wakeup.WakeupOptions) =>
-  Effect.map(Layer.build(Layer.fresh(Wakeup.layerWith(options))), (context) => Context.get(context, Wakeup.Wakeup))
+import { Effect, Queue, Stream } from "effect"
+import * as Waking from "../src/Waking.ts"
 
 it.effect("wakes every worker of the process, and tells other processes", () =>
   Effect.gen(function*() {
     let told = 0
-    const { subscribe, wake } = yield* build({ publish: Effect.sync(() => void told++) })
+    const { subscribe, wake } = yield* Waking.make({ publish: Effect.sync(() => void told++) })
     const workers = [yield* subscribe, yield* subscribe]
     assert.isTrue(workers.every((worker) => !worker.isOpen()))
     yield* wake
@@ -20,7 +17,7 @@ it.effect("wakes the workers here when another process tells, without telling it
   Effect.gen(function*() {
     let told = 0
     const others = yield* Queue.unbounded<string>()
-    const { subscribe } = yield* build({
+    const { subscribe } = yield* Waking.make({
       publish: Effect.sync(() => void told++),
       subscribe: Stream.fromQueue(others)
     })
@@ -35,7 +32,7 @@ it.effect("wakes the workers here when another process tells, without telling it
 
 it.effect("forgets a worker whose scope has closed", () =>
   Effect.gen(function*() {
-    const { subscribe, wake } = yield* build({})
+    const { subscribe, wake } = yield* Waking.make({})
     const worker = yield* Effect.scoped(subscribe)
     yield* wake
     assert.isFalse(worker.isOpen())
