@@ -57,8 +57,9 @@ export const make = (max: number): RunningJobs => {
         })
         return body(settling).pipe(
           Effect.ensuring(Effect.sync(() => remove(job))),
-          // A drain waits for it, so it must outlive the fiber that claimed it.
-          Effect.forkDetach,
+          // A drain waits for it, so it must outlive the fiber that claimed it. One that is
+          // interrupted before it began would not even end.
+          Effect.forkDetach({ startImmediately: true }),
           Effect.map((fiber) => {
             added.fiber = fiber
           })

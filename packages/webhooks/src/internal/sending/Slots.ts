@@ -146,8 +146,9 @@ export const make = (limits: Limits, slowAfter: number): Slots => {
         const slots = add(slot)
         return body.pipe(
           Effect.ensuring(Effect.sync(() => remove(slot, slots))),
-          // A drain waits for it, so it must outlive the fiber that claimed it.
-          Effect.forkDetach,
+          // A drain waits for it, so it must outlive the fiber that claimed it. One that is
+          // interrupted before it began would not even end.
+          Effect.forkDetach({ startImmediately: true }),
           Effect.map((fiber) => {
             if (slots.has(slot)) slots.set(slot, fiber)
           })
