@@ -16,7 +16,8 @@ const Output = Schema.fromJsonString(Schema.Struct({
   outcomes: Schema.Array(Schema.Struct({
     benchmark: Schema.Struct({ name: Schema.String }),
     results: Schema.Array(Schema.Struct({
-      rounds: Schema.Array(Schema.Struct({ perSecond: Schema.Number.check(Schema.isGreaterThan(0)) }))
+      name: Schema.String,
+      rounds: Schema.Array(Schema.Struct({ perSecond: Schema.Number }))
     }))
   }))
 }))
@@ -30,5 +31,10 @@ it.live("runs all benchmarks", () =>
     )
     const { outcomes } = yield* Schema.decodeEffect(Output)(stdout)
     assert.deepStrictEqual(outcomes.map(({ benchmark }) => benchmark.name), names)
-    for (const { results } of outcomes) for (const { rounds } of results) assert.strictEqual(rounds.length, 1)
+    for (const { name, rounds } of outcomes.flatMap(({ results }) => results)) {
+      assert.strictEqual(rounds.length, 1, name)
+      // A queue for all receivers is stopped by one that never answers, which is the point of that benchmark.
+      const isStopped = name.startsWith("graphile-worker") && name.endsWith(", beside it")
+      for (const { perSecond } of rounds) if (!isStopped) assert.isAbove(perSecond, 0, name)
+    }
   }), 300_000)
