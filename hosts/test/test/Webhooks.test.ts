@@ -123,6 +123,14 @@ it("an endpoint is registered by the rules of the product", async () => {
   }
 })
 
+it("no endpoint is the service itself (D44)", async () => {
+  await using kinora = await TestHost.start({ http: { baseUrl: "https://media.example.com" } })
+  for (const host of ["media.example.com", "eu.media.example.com"]) {
+    await expect(kinora.webhooks.register({ url: `https://${host}/` })).rejects.toThrow("AddressRefused")
+  }
+  await kinora.webhooks.register({ url: "https://hooks.example.com/" })
+})
+
 it("a host stops while a receiver does not answer", async () => {
   const kinora = await TestHost.start({ webhooks: { script: { delay: "hold" } } })
   await kinora.webhooks.register({ url })

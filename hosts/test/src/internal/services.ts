@@ -27,6 +27,7 @@ export const layer = (options: TestHostOptions) => {
     .pipe(
       Layer.provideMerge(Script.layer(options.script ?? (procedural ? Drivers.scriptOf : {})))
     )
+  const baseUrl = options.http?.baseUrl ?? defaultBaseUrl
   const surroundings = Layer.mergeAll(
     BlobStore.layerMemory,
     generators,
@@ -34,13 +35,13 @@ export const layer = (options: TestHostOptions) => {
     Notifications.layerLocal,
     Readiness.layerAlways,
     Stores.layerMemory,
-    Webhooks.layer(options.webhooks ?? {}),
+    Webhooks.layer(options.webhooks ?? {}, baseUrl),
     UrlSigner.layer({ keys: [Redacted.make("the test host signs its links so")] })
   )
   const worker = Work.layerWorker({ name: "test", concurrency: workers, resultTtl, ...alone })
   const sender = Webhook.layerWorker({
     sends: 256,
-    baseUrl: options.http?.baseUrl ?? defaultBaseUrl,
+    baseUrl,
     lookPause: 0,
     pollInterval: alone.pollInterval
   })

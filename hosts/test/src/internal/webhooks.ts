@@ -14,15 +14,19 @@ export class Outgoing extends Context.Service<Outgoing, {
   readonly end: Effect.Effect<void>
 }>()("@kinora/host-test/internal/webhooks/Outgoing") {}
 
-/** The rules for endpoints, and what is sent to them. */
-export const layer = (options: WebhookOptions) =>
+/** The rules for endpoints, and what is sent to them. `baseUrl` is the service's own. */
+export const layer = (options: WebhookOptions, baseUrl: string) =>
   options.network === true
     ? layerNetwork.pipe(
       Layer.provide(Webhook.layerTransport),
       Layer.provideMerge(layerStillGuard),
       Layer.provideMerge(Webhook.layerProtection({ keys, allowPrivate: true }))
     )
-    : Layer.mergeAll(layerScripted(options), Webhook.layerProtection({ keys, lookup }))
+    : Layer.mergeAll(
+      layerScripted(options),
+      // By name alone: all names have the same address here.
+      Webhook.layerProtection({ keys, lookup, ownDomains: [new URL(baseUrl).hostname], ownAddresses: false })
+    )
 
 /** What a test does with webhooks. */
 export const makeControls = Effect.fnUntraced(function*(account: string) {
