@@ -37,14 +37,7 @@ describe("webhooks", { timeout }, () => {
 
   it.live("that are under way when the server stops come to their end, and are not sent again (D51)", () =>
     Effect.gen(function*() {
-      const receiver = yield* Receiver.listen
-      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
-      const scope = yield* Scope.make()
-      const server = yield* Site.startServer(environment, scope)
-      const endpoint = yield* Site.register(server, receiver.url)
-      yield* Latch.close(receiver.answers)
-      yield* Site.test(server, endpoint)
-      yield* Queue.take(receiver.arrived)
+      const { endpoint, environment, receiver, scope, server } = yield* startSending
 
       const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       yield* untilRefused(server)
@@ -57,14 +50,7 @@ describe("webhooks", { timeout }, () => {
 
   it.live("do not keep a server whose receiver never answers for longer than a send may take (D51)", () =>
     Effect.gen(function*() {
-      const receiver = yield* Receiver.listen
-      const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
-      const scope = yield* Scope.make()
-      const server = yield* Site.startServer(environment, scope)
-      const endpoint = yield* Site.register(server, receiver.url)
-      yield* Latch.close(receiver.answers)
-      yield* Site.test(server, endpoint)
-      yield* Queue.take(receiver.arrived)
+      const { endpoint, environment, scope } = yield* startSending
       const asked = yield* Clock.currentTimeMillis
       yield* Scope.close(scope, Exit.void)
       assert.isBelow((yield* Clock.currentTimeMillis) - asked, 15_000)
@@ -91,6 +77,19 @@ const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<str
   const settings = yield* Settings.load(environment)
   yield* Layer.build(WorkerHost.layer(settings, Effect.asVoid(Deferred.succeed(ready, undefined))))
   yield* Deferred.await(ready)
+})
+
+/** A server with a send under way, which the receiver answers when the test lets it. */
+const startSending = Effect.gen(function*() {
+  const receiver = yield* Receiver.listen
+  const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
+  const scope = yield* Scope.make()
+  const server = yield* Site.startServer(environment, scope)
+  const endpoint = yield* Site.register(server, receiver.url)
+  yield* Latch.close(receiver.answers)
+  yield* Site.test(server, endpoint)
+  yield* Queue.take(receiver.arrived)
+  return { endpoint, environment, receiver, scope, server }
 })
 
 type Listening = Effect.Success<typeof Receiver.listen>
