@@ -14,11 +14,11 @@ import { GenerationId } from "./Generation.ts"
 import type { Requirements as GenerationsRequirements } from "./Generations.ts"
 import { type Expired, GenerationStore } from "./GenerationStore.ts"
 import { ImageStore } from "./ImageStore.ts"
-import { makeDeleteEach } from "./internal/deleting.ts"
-import { makeDropEach } from "./internal/dropping.ts"
-import * as Failures from "./internal/failures.ts"
-import { keyOf } from "./internal/keeping.ts"
-import { parseSubject } from "./internal/lane.ts"
+import { keyOf } from "./internal/images/imageIngest.ts"
+import { parseSubject } from "./internal/jobAddress.ts"
+import * as Failures from "./internal/run/failures.ts"
+import { makeDeleteEach } from "./internal/sweep/deleteFiles.ts"
+import { makeDropEach } from "./internal/sweep/failWaitingJobs.ts"
 
 /** Sweeps; each answers how many it ended, up to `limit`. */
 export class GenerationSweep extends Context.Service<GenerationSweep, {

@@ -9,12 +9,12 @@ import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
 import { GenerationStore } from "./GenerationStore.ts"
-import { type EndCommand, makeEndAll } from "./internal/ending.ts"
-import * as Failures from "./internal/failures.ts"
-import * as Files from "./internal/files.ts"
-import { generationKind, subjectOf } from "./internal/lane.ts"
+import { type EndCommand, makeEndAll } from "./internal/end/endAll.ts"
+import { generationKind, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
-import { makeProduce, type ProductionOptions, untilStored } from "./internal/production.ts"
+import * as Failures from "./internal/run/failures.ts"
+import { makeProduce, type ProductionOptions, untilStored } from "./internal/run/produceOutput.ts"
+import * as Files from "./internal/run/resultFiles.ts"
 
 /** What running generations is told. */
 export interface GenerationWorkerOptions extends ProductionOptions {

@@ -20,12 +20,12 @@ import { type File, type Generation, GenerationId, isFinal, type Plan, type Stor
 import * as GenerationError from "./GenerationError.ts"
 import { GenerationStore, type Selection } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
-import { admit, type Admitted } from "./internal/admission.ts"
-import { type Creation, makeCreateAll, type Member } from "./internal/creation.ts"
-import { makeEndAll } from "./internal/ending.ts"
-import { type Input, makeInputs, requestLimit } from "./internal/inputs.ts"
-import * as Sources from "./internal/sources.ts"
-import * as Watching from "./internal/watching.ts"
+import { admit, type Admitted } from "./internal/create/admission.ts"
+import { type Creation, makeCreateAll, type Member } from "./internal/create/createAll.ts"
+import * as Sources from "./internal/create/imageSources.ts"
+import { type Input, makeInputs, requestLimit } from "./internal/create/inputImages.ts"
+import { makeEndAll } from "./internal/end/endAll.ts"
+import * as Watching from "./internal/read/generationWatch.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** What a client's request is matched with (D14). */

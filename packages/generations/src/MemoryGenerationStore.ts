@@ -4,7 +4,7 @@ import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
 import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
-import * as MemoryImageStore from "./internal/MemoryImageStore.ts"
+import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
 import type { UsageRow } from "./Usage.ts"
 
 /** Keeps generations and their images in the memory of this process. */

@@ -6,10 +6,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type Generation, GenerationId, Kind, Output, Plan } from "./Generation.ts"
 import { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
-import { listing } from "./internal/listing.ts"
-import * as Schemas from "./internal/migrations.ts"
-import * as Rows from "./internal/rows.ts"
-import * as SqlImageStore from "./internal/SqlImageStore.ts"
+import { listing } from "./internal/store/generationPage.ts"
+import * as Rows from "./internal/store/generationRow.ts"
+import * as Schemas from "./internal/store/migrations.ts"
+import * as SqlImageStore from "./internal/store/SqlImageStore.ts"
 
 /** The tables of this package. */
 export const migrations: Migrations.Migrations = Schemas.migrations

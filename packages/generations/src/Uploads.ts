@@ -7,8 +7,8 @@ import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type ImageMime, UploadId } from "./Generation.ts"
 import { ImageStore, type KeptImage } from "./ImageStore.ts"
-import { requestLimit } from "./internal/inputs.ts"
-import { makeKeeping } from "./internal/keeping.ts"
+import { requestLimit } from "./internal/create/inputImages.ts"
+import { makeKeeping } from "./internal/images/imageIngest.ts"
 import * as UploadError from "./UploadError.ts"
 
 /** An image that jobs of its account can start from. */

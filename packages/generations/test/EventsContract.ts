@@ -14,7 +14,7 @@ import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import { type EndCommand, makeEndAll } from "../src/internal/ending.ts"
+import { type EndCommand, makeEndAll } from "../src/internal/end/endAll.ts"
 import { type layerMemory, listen, openAccount, request } from "./Assembly.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>

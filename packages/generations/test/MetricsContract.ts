@@ -6,7 +6,7 @@ import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
-import { makeEndAll } from "../src/internal/ending.ts"
+import { makeEndAll } from "../src/internal/end/endAll.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>

@@ -9,7 +9,7 @@ import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
-import { listing } from "../src/internal/listing.ts"
+import { listing } from "../src/internal/store/generationPage.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
 import { layerSql, openAccount, request } from "./Assembly.ts"
 

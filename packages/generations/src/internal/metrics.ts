@@ -2,7 +2,7 @@
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { type DateTime, Effect, Metric } from "effect"
 import type { Generation } from "../Generation.ts"
-import { subjectOf } from "./lane.ts"
+import { subjectOf } from "./jobAddress.ts"
 
 /** Counts new generations. */
 export const created = (generations: Iterable<Generation>): Effect.Effect<void> =>

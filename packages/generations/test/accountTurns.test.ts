@@ -1,7 +1,7 @@
 /** The bound on the requests whose images are in work (D18). */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Scheduler } from "effect"
-import { makeTurns } from "../src/internal/turns.ts"
+import { makeTurns } from "../src/internal/create/accountTurns.ts"
 
 const yields = (count: number) => Effect.replicateEffect(Effect.yieldNow, count, { discard: true })
 

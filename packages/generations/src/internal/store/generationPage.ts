@@ -1,8 +1,8 @@
 /** The statement that reads a page of an account's generations. */
 import type { SqlClient } from "effect/sql"
-import { GenerationId, Kind, Plan, Status } from "../Generation.ts"
-import type { Selection } from "../GenerationStore.ts"
-import { columns } from "./rows.ts"
+import { GenerationId, Kind, Plan, Status } from "../../Generation.ts"
+import type { Selection } from "../../GenerationStore.ts"
+import { columns } from "./generationRow.ts"
 
 /**
  * Status, kind and plan lead the index, so each combination of them that is selected

@@ -1,7 +1,7 @@
 /** Waiting for a generation to change: until it is final, or state by state. */
 import { Clock, Duration, Effect, Option, Stream } from "effect"
-import type { Changes } from "../Changes.ts"
-import { type Generation, isFinal, type Status } from "../Generation.ts"
+import type { Changes } from "../../Changes.ts"
+import { type Generation, isFinal, type Status } from "../../Generation.ts"
 
 /** What watching is built on. `E` is what reading fails with. */
 export interface WatchingOptions<E> {

@@ -1,8 +1,8 @@
 /** What is known of images, in memory. */
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
-import type { UploadId } from "../Generation.ts"
-import { ImageStore, type KeptImage } from "../ImageStore.ts"
+import type { UploadId } from "../../Generation.ts"
+import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 
 /** In the memory of this process. */
 export const layer: Layer.Layer<ImageStore, never, MemoryBackend> = Layer.effect(

@@ -18,9 +18,9 @@ import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { DateTime, Duration, Effect, Option, Schedule, Schema, Semaphore, Stream } from "effect"
-import type { File, Generation, Output, StoredFile } from "../Generation.ts"
-import * as Files from "./files.ts"
-import { makeOpenImages } from "./opening.ts"
+import type { File, Generation, Output, StoredFile } from "../../Generation.ts"
+import { makeOpenImages } from "./generatorImages.ts"
+import * as Files from "./resultFiles.ts"
 
 /** Limits of what is made and how long it is tried. */
 export interface ProductionOptions {

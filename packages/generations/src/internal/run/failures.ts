@@ -2,8 +2,8 @@
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
 import type { JobFailure } from "@kinora/scheduler/JobHandler"
 import { Cause } from "effect"
-import type { Failure } from "../Generation.ts"
-import type { ProductionError } from "./production.ts"
+import type { Failure } from "../../Generation.ts"
+import type { ProductionError } from "./produceOutput.ts"
 
 /** What can end the run of a generation. */
 export type Problem = ProductionError | JobFailure

@@ -2,9 +2,9 @@
 import { findInCause } from "@kinora/persistence/StorageError"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Cause, Effect, Option } from "effect"
-import type { Failure, GenerationId } from "../Generation.ts"
-import type { Subject } from "../GenerationStore.ts"
-import { makeEndAll } from "./ending.ts"
+import type { Failure, GenerationId } from "../../Generation.ts"
+import type { Subject } from "../../GenerationStore.ts"
+import { makeEndAll } from "../end/endAll.ts"
 
 /** A job that may be dropped; without a subject where what is stored cannot be read. */
 export interface Candidate {

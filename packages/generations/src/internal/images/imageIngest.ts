@@ -9,8 +9,8 @@ import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { UploadId } from "../Generation.ts"
-import { ImageStore, type KeptImage } from "../ImageStore.ts"
+import { UploadId } from "../../Generation.ts"
+import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 
 /** The bytes are no image that is taken (D18). The message is for whoever sent them. */
 class Unreadable extends Schema.TaggedError<Unreadable>("@kinora/generations/Unreadable")("Unreadable", {

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 import { UploadId } from "../src/Generation.ts"
-import { parse, type Source } from "../src/internal/sources.ts"
+import { parse, type Source } from "../src/internal/create/imageSources.ts"
 import { png } from "./Pictures.ts"
 
 const bytesMax = 300

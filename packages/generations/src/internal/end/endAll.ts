@@ -12,12 +12,12 @@ import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { DateTime, type Duration, Effect, Result } from "effect"
-import { Changes } from "../Changes.ts"
-import { type Failure, GenerationId, type Output } from "../Generation.ts"
-import * as GenerationEvent from "../GenerationEvent.ts"
-import { type Ending, GenerationStore, type Subject } from "../GenerationStore.ts"
-import { addressOf } from "./lane.ts"
-import * as Metrics from "./metrics.ts"
+import { Changes } from "../../Changes.ts"
+import { type Failure, GenerationId, type Output } from "../../Generation.ts"
+import * as GenerationEvent from "../../GenerationEvent.ts"
+import { type Ending, GenerationStore, type Subject } from "../../GenerationStore.ts"
+import { addressOf } from "../jobAddress.ts"
+import * as Metrics from "../metrics.ts"
 
 /** Asks to end a generation. */
 export type EndCommand =

@@ -11,8 +11,8 @@ import {
   Params,
   Plan,
   Status
-} from "../Generation.ts"
-import type { Ending, Start } from "../GenerationStore.ts"
+} from "../../Generation.ts"
+import type { Ending, Start } from "../../GenerationStore.ts"
 
 /** What a select of a generation names. */
 export const columns = `

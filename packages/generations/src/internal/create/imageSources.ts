@@ -1,8 +1,8 @@
 /** What a request says of its input images (D18). Pure, and before anything is decoded. */
 import { Result } from "effect"
-import { UploadId } from "../Generation.ts"
-import * as GenerationError from "../GenerationError.ts"
-import { tooLong } from "./keeping.ts"
+import { UploadId } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+import { tooLong } from "../images/imageIngest.ts"
 
 /** An input image as the client names it. */
 export type Source =

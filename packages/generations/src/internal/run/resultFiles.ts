@@ -1,6 +1,6 @@
 /** Where the files of a generation are kept. */
 import type { Lease } from "@kinora/scheduler/Job"
-import type { File } from "../Generation.ts"
+import type { File } from "../../Generation.ts"
 
 /**
  * The epoch is part of the key, so that a worker whose lease was lost cannot

@@ -2,8 +2,8 @@
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ImageMime, UploadId } from "../Generation.ts"
-import { ImageStore, type KeptImage } from "../ImageStore.ts"
+import { ImageMime, UploadId } from "../../Generation.ts"
+import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 
 /** Expects the schema of this package's migrations. */
 export const layer: Layer.Layer<ImageStore, never, SqlClient.SqlClient> = Layer.effect(

@@ -4,7 +4,7 @@ import { GeneratorError, Permanent, Transient } from "@kinora/generator/Generato
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Stream } from "effect"
-import type { InputImage } from "../Generation.ts"
+import type { InputImage } from "../../Generation.ts"
 
 /** Builds the function that opens the images of a job, after making sure that all of them are there. */
 export const makeOpenImages = Effect.map(

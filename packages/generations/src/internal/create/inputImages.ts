@@ -1,12 +1,12 @@
 /** Takes the input images of a request: looks up its uploads, and normalises and keeps what was sent along (D18). */
 import { DateTime, type Duration, Effect, Result } from "effect"
 import { Base64 } from "effect/encoding"
-import type { InputImage, UploadId } from "../Generation.ts"
-import * as GenerationError from "../GenerationError.ts"
-import { ImageStore, type KeptImage } from "../ImageStore.ts"
-import { keyOf, makeKeeping } from "./keeping.ts"
-import type { Source } from "./sources.ts"
-import { makeTurns } from "./turns.ts"
+import type { InputImage, UploadId } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+import { ImageStore, type KeptImage } from "../../ImageStore.ts"
+import { keyOf, makeKeeping } from "../images/imageIngest.ts"
+import { makeTurns } from "./accountTurns.ts"
+import type { Source } from "./imageSources.ts"
 
 /** Limits of the images of requests. */
 export interface InputOptions {

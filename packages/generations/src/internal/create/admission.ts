@@ -4,8 +4,8 @@ import type { Account } from "@kinora/accounts/Account"
 import { Issue, type Model, Parameters, Price } from "@kinora/catalog"
 import type { ChargeCommand } from "@kinora/ledger/Charge"
 import { type DateTime, type Duration, Option, Result } from "effect"
-import type { Generation } from "../Generation.ts"
-import * as GenerationError from "../GenerationError.ts"
+import type { Generation } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
 
 /** A request that was found good. */
 export interface Admitted {
