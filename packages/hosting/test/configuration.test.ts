@@ -11,7 +11,9 @@ import * as Drivers from "../src/Drivers.ts"
 import * as Settings from "../src/Settings.ts"
 import { code, rowsBelow } from "./MarkdownTable.ts"
 
-const document = Effect.promise(() => readFile(new URL("../../../docs/configuration.md", import.meta.url), "utf8"))
+const document = Effect.promise(() =>
+  readFile(new URL("../../../docs/reference/configuration.md", import.meta.url), "utf8")
+)
 
 /** The settings from a file with this text, and nothing else. */
 const load = (text: string) =>
@@ -31,7 +33,7 @@ const examples = Effect.map(
   (text) => Array.from(text.matchAll(/^```yaml\n(.*?)^```$/gms), ([, example = ""]) => example)
 )
 
-describe("docs/configuration.md", () => {
+describe("docs/reference/configuration.md", () => {
   it.effect("lists every setting with its variable, key, default and what it says", () =>
     Effect.gen(function*() {
       const rows = rowsBelow(yield* document, "## Settings")

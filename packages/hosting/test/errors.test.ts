@@ -5,9 +5,9 @@ import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { code, rowsBelow } from "./MarkdownTable.ts"
 
-const document = Effect.promise(() => readFile(new URL("../../../docs/errors.md", import.meta.url), "utf8"))
+const document = Effect.promise(() => readFile(new URL("../../../docs/reference/errors.md", import.meta.url), "utf8"))
 
-describe("docs/errors.md", () => {
+describe("docs/reference/errors.md", () => {
   it.effect("lists every code with its status, what it says, and whether to try again (D40)", () =>
     Effect.gen(function*() {
       const rows = rowsBelow(yield* document, "## Codes")

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises"
 import * as Settings from "../src/Settings.ts"
 import { code, rowsBelow } from "./MarkdownTable.ts"
 
-const document = Effect.promise(() => readFile(new URL("../../../docs/limits.md", import.meta.url), "utf8"))
+const document = Effect.promise(() => readFile(new URL("../../../docs/reference/limits.md", import.meta.url), "utf8"))
 
 const sections = ["## Requests", "## Jobs", "## Bodies and images", "## Downloads", "## Reports"]
 
@@ -71,7 +71,7 @@ const settings: Readonly<Record<string, string>> = {
   image_wait_seconds: "wait of the image endpoint"
 }
 
-describe("docs/limits.md", () => {
+describe("docs/reference/limits.md", () => {
   it.effect("shows every limit of the HTTP server as it is by default", () =>
     Effect.gen(function*() {
       const shown = new Map((yield* limits).map(([what, limit]) => [what, limit]))
