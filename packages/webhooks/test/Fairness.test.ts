@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { EndpointId } from "../src/Endpoint.ts"
-import { allowanceOf, type Limits, type Load, share } from "../src/internal/sending/Fairness.ts"
-import * as Standings from "../src/internal/sending/Standings.ts"
+import { allowanceOf, type Limits, type Load, share } from "../src/internal/worker/Fairness.ts"
+import * as Standings from "../src/internal/worker/Standings.ts"
 
 const limits: Limits = { sendsMax: 16, accountSendsMax: 8, endpointSendsMax: 4, suspectSendsMax: 8, reservedSends: 0 }
 

@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import type { Claimed, DeliveryId } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
 import type { EventId } from "../src/Event.ts"
-import * as Looking from "../src/internal/sending/looking.ts"
-import * as Slots from "../src/internal/sending/Slots.ts"
+import * as DueEndpoints from "../src/internal/worker/DueEndpoints.ts"
+import * as Slots from "../src/internal/worker/Slots.ts"
 import { type Due, WebhookStore } from "../src/WebhookStore.ts"
 import { makeClockBehind, memory } from "./SendingWorld.ts"
 
@@ -62,7 +62,7 @@ const makeLooking = Effect.fnUntraced(function*(
     ...store,
     due: (_, limit, after = "" as EndpointId) => Effect.sync(() => ({ endpoints: due(limit, after), nextAt: null }))
   })
-  return yield* Looking.make(slots, wakeup, { lookPause: Duration.zero, pollInterval: Duration.seconds(1) }).pipe(
+  return yield* DueEndpoints.make(slots, wakeup, { lookPause: Duration.zero, pollInterval: Duration.seconds(1) }).pipe(
     Effect.provideService(WebhookStore, listing)
   )
 })

@@ -1,25 +1,32 @@
-/** What is counted of sends, each time once. */
+/** Metrics of sends. */
 import { Effect, Metric } from "effect"
 import type { Reason } from "../../Delivery.ts"
 
-/** Counts a send that ended. Times in milliseconds; `delay` is from when it was due until it began. */
-export const sent = (
-  { delay, duration, reason }: { readonly reason: Reason; readonly delay: number; readonly duration: number }
-): Effect.Effect<void> =>
+/** A send that ended. */
+export interface EndedSend {
+  readonly reason: Reason
+  /** Milliseconds from when the delivery was due until its request began. */
+  readonly delay: number
+  /** Milliseconds that the request took. */
+  readonly duration: number
+}
+
+/** Counts a send that ended, with its duration and its delay. */
+export const recordSend = ({ delay, duration, reason }: EndedSend): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(sendsOf(outcomeOf(reason)), 1),
     Effect.andThen(Metric.update(seconds, duration / 1000), Metric.update(delays, Math.max(0, delay) / 1000))
   )
 
-/** Counts a send for as long as it is under way. */
-export const hold = <A, E, R>(send: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** Counts a send as in flight while it runs. */
+export const trackInFlight = <A, E, R>(send: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(Metric.modify(inFlight, 1), () => send, () => Metric.modify(inFlight, -1))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Statuses by their class, so that receivers cannot make up metrics. */
+/** Groups statuses by class, so that receivers cannot create an unbounded number of time series. */
 const outcomeOf = (reason: Reason): string =>
   reason.startsWith("status_") ? `${reason.slice(0, "status_N".length)}xx` : reason
 
@@ -29,7 +36,7 @@ const sendsOf = (outcome: string) => {
   const known = sends.get(outcome)
   if (known !== undefined) return known
   const made = Metric.counter("kinora_webhook_sends_total", {
-    description: "Webhook requests that were sent, by what came of them.",
+    description: "Webhook requests sent, by outcome.",
     attributes: { outcome },
     incremental: true
   })
@@ -38,7 +45,7 @@ const sendsOf = (outcome: string) => {
 }
 
 const seconds = Metric.histogram("kinora_webhook_send_seconds", {
-  description: "Time that a webhook request took.",
+  description: "Duration of a webhook request.",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 
@@ -48,5 +55,5 @@ const delays = Metric.histogram("kinora_webhook_delay_seconds", {
 })
 
 const inFlight = Metric.gauge("kinora_webhook_sends_in_flight", {
-  description: "Webhook requests that are under way in this process."
+  description: "Webhook requests in flight in this process."
 })

@@ -1,12 +1,12 @@
-/** The request of a send: headers and signature as receivers are told. */
+/** The signed request of a send. */
 import { Signature } from "@kinora/webhook-signing"
 import { type DateTime, Effect, Redacted } from "effect"
 import type { Claimed } from "../../Delivery.ts"
 import { SecretBox } from "../../SecretBox.ts"
 import type { TransportRequest } from "../../Transport.ts"
-import type { Sendable } from "./claiming.ts"
+import type { Sendable } from "./Claims.ts"
 
-/** How requests look. */
+/** Options for signatures and headers. */
 export interface RequestOptions {
   readonly makeSigner: (secret: string) => Signature.Signer | Promise<Signature.Signer>
   readonly headerPrefix: string
@@ -14,13 +14,13 @@ export interface RequestOptions {
 }
 
 /**
- * Makes requests that are signed at `at`, with every secret that signs now (D47). An older
- * one that cannot be opened is left out, so that a lost key does not stop an endpoint
- * whose secret was rotated since; the newest one is a defect then.
+ * Creates a function that signs a request at `at` with every active secret. An older secret
+ * that cannot be opened is skipped, so that a lost key does not stop an endpoint whose secret
+ * was rotated since. If the newest one cannot be opened, the function dies.
  */
 export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, userAgent }: RequestOptions) {
   const box = yield* SecretBox
-  // By sealed text, which is of one endpoint alone, and another one after each rotation. `undefined`: it cannot be opened.
+  // By sealed text, which is unique per endpoint and rotation. `undefined`: the text cannot be opened.
   const signers = new Map<string, Signature.Signer | undefined>()
 
   const open = ({ endpoint }: Claimed, sealed: string) =>
@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, user
     if (known !== undefined || (!isNewest && signers.has(sealed))) return known
     const signer = yield* isNewest ? open(claimed, sealed) : open(claimed, sealed).pipe(
       Effect.catchCause((cause) =>
-        Effect.as(Effect.logError("An older secret cannot be opened; webhooks are sent without it", cause), undefined)
+        Effect.as(Effect.logError("Failed to open an older webhook secret, sending without it", cause), undefined)
       )
     )
     if (signers.size >= signersMax) signers.delete(signers.keys().next().value!)
@@ -67,5 +67,5 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, user
 // internal
 // -----------------------------------------------------------------------------
 
-/** Imported keys that are kept, oldest gone first. */
+/** Imported keys in memory. The oldest is evicted first. */
 const signersMax = 4096

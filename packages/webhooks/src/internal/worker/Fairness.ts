@@ -1,63 +1,63 @@
 /**
- * Whom the next sends are for, so that no endpoint waits for another (D46). Pure.
+ * The decision which endpoints get the next sends, so that no endpoint delays another. Pure.
  *
- * Room is shared by accounts: the one with the fewest sends under way goes first, and
- * inside an account the endpoint with the fewest. An endpoint gets as many as it has
- * shown to answer: one while nothing is known of it, and twice as many after each good
- * answer in a row. Three rules leave room for those that answer, in the whole and, in
- * the same proportions, inside each account:
+ * Sends are shared by account: the account with the fewest sends in flight goes first, and
+ * inside an account the endpoint with the fewest. The number of concurrent sends to an
+ * endpoint starts at one and doubles after each good answer in a row. Three rules keep room
+ * for endpoints that answer. They hold for the worker as a whole and, in the same
+ * proportions, inside each account:
  *
- * - Unproven endpoints, which are suspects and those of which nothing is known, share a
- *   part of the room, however many they are. The last quarter of that part is not for
- *   suspects, and unknown ones always have as much: so a new endpoint is tried while dead
- *   ones have all that they may have.
- * - The last part of the room is reserved for accounts that have no send to a proven
- *   endpoint under way (inside an account: for endpoints that have none). So what was
- *   good and hangs now takes no more of it than one send for each endpoint.
- * - Suspects may go into the reserve until unproven ones have an eighth of their part, and
- *   unknown ones until they have an eighth, so that good ones do not keep them out for ever.
+ * - Unproven endpoints (suspect or unknown) share a part of the room. Suspects may not use
+ *   the last quarter of that part, and unknown endpoints may always use as much: a new
+ *   endpoint is tried even while dead ones use all that they may.
+ * - The last part of the room is reserved for accounts without a send to a proven endpoint in
+ *   flight (inside an account: for endpoints without a send in flight). Proven endpoints that
+ *   hang now therefore use at most one send each of it.
+ * - Suspects may use the reserve until unproven endpoints have an eighth of their part, and
+ *   unknown ones until unknown endpoints have an eighth, so proven endpoints never exclude
+ *   them.
  *
- * What this promises: fewer proven endpoints than `reservedSends` less those two eighths
- * may hang, and any number of unproven ones, whenever they begin to: a proven endpoint of
- * an account without sends to proven ones still gets its next send at once.
+ * Guarantee: while fewer than `reservedSends` minus those two eighths proven endpoints hang,
+ * and any number of unproven ones, a proven endpoint of an account without sends to proven
+ * endpoints in flight gets its next send immediately.
  */
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Demand } from "../../WebhookStore.ts"
 import { kindOf, type Standing } from "./Standings.ts"
 
-/** How many sends there may be at the same time. */
+/** Limits on concurrent sends. */
 export interface Limits {
   readonly sendsMax: number
   readonly accountSendsMax: number
   readonly endpointSendsMax: number
-  /** Of `sendsMax`, those to unproven endpoints. */
+  /** The part of `sendsMax` that unproven endpoints share. */
   readonly suspectSendsMax: number
-  /** Of `sendsMax`, those that only accounts without sends to proven endpoints may take. */
+  /** The part of `sendsMax` reserved for accounts without a send to a proven endpoint in flight. */
   readonly reservedSends: number
 }
 
-/** An endpoint that has sends under way, or is to have some. */
+/** An endpoint with sends in flight or due deliveries. */
 export interface Load {
   readonly endpoint: EndpointId
   readonly account: string
   readonly standing: Standing
-  /** Sends under way. */
+  /** Sends in flight. */
   readonly sends: number
-  /** Whether there is something to send. */
+  /** Whether the endpoint has due deliveries. */
   readonly isDue: boolean
 }
 
-/** Shares what room there is, up to `max` sends. Whoever comes earlier in the list goes first among equals. */
+/** Distributes the free room, up to `max` sends. Among equals, the earlier entry of `loads` goes first. */
 export const share = (limits: Limits, loads: ReadonlyArray<Load>, max: number): ReadonlyArray<Demand> => {
   const granted = new Map<EndpointId, number>()
   const { accounts, whole } = roomsOf(limits, loads)
-  // Accounts by what they have under way. A grant moves one to the next list, so each list is passed once.
+  // Accounts by their number of sends. A grant moves an account to the next list, so each list is visited once.
   const turns: Array<Array<Account>> = []
   for (const account of accounts) (turns[account.sends] ??= []).push(account)
   let left = max
   for (let sends = 0; left > 0 && sends < limits.accountSendsMax && sends < turns.length; sends++) {
     const served = new Set<Account>()
-    // Suspects come after all others with as many.
+    // Among accounts with equally many sends, suspects come last.
     for (const takesSuspects of [false, true]) {
       for (const account of turns[sends] ?? []) {
         const chosen = left > 0 && !served.has(account) ? choose(limits, whole, account) : undefined
@@ -75,7 +75,7 @@ export const share = (limits: Limits, loads: ReadonlyArray<Load>, max: number): 
   return Array.from(granted, ([endpoint, limit]) => ({ endpoint, limit }))
 }
 
-/** How many sends the endpoint may have at the same time, by what it has shown. */
+/** Returns how many concurrent sends the endpoint may have by its standing. */
 export const allowanceOf = ({ endpointSendsMax }: Limits, standing: Standing): number =>
   standing === "suspect" ? endpointSendsMax : Math.min(endpointSendsMax, 2 ** standing)
 
@@ -85,19 +85,19 @@ export const allowanceOf = ({ endpointSendsMax }: Limits, standing: Standing): n
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-/** All sends, or those of an account, with what is granted so far. */
+/** The room of the worker or of one account, with the sends in flight and those granted so far. */
 interface Room {
   readonly sendsMax: number
   readonly reserved: number
   readonly unprovenMax: number
   sends: number
   unproven: number
-  /** Of the unproven ones, those to endpoints of which nothing is known. */
+  /** The part of `unproven` that goes to unknown endpoints. */
   unknown: number
 }
 
 interface Account extends Room {
-  /** Those with something to send. */
+  /** Endpoints with due deliveries. */
   readonly due: Array<Mutable<Load>>
 }
 
@@ -114,7 +114,7 @@ const roomsOf = (limits: Limits, loads: ReadonlyArray<Load>) => {
   return { whole, accounts: accounts.values() }
 }
 
-/** Empty, with the whole's proportions. */
+/** Creates an empty room with the proportions of the limits. */
 const roomFor = (limits: Limits, sendsMax: number): Room => ({
   sendsMax,
   reserved: Math.floor(limits.reservedSends * sendsMax / limits.sendsMax),
@@ -131,7 +131,7 @@ const take = (room: Room, { standing }: Load, sends = 1) => {
   if (kind === "unknown") room.unknown += sends
 }
 
-/** The account's endpoint with the fewest sends among those that may have one more, suspects last. */
+/** Returns the account's endpoint with the fewest sends among those that may have one more, suspects last. */
 const choose = (limits: Limits, whole: Room, account: Account): Mutable<Load> | undefined => {
   const isQuiet = account.sends === account.unproven
   let chosen: Mutable<Load> | undefined
@@ -146,7 +146,7 @@ const choose = (limits: Limits, whole: Room, account: Account): Mutable<Load> | 
   return chosen
 }
 
-/** Whether one more finds room; what `mayUseReserve` says is for proven ones. */
+/** Returns whether the room has space for one more send. `mayUseReserve` applies to proven endpoints. */
 const fits = (room: Room, { standing }: Load, mayUseReserve: boolean): boolean => {
   if (room.sends >= room.sendsMax) return false
   const isOpen = room.sends < room.sendsMax - room.reserved

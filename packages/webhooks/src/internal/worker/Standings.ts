@@ -1,29 +1,29 @@
-/** What sends have shown of endpoints. */
+/** The record of how each endpoint answered its last sends. */
 import type { EndpointId } from "../../Endpoint.ts"
 
-/** Good answers in a row; `"suspect"` after a send that failed or took long. */
+/** Number of good answers in a row, or `"suspect"` after a send that failed or was slow. */
 export type Standing = number | "suspect"
 
-/** Of an endpoint to which nothing was sent, or that was forgotten. */
+/** Standing of an endpoint without a recorded send. */
 export const unknown = 0
 
-/** What a standing amounts to. An endpoint is proven while its last send was answered well. */
+/** Kind of a standing. An endpoint is proven while its last send was answered well. */
 export type Kind = "proven" | "unknown" | "suspect"
 
-/** See the type. */
+/** Returns the kind of a standing. */
 export const kindOf = (standing: Standing): Kind =>
   standing === "suspect" ? "suspect" : standing === unknown ? "unknown" : "proven"
 
-/** Remembers the endpoints that were judged last. */
+/** Standings of the endpoints that were judged last. */
 export interface Standings {
   readonly of: (endpoint: EndpointId) => Standing
-  /** Notes whether a send was answered well. */
+  /** Records whether a send was answered well. */
   readonly judge: (endpoint: EndpointId, isGood: boolean) => void
 }
 
-/** Remembers at most `max`. One that is forgotten is unknown, so a dead one does not become good by it. */
+/** Creates standings of at most `max` endpoints. An evicted endpoint becomes unknown, so a dead one does not become proven. */
 export const make = (max: number): Standings => {
-  // The one that was judged longest ago comes first.
+  // Least recently judged first.
   const known = new Map<EndpointId, Standing>()
   const of = (endpoint: EndpointId) => known.get(endpoint) ?? unknown
   return {
@@ -43,5 +43,5 @@ export const make = (max: number): Standings => {
 
 const afterGood = (standing: Standing): Standing => standing === "suspect" ? 1 : Math.min(standing + 1, rowMax)
 
-/** Longer rows are not counted: by then every limit is reached. */
+/** Longest row that is counted. Every limit is reached before. */
 const rowMax = 30

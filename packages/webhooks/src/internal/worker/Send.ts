@@ -1,39 +1,43 @@
 /** One send of a claimed delivery. */
-import { type Cause, Clock, DateTime, Duration, Effect, Exit } from "effect"
+import { type Cause, DateTime, Duration, Effect, Exit } from "effect"
 import type { Outcome } from "../../Delivery.ts"
 import * as Retry from "../../Retry.ts"
 import { Transport } from "../../Transport.ts"
 import type { Settlement } from "../../WebhookStore.ts"
-import type { Sendable } from "./claiming.ts"
+import type { Sendable } from "./Claims.ts"
+import { monotonicMillis } from "./clock.ts"
 import * as Metrics from "./metrics.ts"
-import * as requests from "./requests.ts"
+import * as SignedRequest from "./SignedRequest.ts"
 import type { Slot } from "./Slots.ts"
 
-/** How sends are made. */
-export interface SendingOptions extends requests.RequestOptions {
+/** Options for sends. */
+export interface SendOptions extends SignedRequest.RequestOptions {
   readonly schedule: Retry.Schedule
   readonly lease: Duration.Duration
 }
 
-/** What became of a claim. */
+/** Result of a claim. */
 export type Verdict =
   | { readonly _tag: "Settled"; readonly settlement: Settlement }
-  /** Nothing was sent, and not because of the endpoint: so much of the lease was gone, or no request could be made. */
+  /** No request was made, because too little of the lease was left, or because making it failed with `cause`. */
   | { readonly _tag: "Unused"; readonly cause: Cause.Cause<never> | undefined }
 
-/** Uses a claim for a send, where it may be used. A defect leaves open whether something was sent. */
-export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }: SendingOptions) {
+/** Sends a claimed delivery, if it may be sent. After a defect it is unknown whether a request was made. */
+export type Send = (claimed: Sendable, slot: Slot) => Effect.Effect<Verdict>
+
+/** Creates the send of a worker. */
+export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }: SendOptions) {
   const transport = yield* Transport
-  const makeRequest = yield* requests.make(options)
+  const makeRequest = yield* SignedRequest.make(options)
   const sendMax = Duration.times(lease, 0.5)
 
-  return Effect.fnUntraced(function*(claimed: Sendable, slot: Slot) {
+  return Effect.fnUntraced(function*(claimed: Sendable, slot: Slot): Effect.fn.Return<Verdict> {
     const at = yield* DateTime.now
     if (!Retry.maySend(claimed, schedule)) return settled(claimed, { _tag: "Failed" }, null)
     if (claimed.endpoint.status === "disabled") {
       return settled(claimed, { _tag: "Failed" }, { at, durationMillis: 0, outcome: disabled })
     }
-    // It must end before others may claim the delivery.
+    // The send must end before another worker may claim the delivery.
     if (at.epochMilliseconds + Duration.toMillis(sendMax) > slot.until) return unused()
     const request = yield* Effect.exit(makeRequest(claimed, at))
     if (Exit.isFailure(request)) return unused(request.cause)
@@ -42,11 +46,11 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
     slot.sendingSince = began
     const outcome = yield* transport.send(request.value).pipe(
       Effect.timeoutOrElse({ duration: sendMax, orElse: () => Effect.succeed(timeout) }),
-      Metrics.hold
+      Metrics.trackInFlight
     )
     const endedAt = yield* DateTime.now
     const durationMillis = Math.round((yield* monotonicMillis) - began)
-    yield* Metrics.sent({
+    yield* Metrics.recordSend({
       reason: outcome.reason,
       duration: durationMillis,
       delay: at.epochMilliseconds - claimed.dueAt.epochMilliseconds
@@ -54,12 +58,6 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
     return settled(claimed, Retry.after(claimed, outcome, endedAt, schedule), { at, durationMillis, outcome })
   })
 })
-
-/** What durations are measured with: the wall clock may be set while a send is under way. */
-export const monotonicMillis: Effect.Effect<number> = Effect.map(
-  Clock.monotonicTimeNanos,
-  (nanos) => Number(nanos) / 1_000_000
-)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,58 +1,61 @@
-/** Finds the endpoints that have something due: when it is told so, when the next delivery is due, and now and then. */
+/**
+ * The loop that finds endpoints with due deliveries: after a wake-up, when the next delivery
+ * becomes due, and at the poll interval.
+ */
 import { Clock, DateTime, Duration, Effect, type Latch } from "effect"
 import type { EndpointId } from "../../Endpoint.ts"
 import { WebhookStore } from "../../WebhookStore.ts"
-import { pause } from "./pause.ts"
+import { pause } from "./clock.ts"
 import type { Slots } from "./Slots.ts"
 
-/** See the module. */
-interface Looking {
-  /** Something is due then. */
+/** The loop and its alarm. */
+export interface DueEndpoints {
+  /** Requests a poll at `time`, when a delivery becomes due. */
   readonly at: (time: DateTime.Utc) => void
   readonly loop: Effect.Effect<never>
 }
 
-/** How often to look. */
-export interface LookingOptions {
+/** Options for the loop. */
+export interface PollOptions {
   readonly pollInterval: Duration.Duration
   readonly lookPause: Duration.Duration
 }
 
-/** Looks at least every `pollInterval`, and whenever the wake-up opens. */
+/** Creates a loop that polls at least every `pollInterval` and whenever `wakeup` opens. */
 export const make = Effect.fnUntraced(function*(
   slots: Slots,
   wakeup: Latch.Latch,
-  { lookPause, pollInterval }: LookingOptions
+  { lookPause, pollInterval }: PollOptions
 ) {
   const store = yield* WebhookStore
-  const poll = Duration.toMillis(pollInterval)
-  /** When to begin the next round, in milliseconds since 1970. */
+  const interval = Duration.toMillis(pollInterval)
+  /** Start of the next round, in milliseconds since 1970. */
   let nextAt = 0
-  /** The last endpoint that this round has seen; `undefined`: no round is open. */
+  /** Last endpoint of the open round; `undefined` between rounds. */
   let seen: EndpointId | undefined
 
-  const look = Effect.gen(function*() {
+  const poll = Effect.gen(function*() {
     const now = yield* DateTime.now
     if (seen === undefined) {
       wakeup.closeUnsafe()
-      nextAt = now.epochMilliseconds + poll
+      nextAt = now.epochMilliseconds + interval
     }
     const page = yield* store.due(now, pageMax, seen)
     slots.list(page.endpoints)
     seen = page.endpoints.length < pageMax ? undefined : page.endpoints.at(-1)?.endpoint
-    // What was set meanwhile stands: this page may not show it.
+    // Keeps an earlier time that `at` set meanwhile: this page may not include its delivery.
     nextAt = Math.min(nextAt, page.nextAt?.epochMilliseconds ?? Infinity)
   }).pipe(Effect.catchCause((cause) => {
     seen = undefined
-    return Effect.logError("Looking for webhooks that are due failed; it is tried again", cause)
+    return Effect.logError("Failed to poll for due webhooks, retrying", cause)
   }))
 
   const rest = Effect.suspend(() => {
     if (seen !== undefined) return Effect.void
     return Effect.flatMap(
       Clock.currentTimeMillis,
-      // The clock may have been set back since.
-      (now) => Effect.timeoutOption(wakeup.await, Math.min(poll, Math.max(0, nextAt - now)))
+      // The bound by `interval` limits the wait if the clock was set back.
+      (now) => Effect.timeoutOption(wakeup.await, Math.min(interval, Math.max(0, nextAt - now)))
     )
   })
 
@@ -60,24 +63,24 @@ export const make = Effect.fnUntraced(function*(
     at: ({ epochMilliseconds }) => {
       if (epochMilliseconds >= nextAt) return
       nextAt = epochMilliseconds
-      // It sleeps for too long, or is looking just now; in that case it may look once too often.
+      // Restarts a sleep that is too long. During a poll this costs at most one extra poll.
       wakeup.openUnsafe()
     },
     loop: Effect.gen(function*() {
-      const [took] = yield* Effect.timed(look)
-      // At most half of the time is spent on looking, and what is published in a burst is found together.
+      const [took] = yield* Effect.timed(poll)
+      // Polls take at most half of the time, and events of one burst are found together.
       yield* pause(Duration.max(Duration.min(took, pauseMax), lookPause))
       yield* rest
     }).pipe(Effect.forever)
-  } satisfies Looking
+  } satisfies DueEndpoints
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Endpoints that one look lists. */
+/** Endpoints of one page. */
 const pageMax = 512
 
-/** However long a look took, or seems to have taken because the clock was set. */
+/** Longest pause after a poll, which also bounds it if the clock was set during the poll. */
 const pauseMax = Duration.seconds(1)

@@ -1,31 +1,30 @@
 /**
- * The endpoints with something to send, in the order of their turns. Those that are
- * proven, those of which nothing is known and suspects wait in lines of their own, so
- * that however many dead ones there are, they take no place from the others.
+ * Endpoints with due deliveries, in the order of their turns. Proven, unknown and suspect
+ * endpoints wait in separate lines, so dead endpoints take no place from the others.
  */
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Due } from "../../WebhookStore.ts"
 import { type Kind, kindOf, type Standings } from "./Standings.ts"
 
-/** An endpoint in a line. A resting one gets no turn. */
+/** An endpoint in a line. It gets no turn before `restsUntil`, in milliseconds since 1970. */
 interface Waiting {
   readonly due: Due
   readonly restsUntil: number
 }
 
-/** See the module. */
+/** The lines. */
 export interface Lines {
   readonly get: (endpoint: EndpointId) => Waiting | undefined
-  /** One that waits keeps its place, another goes to the end; where a line is full it is left out, and found again later. */
+  /** Updates an endpoint in its place, or appends a new one. If the line is full, the endpoint is left out and found by a later poll. */
   readonly put: (waiting: Waiting) => void
-  /** Its next turn comes after everybody else's, in the line of what it has shown by now. */
+  /** Moves an endpoint to the end of the line of its current standing. */
   readonly moveToEnd: (endpoint: EndpointId) => void
   readonly delete: (endpoint: EndpointId) => void
-  /** The first of each line that do not rest. */
+  /** Returns the first endpoints of each line that do not rest at `now`. */
   readonly first: (now: number) => ReadonlyArray<Due>
 }
 
-/** Empty lines, of at most `max` endpoints each. */
+/** Creates empty lines of at most `max` endpoints each. */
 export const make = (standings: Standings, max: number): Lines => {
   const lines: Record<Kind, Map<EndpointId, Waiting>> = { proven: new Map(), unknown: new Map(), suspect: new Map() }
   const all = Object.values(lines)
@@ -62,7 +61,7 @@ export const make = (standings: Standings, max: number): Lines => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Endpoints of a line that are considered for a turn at the same time: what a decision costs does not grow with the line. */
+/** Endpoints of a line that are considered for a turn at once, which bounds the cost of a decision. */
 const consideredMax = 256
 
 const firstOf = (line: ReadonlyMap<EndpointId, Waiting>, now: number) => {

@@ -1,0 +1,132 @@
+/** Claims of due deliveries, with the body that every send of a delivery repeats. */
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { type Cause, DateTime, Effect, Exit, type Schema } from "effect"
+import type { Claimed } from "../../Delivery.ts"
+import type { BodyParts } from "../../DeliveryWorker.ts"
+import type { Event } from "../../Event.ts"
+import { type Demand, WebhookStore } from "../../WebhookStore.ts"
+
+/** Options for bodies and for the size of a claim. */
+export interface BodyOptions {
+  readonly claimBytesMax?: number | undefined
+  readonly complete?: ((event: Event) => Effect.Effect<Schema.Json>) | undefined
+  readonly body?: ((parts: BodyParts) => Schema.Json) | undefined
+  readonly bodyBytesMax?: number | undefined
+}
+
+/** A claimed delivery with its body. */
+export interface Sendable extends Claimed {
+  readonly body: Uint8Array
+}
+
+/** Result of a claim. */
+export interface Batch {
+  /** All claimed deliveries. */
+  readonly taken: ReadonlyArray<Claimed>
+  /** The claimed deliveries that have a body. */
+  readonly sendable: ReadonlyArray<Sendable>
+}
+
+/** Times that a claim sets. */
+export interface Times {
+  /** End of the lease. */
+  readonly until: DateTime.Utc
+  /** When a delivery without a body is due again. */
+  readonly restedAt: DateTime.Utc
+}
+
+/** Claims deliveries. */
+export type Claim = (
+  demands: ReadonlyArray<Demand>,
+  now: DateTime.Utc,
+  times: Times
+) => Effect.Effect<Batch, StorageError>
+
+/**
+ * Makes the claim of a worker: one unit of work that claims deliveries and stores the bodies
+ * of first sends. Releases deliveries whose body cannot be made until `restedAt`.
+ */
+export const make = Effect.fnUntraced(function*(options: BodyOptions) {
+  const { atomically } = yield* UnitOfWork
+  const store = yield* WebhookStore
+
+  const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
+    const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
+    const bodies = yield* makeBodies(options, taken)
+    if (bodies.made.length > 0) yield* store.freeze(bodies.made)
+    if (bodies.failed.length > 0) yield* store.release(bodies.failed, times.restedAt)
+    return { ...bodies, taken, sendable: [...bodies.known, ...bodies.made] }
+  }, atomically)
+
+  return ((demands, now, times) =>
+    Effect.tap(
+      claim(demands, now, times),
+      ({ cause, failed }) =>
+        cause === undefined ? Effect.void : Effect.annotateLogs(
+          Effect.logError("Failed to make webhook bodies, retrying in a minute", cause),
+          { deliveries: failed.map(({ delivery }) => delivery) }
+        )
+    )) satisfies Claim
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const utf8 = new TextEncoder()
+
+/** Claimed deliveries by what became of their bodies. */
+interface Bodies {
+  readonly known: Array<Sendable>
+  readonly made: Array<Sendable>
+  readonly failed: Array<Claimed>
+  /** The first failure. */
+  cause: Cause.Cause<never> | undefined
+}
+
+const makeBodies = Effect.fnUntraced(function*(options: BodyOptions, taken: ReadonlyArray<Claimed>) {
+  const bodies: Bodies = { known: [], made: [], failed: [], cause: undefined }
+  for (const claimed of taken) {
+    // A delivery to a disabled endpoint is not sent and needs no body.
+    if (claimed.body !== null || claimed.endpoint.status === "disabled") {
+      bodies.known.push({ ...claimed, body: claimed.body ?? new Uint8Array() })
+      continue
+    }
+    const body = yield* Effect.exit(makeBody(options, claimed))
+    if (Exit.isSuccess(body)) bodies.made.push({ ...claimed, body: body.value })
+    else {
+      bodies.failed.push(claimed)
+      bodies.cause ??= body.cause
+    }
+  }
+  return bodies
+})
+
+const makeBody = (
+  { body = defaultBody, bodyBytesMax = 2 * 1024 * 1024, complete }: BodyOptions,
+  { delivery, event }: Claimed
+) =>
+  Effect.map(
+    Effect.suspend(() => complete === undefined ? Effect.succeed(event.data) : complete(event)),
+    (data) => {
+      const parts = { id: delivery, type: event.type, createdAt: DateTime.formatIso(event.createdAt), data }
+      const bytes = utf8.encode(JSON.stringify(body(parts)))
+      if (bytes.length > bodyBytesMax) throw new BodyTooLarge(bytes.length, bodyBytesMax)
+      return bytes
+    }
+  )
+
+class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge"
+  constructor(bytes: number, bytesMax: number) {
+    super(`The webhook body has ${bytes} bytes, the maximum is ${bytesMax}`)
+  }
+}
+
+const defaultBody = ({ createdAt, data, id, type }: BodyParts): Schema.Json => ({
+  id,
+  type,
+  created_at: createdAt,
+  data
+})
