@@ -1,6 +1,6 @@
 /**
- * Keeps requests on other people's behalf away from where they have no business:
- * the own network, this machine, the service's own domains (D44).
+ * Protection against server-side request forgery: rejects URLs that lead to private networks,
+ * to this machine or to the service's own domains.
  */
 import { Context, type Duration, Effect, Layer, Result, Schema } from "effect"
 import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/guard/Lookup.ts"
@@ -11,72 +11,72 @@ import { hostOf, isPublicName, parse } from "./internal/guard/WebhookUrl.ts"
 export { type Lookup, LookupFailed } from "./internal/guard/Lookup.ts"
 export { classify } from "./internal/guard/PublicAddress.ts"
 
-/** Why a URL may not be called. `dns`: its host has no address now. */
+/** The URL must not be called. The problem is `dns` if the host has no address or could not be resolved. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>("@kinora/webhooks/AddressRefused")(
   "AddressRefused",
   {
     problem: Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"]),
-    /** For people: what is wrong and what to do. Never an address of the own network. */
+    /** Explanation for users. Never contains an address of a private network. */
     message: Schema.String
   }
 ) {}
 
-/** A URL that may be called, and the addresses to connect to. */
+/** A checked URL with the addresses to connect to. */
 export interface Target {
-  /** Normalised: lower-case host in ASCII without a dot at the end. */
+  /** Normalized: lower-case ASCII host without a trailing dot. */
   readonly url: URL
   /**
-   * What the host resolved to and was checked, at least one, IPv4 first. Connections go
-   * to these and no others, whatever the name says a moment later.
+   * Checked addresses of the host, at least one, IPv4 first. Connections must use only these,
+   * because the name may resolve to other addresses a moment later.
    */
   readonly addresses: ReadonlyArray<string>
 }
 
 /** Checks URLs. */
 export class AddressGuard extends Context.Service<AddressGuard, {
-  /** Looks the host up and checks every address that it has. Refuses when it cannot be looked up. */
+  /** Checks the URL, resolves its host and checks every address. Fails if the host cannot be resolved. */
   readonly check: (url: string) => Effect.Effect<Target, AddressRefused>
 }>()("@kinora/webhooks/AddressGuard") {}
 
-/** What is allowed, each with its default. */
+/** Options for `AddressGuard.layerWith`. */
 export interface AddressGuardOptions {
   /**
-   * Allows `http`, every port and every address, own domains included, and looks names up
-   * as the system does: for development and tests only. Default `false`.
+   * Allows `http`, every port and every address, including own domains, and resolves names with
+   * the system resolver. For development and tests only. Default `false`.
    */
   readonly allowPrivate?: boolean | undefined
-  /** Default 443 and 8443. */
+  /** Allowed ports. Default 443 and 8443. */
   readonly ports?: ReadonlyArray<number> | undefined
   /**
-   * Domains of the service. Refused are they, what is below them, names that stand for one
-   * of these (CNAME), and hosts with an address that one of them has now. Default none.
+   * Domains of the service. Rejects these domains, their subdomains, names with a CNAME to one
+   * of them, and hosts that share an address with one of them. Default none.
    */
   readonly ownDomains?: ReadonlyArray<string> | undefined
   /**
-   * Whether to refuse by addresses of own domains. `false` where these are behind a
-   * content-delivery network, which gives the same addresses to others. Default `true`.
+   * Whether to reject hosts that share an address with an own domain. Set to `false` if own
+   * domains are behind a content delivery network, which shares addresses. Default `true`.
    */
   readonly ownAddresses?: boolean | undefined
   /**
-   * Name servers to ask, as addresses with or without a port. Default the system's. One that
-   * gives IPv4 hosts addresses behind NAT64 (DNS64) has these hosts refused: name another.
+   * Name servers, as addresses with or without a port. Default: those of the system. Use a name
+   * server without DNS64: the guard rejects the NAT64 addresses that DNS64 returns for IPv4 hosts.
    */
   readonly nameServers?: ReadonlyArray<string> | undefined
-  /** Looks names up in place of name servers. */
+  /** Resolves names instead of the name servers. */
   readonly lookup?: Lookup | undefined
-  /** How long looking a host up may take. Default 5 seconds. */
+  /** Time limit for resolving a host. Default 5 seconds. */
   readonly lookupTimeout?: Duration.Input | undefined
-  /** Addresses that a host may have. Default 64. */
+  /** Addresses of a host. Default 64. */
   readonly addressesMax?: number | undefined
-  /** Length of a URL. Default 2048. */
+  /** Characters of a URL. Default 2048. */
   readonly urlLengthMax?: number | undefined
 }
 
-/** A guard of these rules. */
+/** Provides a guard with these options. */
 export const layerWith = (options: AddressGuardOptions = {}): Layer.Layer<AddressGuard> =>
   Layer.effect(AddressGuard, make(options))
 
-/** See `layerWith`. */
+/** Creates a guard with these options. */
 export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
   const allowPrivate = options.allowPrivate ?? false
   const rules = { allowPrivate, ports: options.ports ?? [443, 8443], lengthMax: options.urlLengthMax ?? 2048 }
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
         { concurrency: "unbounded" }
       ).pipe(
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(new LookupFailed()) }),
-        Effect.catchTag("LookupFailed", () => refuse("dns", "The host could not be looked up."))
+        Effect.catchTag("LookupFailed", () => refuse("dns", "The host could not be resolved."))
       )
 
   const check = Effect.fn("AddressGuard.check")(function*(input: string) {
@@ -122,10 +122,10 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
 const refuse = (problem: AddressRefused["problem"], message: string) =>
   Effect.fail(new AddressRefused({ problem, message }))
 
-const refuseOwn = refuse("own_domain", "The host is one of this service. Webhooks are for other hosts.")
+const refuseOwn = refuse("own_domain", "The host belongs to this service. Use another host.")
 
-/** Which address it is stays unsaid: with it, the own DNS could be read from outside. */
-const refusePrivate = refuse("address", "The host must be one of the internet, with public addresses only.")
+/** The message omits the address, because it would reveal the answers of a private DNS. */
+const refusePrivate = refuse("address", "The host must have public addresses only.")
 
-/** IPv4 first, which more networks reach. */
+/** IPv4 first, because more networks reach it. */
 const byFamily = (a: string, b: string): number => Number(a.includes(":")) - Number(b.includes(":"))

@@ -1,35 +1,34 @@
-/** Seals the secrets of endpoints, so that who reads the database cannot sign (AES-256-GCM). */
+/** Encryption of endpoint secrets with AES-256-GCM, so that a copy of the database cannot be used to sign. */
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { Base64Url, Hex } from "effect/encoding"
 import type { EndpointId } from "./Endpoint.ts"
 
-/** Seals and opens secrets. */
+/** Seals (encrypts) and opens (decrypts) secrets. */
 export class SecretBox extends Context.Service<SecretBox, {
-  /** What every text begins with that the first key sealed. */
+  /** Prefix of every text that the first key sealed. */
   readonly prefix: string
-  /** Seals with the first key, for this endpoint alone: another's sealed text cannot be put in its place. */
+  /** Seals a secret with the first key. The endpoint's id is authenticated, so the text cannot be moved to another endpoint. */
   readonly seal: (endpoint: EndpointId, secret: Redacted.Redacted) => Effect.Effect<string>
-  /** Whether one of the keys sealed this text, as its beginning says: `open` may still find that it was changed. */
+  /** Returns whether the text has the prefix of one of the keys. `open` may still fail if the text was changed. */
   readonly hasKeyOf: (sealed: string) => boolean
-  /** Opens what one of the keys sealed. A text that none opens is a defect: a key is missing, or somebody changed the row. */
+  /** Opens a text. Dies with `SecretSealed` if no key opens it, because a key is missing or the row was changed. */
   readonly open: (endpoint: EndpointId, sealed: string) => Effect.Effect<Redacted.Redacted>
 }>()("@kinora/webhooks/SecretBox") {}
 
-/** What a box is told. */
+/** Options for `SecretBox.layer`. */
 export interface SecretBoxOptions {
   /**
-   * The first seals, all open. Each has at least 32 bytes of UTF-8; a shorter one is a
-   * mistake of the host, and a defect.
+   * Keys of at least 32 bytes of UTF-8. The first one seals, all open. The layer dies if a
+   * key is shorter.
    *
-   * To rotate: add the new key as the last one to every process, so that all can open
-   * what it seals; then put it first in every process; and when `Webhooks.reseal`, which
-   * seals anew what there is, finds nothing more take the old one away.
+   * To rotate a key, append the new key in every process, then move it to the front in every
+   * process, and remove the old key when `Webhooks.reseal` returns 0.
    */
   readonly keys: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
 }
 
-/** No key of the box opens a text. */
+/** Defect of `SecretBox.open`: no key opens the text. */
 export class SecretSealed extends Error {
   override readonly name = "SecretSealed"
   constructor(endpoint: EndpointId) {
@@ -37,7 +36,7 @@ export class SecretSealed extends Error {
   }
 }
 
-/** A box that keeps `<key id>.<nonce>.<ciphertext>`; the id is of a hash of the key. */
+/** Creates a box that seals to `<key id>.<nonce>.<ciphertext>`. The key id is derived from the key by a hash. */
 export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
   const aead = yield* Aead.Aead
   const random = yield* SecureRandom.SecureRandom
@@ -67,7 +66,7 @@ export const make = Effect.fnUntraced(function*({ keys }: SecretBoxOptions) {
   return SecretBox.of({ prefix: `${first.id}.`, seal, hasKeyOf, open })
 })
 
-/** The box over the surrounding cryptography. */
+/** Provides a box over the surrounding cryptography services. */
 export const layer = (
   options: SecretBoxOptions
 ): Layer.Layer<SecretBox, never, Aead.Aead | Digest.Digest | SecureRandom.SecureRandom> =>
@@ -79,19 +78,19 @@ export const layer = (
 
 const utf8 = new TextEncoder()
 
-/** Bytes of UTF-8. */
+/** Shortest key, in bytes of UTF-8. */
 const keyBytesMin = 32
 
-/** Of the hash, in a key's id: enough that two keys never share one, too little to say anything of the key. */
+/** Bytes of the hash in a key id: enough to be unique, too few to reveal anything about the key. */
 const keyIdBytes = 6
 
-/** The key and its id are hashes of the same text with different beginnings, so that neither says anything of the other. */
+/** Derives the key and its id from the same text with different prefixes, so that neither reveals the other. */
 const deriveKey = Effect.fnUntraced(function*(text: Redacted.Redacted) {
   const { digest } = yield* Digest.Digest
   const hash = (purpose: string) =>
     digest(Digest.sha256, utf8.encode(`@kinora/webhooks/SecretBox ${purpose}\0${Redacted.value(text)}`))
   if (utf8.encode(Redacted.value(text)).length < keyBytesMin) {
-    return yield* Effect.die(new Error(`A key of the secret box has fewer than ${keyBytesMin} bytes`))
+    return yield* Effect.die(new Error(`A SecretBox key must have at least ${keyBytesMin} bytes`))
   }
   return {
     id: Hex.encode((yield* hash("id")).subarray(0, keyIdBytes)),

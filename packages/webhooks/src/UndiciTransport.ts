@@ -1,14 +1,15 @@
 /**
- * Sends over HTTP/1.1, each to an address that was checked a moment before (D44).
+ * A `Transport` over HTTP/1.1. It connects only to addresses that `AddressGuard` checked for
+ * the same request.
  *
- * A connection waits a short while for the next request to the same origin, which goes
- * over it only if its address is still one that the host has. It waits less long than
- * servers do, so that it is rarely closed just when a request is written: such a request
- * is not written again, because the receiver may have taken it. No environment variable
- * names a proxy, no redirect is followed, and the body of an answer is never unpacked.
+ * An idle connection is reused for the same origin if the host still has its address. It is
+ * closed earlier than servers close theirs, so that a server rarely closes it while a request
+ * is written: such a request is not repeated, because the receiver may have processed it. Proxy
+ * variables of the environment are ignored, redirects are not followed, and response bodies are
+ * not decompressed.
  *
- * The head of an answer decides (Endpoint requirements): what comes behind it, breaks off
- * or never ends changes no outcome, and is read only to use the connection again.
+ * The status decides the outcome as soon as the response head is complete. The body of the
+ * response is read only to reuse the connection.
  */
 import { Duration, Effect, Exit, Layer } from "effect"
 import { AddressGuard, type Target } from "./AddressGuard.ts"
@@ -18,29 +19,29 @@ import * as ConnectionPool from "./internal/transport/ConnectionPool.ts"
 import { type Answer, type Ending, exchange } from "./internal/transport/exchange.ts"
 import { Transport, type TransportRequest } from "./Transport.ts"
 
-/** Limits, each with its default. Whoever sends bounds how many sends are under way. */
+/** Options for `UndiciTransport.layerWith`. The caller limits the number of concurrent sends. */
 export interface UndiciTransportOptions {
-  /** For all of a send: looking up, connecting, writing, and reading the answer's head. Default 10 seconds. */
+  /** Time limit of a send: resolve, connect, write and read the response head. Default 10 seconds. */
   readonly timeout?: Duration.Input | undefined
-  /** For what is behind the head, within the time that is left; then the connection is closed. Default 1 second. */
+  /** Time limit for the response body, within `timeout`. The connection is closed after it. Default 1 second. */
   readonly bodyTimeout?: Duration.Input | undefined
-  /** Bytes of an answer that are read, whatever they are of; then the connection is closed. Default 64 KiB. */
+  /** Bytes of a response, head included. The connection is closed after them. Default 64 KiB. */
   readonly answerBytesMax?: number | undefined
-  /** Bytes of an answer's head. Default 16 KiB. */
+  /** Bytes of a response head. Default 16 KiB. */
   readonly headBytesMax?: number | undefined
-  /** Connections that wait for their next request, of all receivers. Default 256. */
+  /** Idle connections to all receivers. Default 256. */
   readonly idleConnectionsMax?: number | undefined
-  /** How long a connection waits for its next request. Default 1 second. */
+  /** How long an idle connection stays open. Default 1 second. */
   readonly idleTime?: Duration.Input | undefined
-  /** Certificates of authorities, in PEM, that are trusted besides those that Node trusts. Default none. */
+  /** Certificate authorities (PEM) trusted in addition to those of Node. Default none. */
   readonly ca?: ReadonlyArray<string> | undefined
 }
 
-/** A `Transport` over the network. Closing it closes every connection. */
+/** Provides a `Transport` over the network. Its scope closes every connection. */
 export const layerWith = (options: UndiciTransportOptions = {}): Layer.Layer<Transport, never, AddressGuard> =>
   Layer.effect(Transport, make(options))
 
-/** See `layerWith`. */
+/** Creates the transport in the surrounding scope. */
 export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions) {
   const guard = yield* AddressGuard
   const timeout = options.timeout ?? "10 seconds"
@@ -67,7 +68,7 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
     Effect.acquireUseRelease(
       Effect.sync(acquire),
       (connection) => exchange(connection, url, request, answer, bodyTimeout),
-      // A failure, a time limit, and an answer that was not read to its end leave it of no use.
+      // A connection can be reused only if the response was read to its end.
       (connection, exit) =>
         Effect.sync(() =>
           Exit.isSuccess(exit) && exit.value === "complete" ? pool.give(connection) : connection.destroy()
@@ -107,7 +108,7 @@ const reasonOfStatus = (status: number): Reason => {
   return status < 400 ? "redirect" : `status_${status}`
 }
 
-/** Of an answer without a head. */
+/** Reason of a send that ended before the response head was complete. */
 const reasonOfEnding = (ending: Ending | "timeout"): Reason => {
   switch (ending) {
     case "complete":

@@ -1,35 +1,34 @@
 /**
- * What hosts resolve to, asked of name servers.
+ * DNS resolution of hosts.
  *
- * `getaddrinfo`, which `dns.lookup` calls, waits in a thread of the pool that files need
- * too, and there are four: a name server that is dead would stop the process. So the
- * questions go out by c-ares, over sockets. It reads the system's name servers but not
- * its hosts file, so names that only this machine knows have no address.
+ * `dns.lookup` calls `getaddrinfo` on the thread pool that file access uses too. The pool has
+ * four threads, so a dead name server would block the process. This module uses c-ares, which
+ * works over sockets. It reads the system's name servers but not its hosts file.
  */
 import { Effect, Schema } from "effect"
 import { lookup as lookUpBySystem, Resolver } from "node:dns/promises"
 
-/** It cannot be told now what the host resolves to. */
+/** The host could not be resolved. */
 export class LookupFailed extends Schema.TaggedError<LookupFailed>("@kinora/webhooks/LookupFailed")(
   "LookupFailed",
   {}
 ) {}
 
-/** Looks names up, always anew. Names are in lower case, in ASCII, and have no dot at the end. */
+/** Resolves names without a cache. Names are lower-case ASCII without a trailing dot. */
 export interface Lookup {
-  /** Addresses of both families; none: the name has none. Fails unless both are known. */
+  /** Returns the IPv4 and IPv6 addresses, or none if the name has none. Fails unless both families were resolved. */
   readonly addresses: (name: string) => Effect.Effect<ReadonlyArray<string>, LookupFailed>
-  /** The names that it stands for (CNAME), one after the other. */
+  /** Returns the chain of CNAME targets in order. */
   readonly aliases: (name: string) => Effect.Effect<ReadonlyArray<string>, LookupFailed>
 }
 
-/** Asks these name servers, by default the system's. */
+/** Creates a lookup that queries these name servers, by default those of the system. */
 export const makeDns = (nameServers: ReadonlyArray<string> | undefined): Lookup => {
   const resolver = new Resolver({ timeout: tryMillis, tries })
   if (nameServers !== undefined) resolver.setServers(nameServers)
-  const a = makeQuestion((name) => resolver.resolve4(name))
-  const aaaa = makeQuestion((name) => resolver.resolve6(name))
-  const cname = makeQuestion((name) => resolver.resolveCname(name))
+  const a = makeQuery((name) => resolver.resolve4(name))
+  const aaaa = makeQuery((name) => resolver.resolve6(name))
+  const cname = makeQuery((name) => resolver.resolveCname(name))
 
   return {
     addresses: (name) =>
@@ -48,9 +47,9 @@ export const makeDns = (nameServers: ReadonlyArray<string> | undefined): Lookup 
   }
 }
 
-/** Asks as every program of this machine does, hosts file included: for development. */
+/** Creates a lookup that uses the system resolver, including the hosts file. For development. */
 export const makeSystem = (): Lookup => ({
-  addresses: makeQuestion((name) =>
+  addresses: makeQuery((name) =>
     lookUpBySystem(name, { all: true }).then((found) => found.map(({ address }) => address))
   ),
   aliases: () => Effect.succeed([])
@@ -60,26 +59,26 @@ export const makeSystem = (): Lookup => ({
 // internal
 // -----------------------------------------------------------------------------
 
-/** How long a name server has for an answer the first time; each further try takes longer. */
+/** Timeout of the first query to a name server. Later tries take longer. */
 const tryMillis = 1_500
-/** How often each is asked. */
+/** Queries to each name server. */
 const tries = 2
-/** Names that stand for one another; resolvers follow about as many. */
+/** Longest chain of CNAME records. Resolvers follow about as many. */
 const aliasesMax = 8
 
-/** Those who ask the same at the same moment share the answer; nobody gets an older one. */
-const makeQuestion = (ask: (name: string) => Promise<ReadonlyArray<string>>) => {
-  const underWay = new Map<string, Promise<ReadonlyArray<string>>>()
+/** Concurrent queries for the same name share one answer. Answers are not cached. */
+const makeQuery = (ask: (name: string) => Promise<ReadonlyArray<string>>) => {
+  const inFlight = new Map<string, Promise<ReadonlyArray<string>>>()
   const askOnce = (name: string) => {
-    const answer = underWay.get(name) ?? ask(name).catch(absentIsNone).finally(() => underWay.delete(name))
-    underWay.set(name, answer)
+    const answer = inFlight.get(name) ?? ask(name).catch(absentIsNone).finally(() => inFlight.delete(name))
+    inFlight.set(name, answer)
     return answer
   }
   return (name: string): Effect.Effect<ReadonlyArray<string>, LookupFailed> =>
     Effect.tryPromise({ try: () => askOnce(name), catch: () => new LookupFailed() })
 }
 
-/** What name servers answer when there is nothing: no such record, no such name. */
+/** Turns "no such record" and "no such name" into an empty answer. */
 const absentIsNone = (error: NodeJS.ErrnoException): ReadonlyArray<never> => {
   if (error.code === "ENODATA" || error.code === "ENOTFOUND") return []
   throw error

@@ -1,20 +1,20 @@
-/** The service's own domains: nobody's webhooks go there, under whatever name. */
+/** The service's own domains, which webhooks must not reach under any name. */
 import { Effect } from "effect"
 import type { Lookup, LookupFailed } from "./Lookup.ts"
 import { isAddress } from "./PublicAddress.ts"
 import { hostOf, isBelow } from "./WebhookUrl.ts"
 
-/** What is asked of a host. */
+/** Checks of a host against the own domains. */
 interface OwnDomains {
-  /** Whether a name is one of the domains or below one. */
+  /** Returns whether a name is one of the domains or a subdomain of one. */
   readonly covers: (name: string) => boolean
-  /** The names that a name stands for; nobody is asked where there is no domain to compare with. */
+  /** Returns the CNAME targets of a name, or none without a query if there are no own domains. */
   readonly aliases: (name: string) => Effect.Effect<ReadonlyArray<string>, LookupFailed>
-  /** The addresses that the domains have now. */
+  /** Current addresses of the domains. */
   readonly addresses: Effect.Effect<ReadonlySet<string>>
 }
 
-/** `byAddress`: whether their addresses count. A domain that is none is a defect. */
+/** Creates the checks. `byAddress` enables the comparison of addresses. Dies if a domain is not a host name. */
 export const makeOwnDomains = Effect.fnUntraced(function*(
   names: ReadonlyArray<string>,
   byAddress: boolean,
@@ -36,17 +36,17 @@ export const makeOwnDomains = Effect.fnUntraced(function*(
 // internal
 // -----------------------------------------------------------------------------
 
-/** How long addresses of own domains are kept: they are the service's, and change when it says. */
+/** How long the addresses of own domains are cached. */
 const keptFor = "30 seconds"
-/** Less than a look-up of a host may take, so that it does not fail because of these. */
+/** Shorter than the time limit for a host, so that own domains do not make it fail. */
 const timeout = "2 seconds"
 
-/** As the URL parser writes hosts. */
+/** Returns the domain as the URL parser writes hosts. */
 const normalise = (domain: string): string => hostOf(new URL(`https://${domain.replace(/\.$/, "")}`))
 
 /**
- * An own domain that cannot be looked up has the addresses that it had: were webhooks
- * to fail then, others would pay for what is the service's own fault.
+ * Resolves an own domain, with a cache. If that fails, the last known addresses are used:
+ * webhooks of others must not fail because of the service's own DNS.
  */
 const makeAddressesOf = (domain: string, lookup: Lookup): Effect.Effect<Effect.Effect<ReadonlyArray<string>>> => {
   if (isAddress(domain)) return Effect.succeed(Effect.succeed([domain]))

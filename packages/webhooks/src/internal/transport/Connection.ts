@@ -1,6 +1,6 @@
 /**
- * One connection to one receiver, for one request at a time: an undici client over a
- * socket that is opened here, since only who opens it can tell how far it came.
+ * A connection to one receiver for one request at a time: an undici client over a socket that
+ * this module opens, so that it can report the stage at which the connection failed.
  */
 import { connect as connectPlain, isIPv6, type LookupFunction, type Socket } from "node:net"
 import { connect as connectSecurely, createSecureContext, getCACertificates, type SecureContext } from "node:tls"
@@ -9,37 +9,37 @@ import type { Target } from "../../AddressGuard.ts"
 import { isAddress } from "../guard/PublicAddress.ts"
 import { hostOf } from "../guard/WebhookUrl.ts"
 
-/** What connections have in common. */
+/** Options that all connections share. */
 export interface ConnectionOptions {
   readonly secureContext: SecureContext
-  /** How long it may wait for its next request. */
+  /** Milliseconds that an idle connection stays open. */
   readonly idleMillis: number
-  /** Bytes of an answer, whatever they are of. */
+  /** Bytes of a response, head included. */
   readonly answerBytesMax: number
-  /** Bytes of an answer's head. */
+  /** Bytes of a response head. */
   readonly headBytesMax: number
 }
 
-/** Trusts whom Node trusts, and these authorities besides. Made once: reading certificates is slow. */
+/** Creates a context that trusts Node's certificate authorities and these. Slow, so create it once. */
 export const makeSecureContext = (ca: ReadonlyArray<string>): SecureContext =>
   createSecureContext(ca.length === 0 ? {} : { ca: [...getCACertificates("default"), ...ca] })
 
-/** How far it came. */
+/** Stage of a connection. */
 type Stage = "connecting" | "securing" | "open"
 
-/** See the module. */
+/** A connection. */
 export interface Connection {
   readonly client: Dispatcher
   readonly stage: () => Stage
-  /** Whether a request to the target may go over it: same origin, and an address that is checked now. */
+  /** Returns whether the connection may serve the target: same origin, and an address that is checked now. */
   readonly fits: (target: Target) => boolean
-  /** Called when a request is written: its answer begins with the bytes that are read from now on. */
+  /** Marks the start of a request. Bytes read after it count as its response. */
   readonly expectAnswer: () => void
-  /** Closes it now. A request that is under way fails. */
+  /** Closes the connection immediately. A request in flight fails. */
   readonly destroy: () => void
 }
 
-/** A connection that opens with its first request, to an address of the target and to nothing else. */
+/** Creates a connection that opens on its first request, to one of the target's addresses only. */
 export const make = (
   target: Target,
   options: ConnectionOptions,
@@ -52,7 +52,7 @@ export const make = (
 
   const client = new Client(target.url.origin, {
     connect: (_, callback) => {
-      // Once closed it stays closed: where it may go was checked for this moment only.
+      // A closed connection is not reopened, because its addresses were checked for one request only.
       if (socket !== undefined) return callback(new Error("The connection is closed"), null)
       socket = open(target, options.secureContext)
       const opening = socket
@@ -63,11 +63,11 @@ export const make = (
         stage = "open"
         opening.off("error", fail)
         callback(null, opening)
-        // Counted here, since undici tells of bodies only, and not of announcements and extensions
-        // of chunks; behind undici's own listener, which has heard of a head among these bytes.
+        // Counted on the socket, because undici reports neither informational responses nor chunk
+        // extensions. Undici's listener runs first, so it has already reported a complete head.
         opening.on("readable", () => {
           if (opening.bytesRead - bytesBefore > options.answerBytesMax) {
-            opening.destroy(new Error("The answer is too long"))
+            opening.destroy(new Error("The response exceeds the limit of bytes"))
           }
         })
       })
@@ -77,7 +77,7 @@ export const make = (
     maxHeaderSize: options.headBytesMax,
     keepAliveTimeout: options.idleMillis,
     keepAliveMaxTimeout: options.idleMillis,
-    // The time limit is of the whole send, and kept outside.
+    // The caller limits the time of the whole send.
     headersTimeout: 0,
     bodyTimeout: 0
   })
@@ -85,7 +85,7 @@ export const make = (
   const connection: Connection = {
     client,
     stage: () => stage,
-    // One that is closing now is found out before anything is written.
+    // A connection that is closing fails before anything is written.
     fits: ({ addresses, url }) => url.origin === origin && addresses.includes(socket?.remoteAddress ?? ""),
     expectAnswer: () => {
       bytesBefore = socket?.bytesRead ?? 0
@@ -102,12 +102,12 @@ export const make = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** How long the next address of a host waits for this one. */
+/** Timeout of one address before the next one is tried. */
 const addressTimeoutMillis = 1_000
 
 /**
- * Of several addresses one after the other is tried. The certificate is checked against
- * the URL's host, anew for each connection: a session that is resumed skips that.
+ * Opens a socket. Tries the addresses in order. Checks the certificate against the URL's host
+ * for every connection: TLS sessions are not resumed, because resumption skips that check.
  */
 const open = ({ addresses, url }: Target, secureContext: SecureContext): Socket => {
   const host = hostOf(url)
@@ -125,11 +125,11 @@ const open = ({ addresses, url }: Target, secureContext: SecureContext): Socket 
       secureContext,
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
-      // Addresses have no place in SNI; Node compares the certificate with `host` then.
+      // SNI does not allow addresses. Without a server name, Node checks the certificate against `host`.
       ...(isAddress(host) ? {} : { servername: host })
     })
     : connectPlain({ ...options, port: Number(url.port || 80) })
-  // Whoever waits for the connection listens too; late errors have nobody.
+  // Late errors have no other listener and would end the process.
   return socket.on("error", ignore)
 }
 

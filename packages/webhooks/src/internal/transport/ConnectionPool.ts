@@ -1,25 +1,26 @@
-/** Connections that wait for their next request. */
+/** A pool of idle connections. */
 import type { Target } from "../../AddressGuard.ts"
 import * as Connection from "./Connection.ts"
 
-/** How many may wait, and what is said of each. */
+/** Options for the pool and its connections. */
 export interface PoolOptions extends Connection.ConnectionOptions {
-  /** Those that wait, of all receivers. */
+  /** Idle connections to all receivers. */
   readonly idleMax: number
 }
 
-/** See the module. */
+/** The pool. */
 export interface ConnectionPool {
-  /** One that waits, the last used first; `undefined`: none. */
+  /** Removes and returns the most recently used idle connection for the target, if there is one. */
   readonly take: (target: Target) => Connection.Connection | undefined
+  /** Creates a connection, which opens on its first request. */
   readonly open: (target: Target) => Connection.Connection
-  /** Keeps a connection for its next request; the one that waits longest makes room. */
+  /** Returns a connection to the pool. If the pool is full, the least recently used one is closed. */
   readonly give: (connection: Connection.Connection) => void
-  /** Closes all, those in use too. */
+  /** Closes all connections, including those in use. */
   readonly close: () => void
 }
 
-/** An empty pool. */
+/** Creates an empty pool. */
 export const make = (options: PoolOptions): ConnectionPool => {
   const all = new Set<Connection.Connection>()
   const idle: Array<Connection.Connection> = []
@@ -42,7 +43,7 @@ export const make = (options: PoolOptions): ConnectionPool => {
       return connection
     },
     give: (connection) => {
-      // It may have closed behind the answer, and nothing would take it out again.
+      // A connection that closed after the response would never leave the pool.
       if (!all.has(connection)) return
       idle.push(connection)
       if (idle.length > options.idleMax) idle[0]?.destroy()

@@ -1,24 +1,28 @@
-/** One request and its answer over one connection. */
+/** One request and its response over one connection. */
 import { Deferred, type Duration, Effect } from "effect"
 import type { TransportRequest } from "../../Transport.ts"
 import type { Connection } from "./Connection.ts"
 
 /**
- * How it ended. `complete`: the answer was read to its end. `cut`: its head was there, and
- * the rest was not waited for. `spent`: the connection was closed before anything was written.
+ * End of an exchange.
+ *
+ * - `complete`: the response was read to its end.
+ * - `cut`: the head was read, and the body took too long.
+ * - `spent`: the connection was closed before anything was written.
+ * - `connect`, `tls`, `protocol`: the exchange failed at this stage.
  */
 export type Ending = "complete" | "cut" | "spent" | "connect" | "tls" | "protocol"
 
-/** What is known of the answer before it ends. */
+/** The response while it arrives. */
 export interface Answer {
-  /** `null` until the head is there. */
+  /** HTTP status; `null` until the head is complete. */
   status: number | null
 }
 
 /**
- * Posts to the path of the URL. Redirects are answers like any other. The head says all;
- * what is behind it is read for so long, not unpacked, and only so that the connection can
- * be used again. The connection bounds the bytes of it all.
+ * Posts a request. Does not follow redirects. The status is known when the head is complete;
+ * the body is read for at most `bodyTimeout`, only so that the connection can be reused. The
+ * connection limits the bytes of the response.
  */
 export const exchange = (
   connection: Connection,
@@ -34,7 +38,7 @@ export const exchange = (
     const ended = Deferred.makeUnsafe<Ending>()
     const end = (ending: Effect.Effect<Ending>) => {
       Deferred.doneUnsafe(ended, ending)
-      // Not heard any more where the rest is waited for.
+      // Ignored if the exchange already waits for the body.
       resume(ending)
     }
     connection.client.dispatch({ method: "POST", path: url.pathname + url.search, headers, body }, {
@@ -46,17 +50,17 @@ export const exchange = (
         answered = true
       },
       onResponseStart: (controller, status) => {
-        // Those below 200 announce the answer.
+        // Informational responses precede the response.
         if (status < 200) {
           announcements++
-          if (announcements > announcementsMax) controller.abort(new Error("The answer is announced too often"))
+          if (announcements > announcementsMax) controller.abort(new Error("Too many informational responses"))
           return
         }
         answer.status = status
-        // Most answers come whole, and have ended before this; a time limit costs much of a send.
+        // Most responses have ended by now, which avoids the cost of a timer.
         queueMicrotask(() => resume(restOf(ended, bodyTimeout)))
       },
-      // Undici asks for one.
+      // Undici requires this handler.
       onResponseData: () => {},
       onResponseEnd: () => end(Effect.succeed("complete")),
       onResponseError: (_, error) => end(endingOf(error, connection, written, answered))
@@ -67,7 +71,7 @@ export const exchange = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Far more than any server has to say before it answers. */
+/** More informational responses than any server sends. */
 const announcementsMax = 16
 
 const restOf = (ended: Deferred.Deferred<Ending>, bodyTimeout: Duration.Input): Effect.Effect<Ending> =>
@@ -76,7 +80,7 @@ const restOf = (ended: Deferred.Deferred<Ending>, bodyTimeout: Duration.Input): 
     orElse: () => Effect.succeed("cut" as const)
   })
 
-/** A request that undici does not take is a defect of whoever made it. */
+/** Dies if undici rejects the request as invalid, which is a bug of the caller. */
 const endingOf = (
   error: NodeJS.ErrnoException,
   connection: Connection,
@@ -99,7 +103,7 @@ const beforeWriting = (connection: Connection): Ending => {
 }
 
 const afterWriting = (error: NodeJS.ErrnoException, answered: boolean): Ending => {
-  // TLS 1.3 refuses a client after the handshake.
+  // A TLS 1.3 server rejects a client after the handshake.
   if (error.code?.startsWith("ERR_SSL_") === true) return "tls"
   if (error.syscall !== undefined) return "connect"
   return error.code === "UND_ERR_SOCKET" && !answered ? "connect" : "protocol"
