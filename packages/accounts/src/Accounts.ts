@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const { keysCachedMax = 10_000, keysMax = 100, revocationWithin = "5 seconds", usesWrittenWithin = "10 seconds" } =
     options
   const store = yield* AccountStore
-  const { afterCommit, atomically } = yield* UnitOfWork.UnitOfWork
+  const { afterCommit, atomically, isOpen } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
   const cache = KeyCache.make({ maxAge: Duration.toNanosUnsafe(revocationWithin), entriesMax: keysCachedMax })
   const uses = yield* KeyUses.make({ store, writtenWithin: usesWrittenWithin, keysMax: keysCachedMax })
@@ -282,7 +282,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
       const keep = cache.startLoading(now)
       const owners = new Map((yield* store.findOwners([...missing])).map((owner) => [owner.hash, owner]))
       // What an open unit reads may be undone, so it is not remembered.
-      const isKept = !(yield* UnitOfWork.isOpen)
+      const isKept = !(yield* isOpen)
       for (const hash of missing) {
         const answer = KeyCache.answerOf(owners.get(hash))
         if (isKept) keep(hash, answer)
@@ -292,7 +292,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     return hashes.map((hash) => answers.get(hash) ?? KeyCache.answerOf(undefined))
   })
 
-  const lookUp = Folding.make({ name: "Accounts.lookUp", membersMax: 256, setsMax: 2, run: load })
+  const lookUp = yield* Folding.make({ name: "Accounts.lookUp", membersMax: 256, setsMax: 2, run: load })
 
   // No span and no generator: this runs for every request, and mostly answers from memory.
   const authenticate = (key: Redacted.Redacted) =>

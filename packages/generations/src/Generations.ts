@@ -163,15 +163,15 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const random = yield* SecureRandom.SecureRandom
   const store = yield* GenerationStore
   const inputsOf = yield* makeInputs({ imageBytesMax, imageRequestsMax })
-  const createOne = Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
-  const endOne = Folding.make({ name: "Generations.end", run: yield* makeEndAll })
+  const createOne = yield* Folding.make({ name: "Generations.create", run: yield* makeCreateAll })
+  const endOne = yield* Folding.make({ name: "Generations.end", run: yield* makeEndAll })
 
   const findAll = (ids: ReadonlyArray<GenerationId>) =>
     Effect.map(store.find(ids), (found) => {
       const byId = new Map(found.map((generation) => [generation.id, generation]))
       return ids.map((id) => Option.fromUndefinedOr(byId.get(id)))
     })
-  const find = Folding.make({ name: "Generations.find", membersMax: 256, setsMax: 4, run: findAll })
+  const find = yield* Folding.make({ name: "Generations.find", membersMax: 256, setsMax: 4, run: findAll })
 
   const get = Effect.fn("Generations.get")(function*(account: string, text: string) {
     const id = GenerationId.parse(text)

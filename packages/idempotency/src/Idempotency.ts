@@ -85,7 +85,7 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     return requests.map((request) => Claim.find(request, heldBySlot.get(Claim.slotText(Claim.slotOf(request)))))
   })
 
-  const find = Folding.make({ name: "Idempotency.find", membersMax: 256, setsMax: 4, run: findAll })
+  const find = yield* Folding.make({ name: "Idempotency.find", membersMax: 256, setsMax: 4, run: findAll })
 
   const claimAll = Effect.fn("Idempotency.claimAll")(
     function*(claims: ReadonlyArray<Claim.Claim>) {
@@ -104,7 +104,7 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     const latestFirst = claims.toSorted((a, b) => DateTime.Order(b.at, a.at))
     return Effect.as(store.extend(sorted(latestFirst.map(arrivingOf))), claims.map(() => undefined))
   }
-  const extendFolded = Folding.make({ name: "Idempotency.extend", run: extendAll })
+  const extendFolded = yield* Folding.make({ name: "Idempotency.extend", run: extendAll })
   const extend = Effect.fn("Idempotency.extend")((claim: Claim.Claim) =>
     claim.key._tag === "Implicit" ? Effect.asVoid(extendFolded(claim)) : Effect.void
   )

@@ -8,7 +8,7 @@
 import { Folding } from "@kinora/persistence"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { isOpen, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Audit from "./Audit.ts"
@@ -112,7 +112,7 @@ export const make = Effect.fnUntraced(function*(options: LedgerOptions = {}) {
   const refundLifetime = Duration.fromInputUnsafe(options.refundLifetime ?? Duration.days(30))
   const store = yield* LedgerStore
   const random = yield* SecureRandom.SecureRandom
-  const { atomically } = yield* UnitOfWork
+  const { atomically, isOpen } = yield* UnitOfWork
 
   const openBooks = Effect.fnUntraced(function*({ announced, at, lots = [], until = at }: Announcement) {
     if (!(yield* isOpen)) return yield* Effect.die(new Error("The ledger was opened outside a unit of work"))
@@ -183,11 +183,11 @@ export const make = Effect.fnUntraced(function*(options: LedgerOptions = {}) {
       return { charge: books.charge, refund: books.refund, grant: books.grant, save: save(books) }
     }),
 
-    charge: Folding.make({ ...fold, name: "Ledger.charge", run: chargeAll }),
+    charge: yield* Folding.make({ ...fold, name: "Ledger.charge", run: chargeAll }),
     chargeAll,
-    refund: Folding.make({ ...fold, name: "Ledger.refund", run: refundAll }),
+    refund: yield* Folding.make({ ...fold, name: "Ledger.refund", run: refundAll }),
     refundAll,
-    grant: Folding.make({ ...fold, name: "Ledger.grant", run: grantAll }),
+    grant: yield* Folding.make({ ...fold, name: "Ledger.grant", run: grantAll }),
     grantAll,
 
     expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {

@@ -1,55 +1,107 @@
 /**
- * Turns the calls that wait at the same moment into one set.
+ * Combines calls that wait at the same moment into one set.
  *
- * While one set is being worked on, the next one collects; an idle fold runs a
- * call at once, with no timer. So a commit that costs the same for one command
- * as for sixty-four is paid once for all who wait, and throughput grows with load.
+ * While one set runs, the next one collects. An idle fold runs a call immediately,
+ * without a timer. A commit costs the same for one command as for sixty-four, so
+ * throughput grows with load.
  */
-import { type Cause, Effect, Exit, Request, RequestResolver, Semaphore } from "effect"
+import { type Cause, Effect, Exit, Request, RequestResolver, type Result, Semaphore } from "effect"
 import { SqlError } from "effect/sql"
 import * as StorageError from "./StorageError.ts"
-import * as UnitOfWork from "./UnitOfWork.ts"
+import { UnitOfWork } from "./UnitOfWork.ts"
 
-/** How a fold works. */
+/** Options for `make` and `makeResult`. */
 export interface FoldingOptions<Command, A, E> {
   /** Name of the span around each set, `Module.operation`. */
   readonly name: string
-  /** At most this many commands in a set. Default 64. */
+  /** Maximum number of commands in a set. Default 64. */
   readonly membersMax?: number | undefined
-  /** Sets in work at the same time. Default 1. */
+  /** Maximum number of sets that run at the same time. Default 1. */
   readonly setsMax?: number | undefined
   /**
-   * Works on a set in one unit of work: one result per command, in their order.
-   * A refusal of one command is a result, so that it does not fail the others.
+   * Runs a set in one unit of work and returns one result per command, in order.
+   * Return a refusal as a result, so that it does not fail the other commands.
    */
   readonly run: (commands: ReadonlyArray<Command>) => Effect.Effect<ReadonlyArray<A>, E>
 }
 
 /**
- * A function that answers one command by folding it with others.
+ * Creates a function that runs one command by folding it with others.
  *
- * Inside an open unit of work the command is not folded, since it belongs to that
- * unit. When a set fails as a whole, its commands are run by themselves, each with
- * an outcome of its own. A caller that is interrupted leaves the set; once the set is
- * in work its command may still take effect, as with any request that was sent.
+ * A call inside a unit of work, or inside any transaction of the same client, is not
+ * folded: it runs in that transaction and is undone with it. If a set fails as a
+ * whole, each of its commands runs by itself with an outcome of its own, except after
+ * a lost connection. A caller that is interrupted leaves the set; if the set is
+ * running already, its command may still take effect, like any request that was sent.
  */
 export const make = <Command, A, E>(
   options: FoldingOptions<Command, A, E>
+): Effect.Effect<(command: Command) => Effect.Effect<A, E>, never, UnitOfWork> =>
+  Effect.map(UnitOfWork, (unitOfWork) => makeWith(unitOfWork, options))
+
+/** Creates a folded function like `make`, over the given unit of work. */
+export const makeWith = <Command, A, E>(
+  { isOpen }: UnitOfWork["Service"],
+  options: FoldingOptions<Command, A, E>
 ): (command: Command) => Effect.Effect<A, E> => {
-  const { membersMax = 64, name, setsMax = 1 } = options
-  const permits = Semaphore.makeUnsafe(setsMax)
-
-  /** An answer for each command. That they are too few or too many is a bug of `run`, found after its commit. */
-  const run = (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Exit.Exit<A>>, E> =>
-    Effect.map(Effect.suspend(() => options.run(commands)), (answers) => {
-      if (answers.length === commands.length) return answers.map((answer) => Exit.succeed(answer))
-      const mistake = new Error(`${name} answered ${answers.length} of ${commands.length} commands`)
-      return commands.map(() => Exit.die(mistake))
-    })
-
+  const run = runSet(options)
   const runOne = (command: Command) => Effect.flatMap(run([command]), ([answer]) => answer!)
+  const resolver = makeResolver(options, run, runOne)
+  return (command) =>
+    Effect.flatMap(
+      isOpen,
+      (open) => open ? runOne(command) : Effect.request(new Fold<Command, A, E>({ command }), resolver)
+    )
+}
 
-  const settle = (entries: ReadonlyArray<Request.Entry<Fold<Command, A, E>>>) =>
+/**
+ * Creates a folded function like `make`, from a `run` that returns a `Result` per
+ * command. The folded call fails with the refusal of its command. A refusal does not
+ * doom a unit of work that the call runs in.
+ */
+export const makeResult = <Command, A, Refusal, E>(
+  options: FoldingOptions<Command, Result.Result<A, Refusal>, E>
+): Effect.Effect<(command: Command) => Effect.Effect<A, Refusal | E>, never, UnitOfWork> =>
+  Effect.map(make(options), (call) => (command) => Effect.flatMap(call(command), Effect.fromResult))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+class Fold<Command, A, E> extends Request.Class<{ readonly command: Command }, A, E> {}
+
+type RunSet<Command, A, E> = (
+  commands: ReadonlyArray<Command>
+) => Effect.Effect<ReadonlyArray<Exit.Exit<A>>, E>
+
+/** Maximum number of commands of a failed set that run at the same time, each by itself. */
+const aloneMax = 8
+
+/** Runs a set. A wrong number of results is a bug of `run` that shows after its commit, so every command gets it. */
+const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): RunSet<Command, A, E> => (commands) =>
+  Effect.map(Effect.suspend(() => run(commands)), (answers) => {
+    if (answers.length === commands.length) return answers.map((answer) => Exit.succeed(answer))
+    const bug = new Error(`${name} returned ${answers.length} results for ${commands.length} commands`)
+    return commands.map(() => Exit.die(bug))
+  })
+
+const makeResolver = <Command, A, E>(
+  { membersMax = 64, name, setsMax = 1 }: FoldingOptions<Command, A, E>,
+  run: RunSet<Command, A, E>,
+  runOne: (command: Command) => Effect.Effect<A, E>
+): RequestResolver.RequestResolver<Fold<Command, A, E>> => {
+  const permits = Semaphore.makeUnsafe(setsMax)
+  type Entries = ReadonlyArray<Request.Entry<Fold<Command, A, E>>>
+
+  // Several at once, so that a command that waits for a lock does not delay the others.
+  const settleEach = (entries: Entries) =>
+    Effect.forEach(
+      entries,
+      (entry) => Effect.map(Effect.exit(runOne(entry.request.command)), (exit) => entry.completeUnsafe(exit)),
+      { concurrency: aloneMax, discard: true }
+    )
+
+  const settle = (entries: Entries) =>
     Effect.exit(run(entries.map((entry) => entry.request.command))).pipe(
       Effect.flatMap((exit) => {
         if (Exit.isSuccess(exit)) {
@@ -59,45 +111,21 @@ export const make = <Command, A, E>(
           ? settleEach(entries)
           : Effect.sync(() => entries.forEach((entry) => entry.completeUnsafe(Exit.failCause(exit.cause))))
       }),
-      // Without the stack of whoever came first: it says nothing of the others.
+      // Without the stack of the first caller, which would be wrong for the others.
       Effect.withSpan(name, { attributes: { members: entries.length } }, { captureStackTrace: false })
     )
 
-  /** Several at once, so that those who wait for a lock do not stop those who need not. */
-  const settleEach = (entries: ReadonlyArray<Request.Entry<Fold<Command, A, E>>>) =>
-    Effect.forEach(
-      entries,
-      (entry) => Effect.map(Effect.exit(runOne(entry.request.command)), (exit) => entry.completeUnsafe(exit)),
-      { concurrency: aloneMax, discard: true }
-    )
-
-  const resolver = RequestResolver.make<Fold<Command, A, E>>((entries) => permits.withPermits(1)(settle(entries)))
-    .pipe(
-      // Waits for a free permit without keeping it: the set stays open until then.
-      RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
-      RequestResolver.batchN(membersMax)
-    )
-
-  return (command) =>
-    Effect.flatMap(
-      UnitOfWork.isOpen,
-      (open) => open ? runOne(command) : Effect.request(new Fold<Command, A, E>({ command }), resolver)
-    )
+  return RequestResolver.make<Fold<Command, A, E>>((entries) => permits.withPermits(1)(settle(entries))).pipe(
+    // Waits for a free permit without taking it, so that the set stays open until it can run.
+    RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
+    RequestResolver.batchN(membersMax)
+  )
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-class Fold<Command, A, E> extends Request.Class<{ readonly command: Command }, A, E> {}
-
-/** Commands of a failed set that are run at the same time, each by itself. */
-const aloneMax = 8
-
 /**
- * Whether nothing of the failed set was applied. A lost connection leaves that
- * open, so its commands get the failure instead of a second run. A lock that was
- * not had in time may be one command's alone.
+ * Returns whether nothing of the failed set was applied. After a lost connection
+ * this is unknown, so its commands fail instead of running again. A lock timeout may
+ * be caused by one command only, so the others run again.
  */
 const wasUndone = (cause: Cause.Cause<unknown>): boolean => {
   const failure = StorageError.findInCause("Folding", cause)

@@ -1,97 +1,91 @@
 /**
- * The one seam through which packages share a transaction without knowing each
- * other.
+ * A transaction that several packages share without knowing each other.
  *
- * A use-case wraps the calls of several packages in `atomically`; each package
- * touches only its own tables, or its own memory cells. `layerSql` opens one SQL
- * transaction, `layerMemory` takes one lock and keeps an undo log.
+ * A use-case wraps the calls of several packages in `atomically`. Each package
+ * writes only its own tables, or its own memory maps. `layerSql` runs a unit as one
+ * SQL transaction, `layerMemory` as one lock with an undo log.
  *
- * Nothing slow belongs inside: a unit holds a connection and locks, and its body
- * may run again after a conflict.
+ * Keep slow work out of a unit: it holds a connection and locks, and its body may
+ * run again after a conflict.
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { makeMemoryMap } from "./internal/memoryMap.ts"
+import * as OpenUnit from "./internal/openUnit.ts"
 import * as StorageError from "./StorageError.ts"
 
-/** Runs several stores' writes as one. */
+export { UnitDoomed, UnitEnded } from "./internal/openUnit.ts"
+
+/** Runs the writes of several stores as one transaction. */
 export class UnitOfWork extends Context.Service<UnitOfWork, {
   /**
-   * Runs `effect` so that all its writes commit together or not at all: on
-   * failure, defect and interruption alike.
+   * Runs `effect` so that all its writes commit together or not at all: on failure,
+   * defect and interruption alike.
    *
-   * A nested call joins the open unit. One that fails dooms the whole unit, also
-   * when somebody recovers from the failure on the way: the outermost call then
-   * dies with `UnitDoomed`. What should go on after a refusal is a value.
+   * A nested call joins the open unit; concurrent nested calls run one after the
+   * other. A nested call that fails dooms the unit, also if its failure is recovered:
+   * the outermost call then dies with `UnitDoomed`. Return a refusal as a value if the
+   * unit should continue after it.
    *
-   * The outermost call runs its body again, up to `reruns` times, when the
-   * database reports a conflict (SQLSTATE 40001, 40P01). A lost connection is
-   * not repeated, since whether it committed is unknown.
+   * If the database reports a conflict (SQLSTATE 40001, 40P01), the outermost call
+   * runs its body again, up to `reruns` times. A unit whose connection was lost is not
+   * repeated, since it may have committed.
+   *
+   * Inside a transaction that the caller opened with `sql.withTransaction` on the same
+   * client, a unit is a savepoint: it commits with the caller's transaction, and a
+   * conflict fails with `StorageError`, since only the caller can repeat the whole.
    */
   readonly atomically: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | StorageError.StorageError, R>
 
   /**
-   * Runs `effect` once the open unit has committed, in the order of calls, and
-   * never if it rolls back; at once when no unit is open. It is lost when the
-   * process dies, so it may only wake somebody: what must happen is a row.
+   * Runs `effect` after the outermost unit or transaction has committed, in the order
+   * of calls. Runs it immediately if none is open, and never if it rolls back. The
+   * effect is lost if the process dies, so use it for wake-ups only; record what must
+   * happen in a row.
    */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
+
+  /** Returns whether the fiber is inside a unit, or inside a transaction of the same client. */
+  readonly isOpen: Effect.Effect<boolean>
 }>()("@kinora/persistence/UnitOfWork") {}
 
-/** A nested unit failed, and somebody recovered from it instead of ending the unit. */
-export class UnitDoomed extends Error {
-  override readonly name = "UnitDoomed"
-  constructor(cause: Cause.Cause<unknown>) {
-    super("A nested unit of work failed, so the whole unit was rolled back", { cause: Cause.squash(cause) })
-  }
-}
-
-/** Whether the calling fiber is inside a unit. */
-export const isOpen: Effect.Effect<boolean> = Effect.withFiber((fiber) =>
-  Effect.succeed(Context.get(fiber.context, OpenUnit) !== undefined)
-)
-
-/** What the layers of a unit of work can be told. */
+/** Options for `layerSqlWith`. */
 export interface UnitOfWorkOptions {
   /** How often a unit runs again after a conflict. Default 5. */
   readonly reruns?: number | undefined
 }
 
-/** Units over the transactions of the surrounding `SqlClient`. */
-export const layerSqlWith = (
-  { reruns = 5 }: UnitOfWorkOptions
-): Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> =>
+/** Provides units as transactions of the surrounding `SqlClient`. */
+export const layerSqlWith = ({ reruns = 5 }: UnitOfWorkOptions): Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> =>
   Layer.effect(
     UnitOfWork,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      // Every layer over one client has the same key, so that units of all its packages join.
+      const key = OpenUnit.makeKey(sql.transactionService.key)
 
-      const outermost = <A, E, R>(effect: Effect.Effect<A, E, R>, run: number): Effect.Effect<A, E, R> =>
-        runUnit(effect, (body) => sql.withTransaction(body)).pipe(
-          Effect.catchCause((cause): Effect.Effect<A, E, R> => {
-            const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
-            if (failure?.reason !== "conflict" || run >= reruns) {
-              return failure === undefined || Cause.hasInterruptsOnly(cause)
-                ? Effect.failCause(cause as Cause.Cause<E>)
-                : Effect.fail(failure as E)
-            }
-            return Effect.andThen(
-              backOff(run),
-              outermost(effect, run + 1)
-            )
-          })
-        )
+      const isInTransaction = Effect.withFiber((fiber) =>
+        Effect.succeed(Context.getOrUndefined(fiber.context, sql.transactionService) !== undefined)
+      )
 
       return UnitOfWork.of({
-        atomically: (effect) => joinOr(effect, (effect) => outermost(effect, 0)),
-        // The client keeps the services of the caller, whose unit is over by then.
-        afterCommit: (effect) => sql.afterCommit(Effect.provideService(effect, OpenUnit, undefined))
+        atomically: (effect) =>
+          joinOr(
+            key,
+            effect,
+            (effect) => Effect.flatMap(isInTransaction, (nested) => beginSql(sql, key, effect, nested ? 0 : reruns))
+          ),
+        // The client runs callbacks with the services of this fiber, and the unit has ended by then.
+        afterCommit: (effect) => sql.afterCommit(Effect.provideService(effect, key, undefined)),
+        // A unit is a transaction of the client.
+        isOpen: isInTransaction
       })
     })
   )
 
-/** `layerSqlWith` with its defaults. */
+/** Provides units as transactions of the surrounding `SqlClient`, with the default options. */
 export const layerSql: Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> = layerSqlWith({})
 
 /**
@@ -101,16 +95,16 @@ export const layerSql: Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> = lay
  */
 export class MemoryBackend extends Context.Service<MemoryBackend, {
   /**
-   * Runs `body` with no unit of another fiber in between. Inside a unit it
-   * belongs to the unit; outside it is one of its own.
+   * Runs `body` while no unit of another fiber is open. Inside a unit it belongs to
+   * that unit; outside, it commits by itself.
    */
   readonly access: <A>(body: () => A) => Effect.Effect<A>
 
-  /** A map whose writes are undone when the unit that made them rolls back. Use it inside `access` only. */
+  /** Creates a map whose writes are undone when their unit rolls back. Use it inside `access` only. */
   readonly makeMap: <K, V>() => MemoryMap<K, V>
 }>()("@kinora/persistence/UnitOfWork/MemoryBackend") {}
 
-/** A map with an undo log. Values are immutable: change one by setting another. Iterates in insertion order. */
+/** A map with an undo log. Values are immutable: `set` a new value instead of changing one. Iterates in insertion order. */
 export interface MemoryMap<K, V> {
   readonly get: (key: K) => V | undefined
   readonly has: (key: K) => boolean
@@ -120,10 +114,11 @@ export interface MemoryMap<K, V> {
   readonly size: () => number
 }
 
-/** Units in this process's memory: one at a time, with an undo log. */
+/** Provides units in the memory of this process: one at a time, with an undo log. */
 export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effectContext(Effect.sync(() => {
+  const key = OpenUnit.makeKey(`memory/${memories++}`)
   const lock = Semaphore.makeUnsafe(1)
-  // The lock lets one unit be open at a time, so one pair of logs serves all.
+  // The lock admits one unit at a time, so one pair of logs serves all.
   let undo: Array<() => void> | undefined
   let committed: Array<Effect.Effect<void>> = []
 
@@ -140,34 +135,39 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
         undo = undefined
         return exit
       }))
-      // Whoever waits can be interrupted; `withPermits` knows at every moment whether the lock is his.
+      // A fiber that waits for the lock can be interrupted; `withPermits` releases it in every case.
       return restore(lock.withPermits(1)(Effect.uninterruptible(unit))).pipe(
-        // Also when an interruption takes the value of a unit that has committed.
+        // Also if the interruption discards the value of a unit that has committed.
         Effect.onExit(() => Effect.forEach(callbacks, runCallback, { discard: true }))
       )
     })
 
-  // Looks and acts in one step: between two, a fiber may yield, and a unit begin.
+  // Tests and acts in one step: a fiber may yield between two, and a unit begin.
   const access = <A>(body: () => A): Effect.Effect<A> =>
-    Effect.suspend(() => undo === undefined ? Effect.succeed(body()) : joinOr(Effect.sync(body), lock.withPermits(1)))
+    Effect.suspend(() =>
+      undo === undefined
+        ? Effect.succeed(body())
+        : joinOr(key, Effect.sync(body), lock.withPermits(1))
+    )
+
+  const isOpen = Effect.withFiber((fiber) => Effect.succeed(Context.get(fiber.context, key) !== undefined))
 
   return Context.make(
     UnitOfWork,
     UnitOfWork.of({
-      atomically: (effect) => joinOr(effect, (effect) => runUnit(effect, transaction)),
+      atomically: (effect) => joinOr(key, effect, (effect) => OpenUnit.begin(key, effect, transaction)),
       afterCommit: (effect) =>
-        Effect.flatMap(isOpen, (open) => open ? Effect.sync(() => void committed.push(effect)) : effect)
+        Effect.flatMap(
+          isOpen,
+          (open) =>
+            open ? Effect.sync(() => void committed.push(Effect.provideService(effect, key, undefined))) : effect
+        ),
+      isOpen
     })
   ).pipe(
     Context.add(
       MemoryBackend,
-      MemoryBackend.of({
-        access,
-        makeMap: <K, V>() =>
-          makeMap<K, V>((revert) => {
-            undo?.push(revert)
-          })
-      })
+      MemoryBackend.of({ access, makeMap: () => makeMemoryMap((revert) => undo?.push(revert)) })
     )
   )
 }))
@@ -176,46 +176,43 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
 // internal
 // -----------------------------------------------------------------------------
 
-/** The unit that the fiber is in. `doomed` is why it can only roll back. */
-interface Unit {
-  doomed: Cause.Cause<unknown> | undefined
-}
+/** Tells memories apart: several can be open in one process. */
+let memories = 0
 
-const OpenUnit = Context.Reference<Unit | undefined>("@kinora/persistence/UnitOfWork/OpenUnit", {
-  defaultValue: () => undefined
-})
-
-/** Joins the open unit, dooming it if `effect` fails, or starts one by `outermost`. */
+/** Joins the unit that is open in this fiber, or runs `outermost`. */
 const joinOr = <A, E, R>(
+  key: OpenUnit.UnitKey,
   effect: Effect.Effect<A, E, R>,
   outermost: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
   Effect.withFiber((fiber) => {
-    const unit = Context.get(fiber.context, OpenUnit)
-    return unit === undefined ? outermost(effect) : Effect.onExit(effect, (exit) =>
-      Effect.sync(() => {
-        if (Exit.isFailure(exit)) unit.doomed ??= exit.cause
-      }))
-  }) as Effect.Effect<A, Exclude<E, SqlError.SqlError>, R>
+    const unit = Context.get(fiber.context, key)
+    return unit === undefined ? outermost(effect) : OpenUnit.join(key, unit, effect)
+  }) as Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> // `outermost` translates it; a joined unit fails as a whole
 
-/** Runs the body in `transaction` with a fresh unit, and rolls back a doomed one. */
-const runUnit = <A, E, R, TransactionError>(
+/** Runs a unit as a transaction, or as a savepoint of the open one, and again after a conflict. */
+const beginSql = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  key: OpenUnit.UnitKey,
   effect: Effect.Effect<A, E, R>,
-  transaction: (body: Effect.Effect<A, E, R>) => Effect.Effect<A, TransactionError, R>
-): Effect.Effect<A, TransactionError, R> =>
-  Effect.suspend(() => {
-    const unit: Unit = { doomed: undefined }
-    return transaction(
-      Effect.flatMap(
-        Effect.provideService(effect, OpenUnit, unit),
-        (value) => unit.doomed === undefined ? Effect.succeed(value) : Effect.die(new UnitDoomed(unit.doomed))
-      )
-    )
-  })
+  reruns: number,
+  run = 0
+): Effect.Effect<A, E, R> =>
+  OpenUnit.begin(key, effect, (body) => sql.withTransaction(body)).pipe(
+    Effect.catchCause((cause): Effect.Effect<A, E, R> => {
+      const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
+      if (failure?.reason !== "conflict" || run >= reruns) {
+        return failure === undefined || Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause as Cause.Cause<E>)
+          : Effect.fail(failure as E)
+      }
+      return Effect.andThen(backOff(run), beginSql(sql, key, effect, reruns, run + 1))
+    })
+  )
 
 /**
- * Doubles from 4 ms, spread by half, so that the parties of a conflict do not meet
- * again. In real time: the database does not know of a test's clock.
+ * Waits 4 ms, doubled with each run and spread by half, so that the parties of a
+ * conflict do not meet again. Uses real time, since the database has no test clock.
  */
 const backOff = (run: number) =>
   Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => Effect.sleep(Duration.millis(4 * 2 ** run * spread))).pipe(
@@ -224,29 +221,3 @@ const backOff = (run: number) =>
 
 const runCallback = (callback: Effect.Effect<void>) =>
   Effect.catchCause(callback, (cause) => Effect.logError("A callback after a commit died", cause))
-
-const makeMap = <K, V>(log: (revert: () => void) => void): MemoryMap<K, V> => {
-  const map = new Map<K, V>()
-  const logOld = (key: K) => {
-    if (map.has(key)) {
-      const old = map.get(key) as V
-      log(() => map.set(key, old))
-    } else {
-      log(() => map.delete(key))
-    }
-  }
-  return {
-    get: (key) => map.get(key),
-    has: (key) => map.has(key),
-    set: (key, value) => {
-      logOld(key)
-      map.set(key, value)
-    },
-    delete: (key) => {
-      logOld(key)
-      map.delete(key)
-    },
-    values: () => map.values(),
-    size: () => map.size
-  }
-}

@@ -1,16 +1,23 @@
 import { assert, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Scheduler, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Result, Scheduler, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import { StorageError } from "../src/StorageError.ts"
 import { layerMemory, UnitOfWork } from "../src/UnitOfWork.ts"
 
+/** A unit of work in which no fiber is. */
+const notOpen: UnitOfWork["Service"] = {
+  atomically: () => Effect.die("not used by folds"),
+  afterCommit: () => Effect.void,
+  isOpen: Effect.succeed(false)
+}
+
 /** A fold whose sets wait for the test, and which remembers them. */
-const makeGated = Effect.fnUntraced(function*(membersMax: number) {
+const makeGated = Effect.fnUntraced(function*(membersMax: number, unitOfWork = notOpen) {
   const sets: Array<ReadonlyArray<number>> = []
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
-  const call = Folding.make<number, number, StorageError>({
+  const call = Folding.makeWith<number, number, StorageError>(unitOfWork, {
     name: "test",
     membersMax,
     run: (commands) => {
@@ -80,7 +87,7 @@ it.effect("runs the commands one by one when the set failed as a whole", () =>
   Effect.gen(function*() {
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
-    const call = Folding.make<number, number, StorageError>({
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
       name: "test",
       run: (commands) =>
         Deferred.succeed(started, undefined).pipe(
@@ -103,7 +110,7 @@ it.effect("does not run a set again whose outcome is unknown", () =>
     let runs = 0
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
-    const call = Folding.make<number, number, StorageError>({
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
       name: "test",
       run: (commands) => {
         runs++
@@ -128,7 +135,7 @@ it.effect("runs a set's commands by themselves when one of them had to wait for 
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
     const blocked = yield* Deferred.make<void>()
-    const call = Folding.make<number, number, StorageError>({
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
       name: "test",
       run: (commands) => {
         if (commands[0] === 1) {
@@ -157,7 +164,7 @@ it.effect("does not run a set again that was answered with the wrong number of r
     const sets: Array<ReadonlyArray<number>> = []
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
-    const call = Folding.make<number, number, never>({
+    const call = Folding.makeWith<number, number, never>(notOpen, {
       name: "test",
       run: (commands) => {
         sets.push(commands)
@@ -171,7 +178,7 @@ it.effect("does not run a set again that was answered with the wrong number of r
     yield* Deferred.succeed(gate, undefined)
     assert.strictEqual(yield* Fiber.join(first), 1)
     for (const exit of yield* Effect.forEach(others, Fiber.join)) {
-      assert.include(String(exit), "test answered 1 of 2 commands")
+      assert.include(String(exit), "test returned 1 results for 2 commands")
     }
     assert.deepStrictEqual(sets, [[1], [2, 3]])
   }))
@@ -187,7 +194,7 @@ it.effect.prop(
     Effect.gen(function*() {
       const applied: Array<number> = []
       let working = 0
-      const call = Folding.make<{ readonly n: number; readonly does: Does }, number, StorageError>({
+      const call = Folding.makeWith<{ readonly n: number; readonly does: Does }, number, StorageError>(notOpen, {
         name: "test",
         membersMax,
         setsMax,
@@ -240,9 +247,22 @@ it.effect("lets the others of a set go on when one caller is interrupted", () =>
 
 it.effect("runs a command of an open unit in that unit", () =>
   Effect.gen(function*() {
-    const { atomically } = yield* UnitOfWork
-    const { call, open, sets } = yield* makeGated(64)
+    const unitOfWork = yield* UnitOfWork
+    const { call, open, sets } = yield* makeGated(64, unitOfWork)
     yield* open
-    yield* atomically(Effect.forEach([1, 2], call, { concurrency: 2 }))
+    yield* unitOfWork.atomically(Effect.forEach([1, 2], call, { concurrency: 2 }))
     assert.deepStrictEqual(sets, [[1], [2]])
+  }).pipe(Effect.provide(layerMemory)))
+
+it.effect("fails a call with the refusal of its command, and leaves the unit open", () =>
+  Effect.gen(function*() {
+    const { atomically } = yield* UnitOfWork
+    const call = yield* Folding.makeResult({
+      name: "test",
+      run: (commands: ReadonlyArray<number>) =>
+        atomically(Effect.succeed(commands.map((n) => n > 1 ? Result.fail("too large" as const) : Result.succeed(n))))
+    })
+    assert.strictEqual(yield* call(1), 1)
+    assert.strictEqual(yield* Effect.flip(call(2)), "too large")
+    assert.strictEqual(yield* atomically(Effect.catch(call(2), Effect.succeed)), "too large")
   }).pipe(Effect.provide(layerMemory)))

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Data, Deferred, Effect, Exit, Fiber, type Layer } from "effect"
-import { isOpen, UnitDoomed, UnitOfWork } from "../src/UnitOfWork.ts"
+import { UnitDoomed, UnitEnded, UnitOfWork } from "../src/UnitOfWork.ts"
 import { Cells } from "./Cells.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
@@ -140,10 +140,47 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         assert.strictEqual(yield* get("race"), 100)
       }))
 
-    it.effect("knows whether it is inside a unit", () =>
+    it.effect("runs concurrent nested units one after the other, so that they lose no update", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const increment = atomically(Effect.gen(function*() {
+          const value = (yield* get("nested-race")) ?? 0
+          yield* Effect.yieldNow
+          // A unit inside a nested one does not wait for the one that it is in.
+          yield* atomically(put("nested-race", value + 1))
+        }))
+        yield* atomically(Effect.replicateEffect(increment, 20, { concurrency: "unbounded", discard: true }))
+        assert.strictEqual(yield* get("nested-race"), 20)
+      }))
+
+    it.effect("dies when a fiber that outlives a unit joins it", () =>
+      Effect.gen(function*() {
+        const { atomically } = yield* UnitOfWork
+        const { get, put } = yield* Cells
+        const ended = yield* Deferred.make<void>()
+        const late = yield* atomically(
+          Deferred.await(ended).pipe(
+            Effect.andThen(atomically(put("late", 1))),
+            Effect.exit,
+            Effect.forkDetach({ startImmediately: true })
+          )
+        )
+        yield* Deferred.succeed(ended, undefined)
+        const exit = yield* Fiber.join(late)
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof UnitEnded)
+        assert.isUndefined(yield* get("late"))
+      }))
+
+    it.effect("returns whether the fiber is inside a unit", () =>
+      Effect.gen(function*() {
+        const { afterCommit, atomically, isOpen } = yield* UnitOfWork
         assert.isFalse(yield* isOpen)
         assert.isTrue(yield* atomically(isOpen))
+        let openAfterCommit: boolean | undefined
+        yield* atomically(afterCommit(Effect.map(isOpen, (open) => {
+          openAfterCommit = open
+        })))
+        assert.isFalse(openAfterCommit)
       }))
   })

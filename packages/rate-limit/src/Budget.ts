@@ -7,6 +7,7 @@
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, Data, DateTime, Effect, Layer } from "effect"
 import * as Counter from "./Counter.ts"
 import { takeAll } from "./internal/take.ts"
@@ -65,13 +66,13 @@ export class Budget extends Context.Service<Budget, {
 const make = Effect.gen(function*() {
   const store = yield* RateLimitStore
 
-  const takeFolded = Folding.make({
+  const takeFolded = yield* Folding.make({
     name: "Budget.reserve",
     membersMax: 1024,
     run: (takes: ReadonlyArray<Counter.Take>) => takeAll(store, "day", takes)
   })
 
-  const settleFolded = Folding.make({
+  const settleFolded = yield* Folding.make({
     name: "Budget.settle",
     membersMax: 1024,
     run: (amounts: ReadonlyArray<Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
@@ -109,7 +110,7 @@ const make = Effect.gen(function*() {
 })
 
 /** Budgets over the surrounding store. */
-export const layer: Layer.Layer<Budget, never, RateLimitStore> = Layer.effect(Budget, make)
+export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = Layer.effect(Budget, make)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -7,6 +7,7 @@
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, Duration, Effect, Layer, Scope, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type * as Lease from "./Lease.ts"
@@ -73,7 +74,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     return renewing ? Effect.andThen(Effect.andThen(Effect.sleep(renewEvery), renew), renewWhileHeld) : Effect.void
   })
 
-  const acquireFolded = Folding.make({
+  const acquireFolded = yield* Folding.make({
     name: "Places.acquire",
     membersMax: 256,
     run: Effect.fnUntraced(function*(requests: ReadonlyArray<PlaceRequest>) {
@@ -86,7 +87,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     })
   })
 
-  const releaseFolded = Folding.make({
+  const releaseFolded = yield* Folding.make({
     name: "Places.release",
     membersMax: 256,
     run: (ids: ReadonlyArray<string>) => Effect.as(writing.withPermits(1)(store.release(ids)), ids)
@@ -126,7 +127,8 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
 /** Places with these options. */
 export const layerWith = (
   options: PlacesOptions
-): Layer.Layer<Places, never, RateLimitStore | SecureRandom.SecureRandom> => Layer.effect(Places, make(options))
+): Layer.Layer<Places, never, RateLimitStore | SecureRandom.SecureRandom | UnitOfWork> =>
+  Layer.effect(Places, make(options))
 
 /** `layerWith` with its defaults. */
-export const layer: Layer.Layer<Places, never, RateLimitStore | SecureRandom.SecureRandom> = layerWith({})
+export const layer: Layer.Layer<Places, never, RateLimitStore | SecureRandom.SecureRandom | UnitOfWork> = layerWith({})

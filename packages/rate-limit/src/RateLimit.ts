@@ -7,7 +7,7 @@
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import * as Counter from "./Counter.ts"
 import { takeAll } from "./internal/take.ts"
@@ -65,15 +65,16 @@ export interface RateLimitOptions {
 
 const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4096 }: RateLimitOptions) {
   const store = yield* RateLimitStore
+  const { isOpen } = yield* UnitOfWork
   const full = makeFullKeys(fullKeysMax)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
     const answers = yield* takeAll(store, "minute", takes)
     // What an open unit has counted may yet be undone.
-    if (!(yield* UnitOfWork.isOpen)) answers.forEach((answer, index) => full.remember(takes[index]!, answer.used))
+    if (!(yield* isOpen)) answers.forEach((answer, index) => full.remember(takes[index]!, answer.used))
     return answers
   })
-  const takeFolded = Folding.make({ name: "RateLimit.hit", membersMax, run: take })
+  const takeFolded = yield* Folding.make({ name: "RateLimit.hit", membersMax, run: take })
 
   const read = Effect.fnUntraced(function*(slots: ReadonlyArray<Counter.Slot>) {
     const distinct = new Map(slots.map((slot) => [Counter.slotText(slot), slot]))
@@ -81,7 +82,7 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 40
     const usedBySlot = new Map(counters.map((counter) => [Counter.slotText(counter), counter.used]))
     return slots.map((slot) => usedBySlot.get(Counter.slotText(slot)) ?? 0)
   })
-  const readFolded = Folding.make({ name: "RateLimit.peek", membersMax, run: read })
+  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
 
   // Not traced one by one: every request hits, and a span costs twice what the rest
   // of a hit does. The sets are traced, with the number of their members.
@@ -114,11 +115,11 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 40
 })
 
 /** Limits with these options. */
-export const layerWith = (options: RateLimitOptions): Layer.Layer<RateLimit, never, RateLimitStore> =>
+export const layerWith = (options: RateLimitOptions): Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =>
   Layer.effect(RateLimit, make(options))
 
 /** `layerWith` with its defaults. */
-export const layer: Layer.Layer<RateLimit, never, RateLimitStore> = layerWith({})
+export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> = layerWith({})
 
 // -----------------------------------------------------------------------------
 // internal

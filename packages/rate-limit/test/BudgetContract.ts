@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import type { UnitOfWork } from "@kinora/persistence"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, layer as layerBudget, type Reserved } from "../src/Budget.ts"
@@ -8,7 +9,7 @@ const gibibyte = 2 ** 30
 const day = 86_400_000
 
 /** What every backend of `Budget` promises. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) =>
+export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerBudget.pipe(Layer.provideMerge(backend)))(`Budget (${name})`, (it) => {
     it.effect("never exceeds the day's limit, whoever asks, and reserves all of an amount or nothing", () =>
       Effect.gen(function*() {

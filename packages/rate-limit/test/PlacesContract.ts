@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import type { UnitOfWork } from "@kinora/persistence"
 import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -6,7 +7,7 @@ import { layer as layerPlaces, Places } from "../src/Places.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 
 /** What every backend of `Places` promises. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore, E>) =>
+export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(
     layerPlaces.pipe(Layer.provideMerge(backend), Layer.provideMerge(SecureRandom.layerWebCrypto))
   )(`Places (${name})`, (it) => {

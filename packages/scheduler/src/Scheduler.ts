@@ -8,7 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { isOpen, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
 import {
@@ -147,7 +147,7 @@ export interface SchedulerOptions {
 
 /** A scheduler over a store. */
 export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
-  const { afterCommit, atomically } = yield* UnitOfWork
+  const { afterCommit, atomically, isOpen } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const wakeup = yield* Wakeup
   const defaults: EnqueueDefaults = { attemptsMax, waitingMax }
@@ -197,7 +197,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
       return results
     }, atomically)
 
-  const enqueueFolded = Folding.make({
+  const enqueueFolded = yield* Folding.make({
     name: "Scheduler.enqueue",
     run: decideAll(
       (commands: ReadonlyArray<Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
@@ -205,7 +205,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     )
   })
 
-  const cancelFolded = Folding.make({
+  const cancelFolded = yield* Folding.make({
     name: "Scheduler.cancel",
     // A job never changes its lane, so where it is can be asked before the lane is locked.
     run: decideAll(
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     )
   })
 
-  const settleFolded = Folding.make({
+  const settleFolded = yield* Folding.make({
     name: "Scheduler.settle",
     run: decideAll(
       (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
@@ -222,7 +222,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
     )
   })
 
-  const checkpointFolded = Folding.make({
+  const checkpointFolded = yield* Folding.make({
     name: "Scheduler.checkpoint",
     run: Effect.fnUntraced(function*(commands: ReadonlyArray<Lease & { readonly checkpoint: Schema.Json }>) {
       // Of one job only the newest epoch can hold, and of its checkpoints the last counts.

@@ -56,7 +56,8 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
   const aThird = Duration.divideUnsafe(Duration.fromInputUnsafe(lease), 3)
   const { heartbeatInterval = aThird, rescueInterval = aThird } = options
   const scheduler = yield* Scheduler
-  const { atomically } = yield* UnitOfWork
+  const unitOfWork = yield* UnitOfWork
+  const { atomically } = unitOfWork
   const wakeup = yield* (yield* Wakeup).subscribe
 
   const running = RunningJobs.make(concurrency)
@@ -71,7 +72,7 @@ export const make = Effect.fnUntraced(function*(options: WorkerOptions) {
   const run = new Map(options.handlers.map((handler) => [
     handler.kind,
     handler.prepare((name, settle = settleOnly(scheduler)) =>
-      Folding.make({
+      Folding.makeWith(unitOfWork, {
         name,
         membersMax: settledMax,
         run: (settlements) => Effect.as(atomically(settle(settlements)), settlements.map(() => undefined))

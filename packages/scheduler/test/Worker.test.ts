@@ -114,9 +114,10 @@ layer(memory)("Worker", (it) => {
     Effect.gen(function*() {
       const told: Array<[ids: ReadonlyArray<string>, inUnit: boolean]> = []
       const gate = yield* makeGate
+      const unitOfWork = yield* UnitOfWork.UnitOfWork
       const { job, scheduler, settled } = yield* start(gate.run, {
         claimed: (jobs) =>
-          Effect.map(UnitOfWork.isOpen, (open) => {
+          Effect.map(unitOfWork.isOpen, (open) => {
             told.push([ids(jobs), open])
           })
       })

@@ -22,7 +22,7 @@ export interface Settlements {
 /** Creates the settlements of a worker. Concurrent calls of `settle` share one statement. */
 export const make = Effect.gen(function*() {
   const store = yield* WebhookStore
-  const settle = Folding.make({
+  const settle = yield* Folding.make({
     name: "DeliveryWorker.settle",
     membersMax: settledMax,
     run: (settlements: ReadonlyArray<Settlement>) =>

@@ -1,0 +1,154 @@
+/**
+ * Sets of rows in SQL statements, and the rows that a statement returns.
+ *
+ * A set is passed as one array parameter per column, so the text of a statement is
+ * the same for one row as for a thousand. The types, nulls and 64-bit numbers of the
+ * arrays are encoded here.
+ *
+ *     sql`INSERT INTO ledger_entry ${Rows.unnest(entries, {
+ *       transaction_id: ["uuid", (entry) => entry.transaction],
+ *       amount: ["int8", (entry) => entry.amount],
+ *       reverses: ["uuid?", (entry) => entry.reverses]
+ *     })}`
+ */
+import { DateTime, Effect, Schema } from "effect"
+import { Statement } from "effect/sql"
+
+/** The values of each column type, as a row holds them. */
+interface ColumnValues {
+  readonly boolean: boolean
+  readonly bytea: Uint8Array
+  /** `YYYY-MM-DD`. */
+  readonly date: string
+  readonly int4: number
+  readonly int8: number | bigint
+  readonly json: Schema.Json
+  readonly jsonb: Schema.Json
+  readonly text: string
+  readonly timestamptz: DateTime.DateTime
+  readonly uuid: string
+}
+
+/** A type of column whose values are never null. */
+export type ColumnType = keyof ColumnValues
+
+/** A type of column, and how to read its value from a row. A `?` after the type allows `null` and `undefined`. */
+export type Column<Row> = {
+  readonly [Type in ColumnType]:
+    | readonly [type: Type, value: (row: Row) => ColumnValues[Type]]
+    | readonly [type: `${Type}?`, value: (row: Row) => ColumnValues[Type] | null | undefined]
+}[ColumnType]
+
+/** The columns of a set by their names in the statement, in order. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>
+
+/**
+ * Returns the columns and rows of an `INSERT INTO table`:
+ * `("a", "b") SELECT "a", "b" FROM unnest($1::uuid[], $2::int8[]) AS "new" ("a", "b")`.
+ */
+export const unnest = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): Statement.Fragment => {
+  const names = namesOf(Object.keys(columns))
+  return Statement.fragment([
+    Statement.literal(`(${names}) SELECT ${selectedOf(columns)} FROM `),
+    ...unnested(rows, columns),
+    Statement.literal(` AS "new" (${names})`)
+  ])
+}
+
+/** Options for `table`. */
+export interface TableOptions {
+  /** Name of an additional `int8` column that counts the rows from 1, in their order. */
+  readonly place?: string | undefined
+}
+
+/**
+ * Returns a table of the rows for `FROM`, `JOIN` and `USING`:
+ * `unnest($1::uuid[], $2::int8[]) AS "alias" ("a", "b")`.
+ */
+export const table = <Row>(
+  alias: string,
+  rows: ReadonlyArray<Row>,
+  columns: Columns<Row>,
+  { place }: TableOptions = {}
+): Statement.Fragment => {
+  const ordinality = place === undefined ? "" : " WITH ORDINALITY"
+  const names = namesOf([...Object.keys(columns), ...(place === undefined ? [] : [place])])
+  if (!Object.values(columns).some(([type]) => isJson(type))) {
+    return Statement.fragment([
+      ...unnested(rows, columns),
+      Statement.literal(`${ordinality} AS "${alias}" (${names})`)
+    ])
+  }
+  const selected = place === undefined ? selectedOf(columns) : `${selectedOf(columns)}, "${place}"`
+  return Statement.fragment([
+    Statement.literal(`(SELECT ${selected} FROM `),
+    ...unnested(rows, columns),
+    Statement.literal(`${ordinality} AS "raw" (${names})) AS "${alias}"`)
+  ])
+}
+
+/** Returns an array parameter such as `$1::uuid[]`, for `= ANY(...)`, `<> ALL(...)` and `IN (SELECT unnest(...))`. */
+export const array = <Type extends ColumnType>(
+  type: Type,
+  values: ReadonlyArray<ColumnValues[Type]>
+): Statement.Fragment => Statement.fragment(arrayOf(type, values))
+
+/**
+ * Decodes the rows that a statement returns, all of them with one schema. A row that
+ * does not decode fails with `SchemaError`, which `StorageError.mapSql` turns into a
+ * defect, since it means that the table is corrupt.
+ */
+export const decodeAll = <Row extends Schema.Codec<unknown, unknown>>(
+  row: Row
+): <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+) => Effect.Effect<ReadonlyArray<Row["Type"]>, E | Schema.SchemaError, R> => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array<Row>(row))
+  return (statement) => Effect.flatMap(statement, decode)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Quoted, so that no name is a keyword and none is folded to lower case. */
+const namesOf = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ")
+
+/** Arrays of JSON are passed as text, since an array parameter of objects has no type. */
+const selectedOf = (columns: Readonly<Record<string, readonly [type: string, value: unknown]>>): string =>
+  Object.entries(columns)
+    .map(([name, [type]]) => isJson(type) ? `"${name}"::${plain(type)} AS "${name}"` : `"${name}"`)
+    .join(", ")
+
+const unnested = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): ReadonlyArray<Statement.Segment> => [
+  Statement.literal("unnest("),
+  ...Object.values(columns).flatMap(([type, value], index) => [
+    ...(index === 0 ? [] : [Statement.literal(", ")]),
+    ...arrayOf(type, rows.map((row): unknown => value(row)))
+  ]),
+  Statement.literal(")")
+]
+
+const arrayOf = (type: string, values: ReadonlyArray<unknown>): ReadonlyArray<Statement.Segment> => [
+  Statement.parameter(parameterOf(values.map((value) => encode(type, value)))),
+  Statement.literal(`::${isJson(type) ? "text" : plain(type)}[]`)
+]
+
+/** The driver infers an array's type from its values, so an array of nulls is sent as text. */
+const parameterOf = (values: ReadonlyArray<unknown>): unknown =>
+  values.length > 0 && values.every((value) => value === null) ? `{${values.map(() => "NULL").join(",")}}` : values
+
+const encode = (type: string, value: unknown): unknown => {
+  // The null of a column that is not nullable is a JSON null.
+  if (value === undefined || (value === null && isNullable(type))) return null
+  if (isJson(type)) return JSON.stringify(value)
+  // An array of small and large numbers has to be of one type.
+  if (typeof value === "number" && plain(type) === "int8") return BigInt(value)
+  return DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
+}
+
+const isJson = (type: string): boolean => plain(type).startsWith("json")
+
+const isNullable = (type: string): boolean => type.endsWith("?")
+
+const plain = (type: string): string => isNullable(type) ? type.slice(0, -1) : type
