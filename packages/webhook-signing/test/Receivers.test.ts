@@ -1,6 +1,5 @@
 /** The example receivers, each in its real framework and over a real socket. */
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
-import { serve } from "@hono/node-server"
 import type { Express } from "express"
 import fastify from "fastify"
 import { once } from "node:events"
@@ -12,6 +11,7 @@ import * as onHono from "../example/hono.ts"
 import * as onNext from "../example/next.ts"
 import * as onNode from "../example/node.ts"
 import { Signature, type Webhook } from "../src/index.ts"
+import { serve } from "./hono.ts"
 import { body, event, otherSecret, secret } from "./Scene.ts"
 
 type Keep = (event: Webhook.Event) => Promise<void>

@@ -1,5 +1,4 @@
 import { assert, it, onTestFinished } from "@effect/vitest"
-import { serve } from "@hono/node-server"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import type { Server } from "node:http"
@@ -7,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import { Stripe } from "stripe"
 import { issue, type OrderEvent, receive, send } from "../example/orders.ts"
 import { Signature } from "../src/index.ts"
+import { serve } from "./hono.ts"
 
 /** A customer's server, what it keeps, and what it logs. */
 const open = async (secrets: ReadonlyArray<string | undefined>) => {

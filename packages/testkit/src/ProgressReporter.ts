@@ -1,0 +1,34 @@
+/** A reporter for long runs: one line per finished test file. */
+import { DefaultReporter, type TestModule, type TestSpecification } from "vitest/node"
+
+/**
+ * Vitest's default reporter, except that every test file that passes prints exactly one line with its place in the
+ * run, its tests and its duration, also without a terminal. Failures and the summary are printed as usual.
+ */
+export class ProgressReporter extends DefaultReporter {
+  #files = 0
+  #finished = 0
+
+  override onTestRunStart(specifications: ReadonlyArray<TestSpecification>): void {
+    this.#files = specifications.length
+    this.#finished = 0
+    super.onTestRunStart(specifications)
+  }
+
+  override onTestModuleEnd(testModule: TestModule): void {
+    this.#finished += 1
+    super.onTestModuleEnd(testModule)
+  }
+
+  protected override printTestModule(testModule: TestModule): void {
+    if (testModule.state() === "failed") {
+      super.printTestModule(testModule)
+      return
+    }
+    const { collectDuration, duration, setupDuration } = testModule.diagnostic()
+    const seconds = ((collectDuration + duration + setupDuration) / 1000).toFixed(1)
+    const tests = [...testModule.children.allTests()].length
+    const place = `[${String(this.#finished).padStart(String(this.#files).length)}/${this.#files}]`
+    this.log(`${place} ${seconds.padStart(6)} s  ${this.relative(testModule.moduleId)} (${tests} tests)`)
+  }
+}
