@@ -1,67 +1,54 @@
 /**
- * Wakes those who wait for a generation to change. A hint only: who waits reads the
- * generation again, and also does so from time to time without a hint.
+ * Notifications that generations changed.
+ *
+ * A notification is a hint. Waiting calls read the generation again when they get one,
+ * and also at a fixed interval, so a lost notification delays them and breaks nothing.
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 import type { GenerationId } from "./Generation.ts"
 
-/** Tells the waiting fibers of this process that generations changed. */
+/** Wakes fibers that wait for a generation to change. */
 export class Changes extends Context.Service<Changes, {
-  /** Wakes who waits for these generations, here and, if the host connects them, in other processes. */
+  /** Wakes waiting fibers in this process and, if the host configured `broadcast`, in other processes. */
   readonly publish: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void>
 
-  /** Wakes who waits in this process. For what another process published. */
+  /** Wakes waiting fibers in this process. Call it for changes that another process published. */
   readonly receive: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void>
 
   /**
-   * Watches a generation for as long as the scope lives. The effect given back
-   * returns when the generation changed since it returned last, or since `watch`;
-   * with `false` when waiting has ended.
+   * Watches a generation until the scope closes. The returned effect completes with
+   * `true` once the generation has changed since `watch` or since its last completion,
+   * and with `false` after `end`.
    */
   readonly watch: (id: GenerationId) => Effect.Effect<Effect.Effect<boolean>, never, Scope.Scope>
 
-  /** Ends all waiting, for a process that stops: nobody is kept until his time is over (D51). */
+  /** Ends all watches. A process that shuts down calls it so that waiting requests return immediately. */
   readonly end: Effect.Effect<void>
 }>()("@kinora/generations/Changes") {}
 
-/** How processes hear of each other's changes. */
+/** Options for `Changes.layerWith`. */
 export interface ChangesOptions {
-  /** Passes changes on to other processes. It must not wait for them. Default: nobody else. */
+  /** Sends changes to other processes without waiting for them. Default: changes stay in this process. */
   readonly broadcast?: ((ids: ReadonlyArray<GenerationId>) => Effect.Effect<void>) | undefined
 }
 
+/** Changes with these options. */
 export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
   Layer.sync(Changes, () => {
-    const watchers = new Map<GenerationId, Set<Latch.Latch>>()
+    const { broadcast } = options
+    const { add, openAll, openOf, remove } = makeWatchers()
     let isEnded = false
-
-    const receive = (ids: ReadonlyArray<GenerationId>) =>
-      Effect.sync(() => {
-        for (const id of ids) watchers.get(id)?.forEach((latch) => latch.openUnsafe())
-      })
-
-    const add = (id: GenerationId) =>
-      Effect.sync(() => {
-        const latch = Latch.makeUnsafe(isEnded)
-        const latches = watchers.get(id) ?? new Set()
-        watchers.set(id, latches.add(latch))
-        return latch
-      })
-
-    const remove = (id: GenerationId, latch: Latch.Latch) =>
-      Effect.sync(() => {
-        const latches = watchers.get(id)
-        latches?.delete(latch)
-        if (latches?.size === 0) watchers.delete(id)
-      })
+    const receive = (ids: ReadonlyArray<GenerationId>) => Effect.sync(() => ids.forEach(openOf))
 
     return Changes.of({
-      publish: (ids) =>
-        options.broadcast === undefined ? receive(ids) : Effect.andThen(receive(ids), options.broadcast(ids)),
+      publish: (ids) => broadcast === undefined ? receive(ids) : Effect.andThen(receive(ids), broadcast(ids)),
       receive,
       watch: (id) =>
-        Effect.acquireRelease(add(id), (latch) => remove(id, latch)).pipe(
-          // Closed before the caller reads, so that a change after its read opens it again.
+        Effect.acquireRelease(
+          Effect.sync(() => add(id, Latch.makeUnsafe(isEnded))),
+          (latch) => Effect.sync(() => remove(id, latch))
+        ).pipe(
+          // The latch closes before the caller reads the generation, so a change after that read opens it again.
           Effect.map((latch) =>
             Effect.andThen(
               latch.await,
@@ -71,10 +58,32 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
         ),
       end: Effect.sync(() => {
         isEnded = true
-        for (const latches of watchers.values()) latches.forEach((latch) => latch.openUnsafe())
+        openAll()
       })
     })
   })
 
-/** For a single process. */
+/** Changes for a single process. */
 export const layer: Layer.Layer<Changes> = layerWith({})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** One latch per waiting call, by generation. */
+const makeWatchers = () => {
+  const watchers = new Map<GenerationId, Set<Latch.Latch>>()
+  return {
+    add: (id: GenerationId, latch: Latch.Latch): Latch.Latch => {
+      watchers.set(id, (watchers.get(id) ?? new Set()).add(latch))
+      return latch
+    },
+    remove: (id: GenerationId, latch: Latch.Latch): void => {
+      const latches = watchers.get(id)
+      latches?.delete(latch)
+      if (latches?.size === 0) watchers.delete(id)
+    },
+    openOf: (id: GenerationId): void => watchers.get(id)?.forEach((latch) => latch.openUnsafe()),
+    openAll: (): void => watchers.forEach((latches) => latches.forEach((latch) => latch.openUnsafe()))
+  }
+}

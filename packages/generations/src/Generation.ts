@@ -1,19 +1,19 @@
-/** A generation: the job object that clients see, as this package keeps it. */
+/** The job object that clients see, and the schemas of its parts. */
 import { TypeId } from "@kinora/persistence"
 import { Schema } from "effect"
 
-/** `gen_…` (D2). */
+/** Id of a generation: `gen_…`. */
 export const GenerationId = TypeId.define("gen", "GenerationId")
 /** See the value of the same name. */
 export type GenerationId = TypeId.Id<"GenerationId">
 
-/** `upl_…` (D2, D19). */
+/** Id of an uploaded image: `upl_…`. */
 export const UploadId = TypeId.define("upl", "UploadId")
 /** See the value of the same name. */
 export type UploadId = TypeId.Id<"UploadId">
 
 /**
- * The states of a generation (D6) and the ways between them (D7):
+ * The states of a generation and the transitions between them:
  *
  *     (new) ──▶ pending ──▶ queued ──▶ processing ──▶ completed
  *       │          │  │       ▲ │ │        │
@@ -21,34 +21,35 @@ export type UploadId = TypeId.Id<"UploadId">
  *                  │  └─────────┼─┼─────────────────▶ failed     (queue timeout, model withdrawn)
  *                  └────────────┴─┴─────────────────▶ cancelled
  *
- * `pending` waits for a slot of its account and plan group, `queued` holds a slot
- * and waits for a worker, `processing` runs. A worker that is lost leaves the state
- * as it is: another one takes over. Leaving for `failed` or `cancelled` refunds.
+ * A `pending` job waits for a slot of its account and plan group. A `queued` job
+ * holds a slot and waits for a worker. A `processing` job has been started by a
+ * worker; if that worker is lost, the state stays and another worker takes over.
+ * Jobs that become `failed` or `cancelled` are refunded.
  */
 export const Status = Schema.Literals(["pending", "queued", "processing", "completed", "failed", "cancelled"])
 /** See the schema of the same name. */
 export type Status = typeof Status.Type
 
-/** Whether a generation in this state never changes its state again. */
+/** Returns `true` if a generation in this state never changes its state again. */
 export const isFinal = (status: Status): boolean =>
   status === "completed" || status === "failed" || status === "cancelled"
 
-/** What is produced (D9). */
+/** Media kind of the result. */
 export const Kind = Schema.Literals(["image", "video"])
 /** See the schema of the same name. */
 export type Kind = typeof Kind.Type
 
-/** From what it is produced (D9). */
+/** Input and output of the job. */
 export const Mode = Schema.Literals(["text_to_image", "image_to_image", "text_to_video", "image_to_video"])
 /** See the schema of the same name. */
 export type Mode = typeof Mode.Type
 
-/** The plan group that is charged. */
+/** Plan group that the job is charged to. */
 export const Plan = Schema.Literals(["studio", "credits"])
 /** See the schema of the same name. */
 export type Plan = typeof Plan.Type
 
-/** Why a generation failed (D12). */
+/** Machine-readable cause of a failed generation. */
 export const FailureCode = Schema.Literals([
   "generation_failed",
   "content_rejected",
@@ -63,7 +64,7 @@ export const FailureCode = Schema.Literals([
 /** See the schema of the same name. */
 export type FailureCode = typeof FailureCode.Type
 
-/** A failure as clients see it: for people, and never an upstream's own words. */
+/** A failure as clients see it. The message is written by this service and never contains upstream text. */
 export const Failure = Schema.Struct({
   code: FailureCode,
   message: Schema.String,
@@ -77,13 +78,13 @@ export const StoredFile = Schema.Struct({
   key: Schema.String,
   mime: Schema.String,
   bytes: Schema.Int,
-  /** SHA-256 of the bytes, hex. */
+  /** SHA-256 of the bytes, in hex. */
   sha256: Schema.String
 })
 /** See the schema of the same name. */
 export type StoredFile = typeof StoredFile.Type
 
-/** The files of a completed generation. Images have a `preview`, videos a `poster` where their generator gave one (D10). */
+/** The files of a completed generation. Images have a `preview`. Videos have a `poster` if their generator supplied one. */
 export const Output = Schema.Struct({
   content: StoredFile,
   preview: Schema.NullOr(StoredFile),
@@ -93,43 +94,45 @@ export const Output = Schema.Struct({
 /** See the schema of the same name. */
 export type Output = typeof Output.Type
 
-/** Media types of input images, told by content (D18). */
+/** Media types of input images, detected from their content. */
 export const ImageMime = Schema.Literals(["image/png", "image/jpeg", "image/webp"])
 /** See the schema of the same name. */
 export type ImageMime = typeof ImageMime.Type
 
 /**
- * An image that a job starts from: where its bytes are kept, never the bytes. They
- * were decoded and written anew: upright, in sRGB, without metadata (D18).
+ * Reference to a stored input image of a job. The stored bytes are a re-encoded copy
+ * of the client's image: upright, in sRGB, without metadata.
  */
 export const InputImage = Schema.Struct({
-  /** Its place in the request's list, from 0. */
+  /** Position in `params.images`, from 0. */
   index: Schema.Int,
   mime: ImageMime,
-  /** Pixels. */
+  /** In pixels. */
   width: Schema.Int,
-  /** Pixels. */
+  /** In pixels. */
   height: Schema.Int,
-  /** In the blob store. The bytes go some time after the job can have ended; this stays. */
+  /** Key in the blob store. The bytes are deleted some time after the job can have ended; this reference remains. */
   key: Schema.String,
-  /** Length of what is kept. */
+  /** Length of the stored copy. */
   bytes: Schema.Int
 })
 /** See the schema of the same name. */
 export type InputImage = typeof InputImage.Type
 
-/** The parameters of a job with the model's defaults filled in (D17). */
+/** Parameters of a job, with the model's defaults filled in. */
 export const Params = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Boolean]))
 /** See the schema of the same name. */
 export type Params = typeof Params.Type
 
 /**
- * A generation with everything that is known of it. Its encoded form is kept in events
- * for as long as those are sent, so a field that is added needs a default.
+ * A generation job.
+ *
+ * Webhook events store the encoded form until they are delivered, so a new field
+ * needs a decoding default.
  */
 export const Generation = Schema.Struct({
   id: GenerationId.schema,
-  /** The account that owns and paid it. */
+  /** Account that owns the job and paid for it. */
   account: Schema.String,
   model: Schema.String,
   kind: Kind,
@@ -138,17 +141,17 @@ export const Generation = Schema.Struct({
   status: Status,
   prompt: Schema.String,
   params: Params,
-  /** What it starts from, in the order of the request; empty in modes that take text alone. */
+  /** Input images in the order of the request. Empty for text modes. */
   images: Schema.Array(InputImage),
-  /** Credits charged; `null` for studio. */
+  /** Credits charged; `null` for studio jobs. */
   costCredits: Schema.NullOr(Schema.Int),
-  /** Daily quota charged; `null` for credits. */
+  /** Daily quota charged; `null` for credits jobs. */
   quotaKind: Schema.NullOr(Kind),
   refunded: Schema.Boolean,
   failure: Schema.NullOr(Failure),
-  /** The files; `null` until completed, and again once the download window has ended. */
+  /** Result files; `null` until the job completes and after the download window ends. */
   output: Schema.NullOr(Output),
-  /** End of the download window of a completed generation. */
+  /** End of the download window of a completed job. */
   resultExpiresAt: Schema.NullOr(Schema.DateTimeUtcFromString),
   createdAt: Schema.DateTimeUtcFromString,
   startedAt: Schema.NullOr(Schema.DateTimeUtcFromString),
@@ -157,5 +160,5 @@ export const Generation = Schema.Struct({
 /** See the schema of the same name. */
 export type Generation = typeof Generation.Type
 
-/** The files of a generation that clients can fetch. */
+/** Names of the files of a generation that clients can download. */
 export type File = "content" | "preview" | "thumb" | "poster"

@@ -1,57 +1,57 @@
-/** Everything that `Generations` refuses to do. HTTP meaning is given at the edge (D40). */
+/** Refusals of `Generations`. A refused call charges and changes nothing. */
 import { Schema } from "effect"
 import { Plan, Status } from "./Generation.ts"
 
 const id = <const Name extends string>(name: Name) => `@kinora/generations/${name}` as const
 
-/** No model of this id is on sale. */
+/** The catalog has no model with this id, or the model is withdrawn. */
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>(id("ModelNotFound"))("ModelNotFound", {
   model: Schema.String
 }) {}
 
-/** The model is paused: listed, and takes no new jobs (D9). */
+/** The model is paused. It stays listed but accepts no new jobs. */
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>(id("ModelUnavailable"))("ModelUnavailable", {
   model: Schema.String
 }) {}
 
-/** The model is not part of the Studio plan (D16). */
+/** The model is not part of the Studio plan. */
 export class ModelNotInPlan extends Schema.TaggedError<ModelNotInPlan>(id("ModelNotInPlan"))("ModelNotInPlan", {
   model: Schema.String,
   plan: Plan
 }) {}
 
-/** The account has no active plan of the chosen group (D16). */
+/** The account has no active plan in the requested group. */
 export class PlanInactive extends Schema.TaggedError<PlanInactive>(id("PlanInactive"))("PlanInactive", {
   plan: Plan
 }) {}
 
-/** The parameters break the model's rules; every one of them is listed (D17). */
+/** The parameters violate the model's schema. Lists every issue. */
 export class InvalidParams extends Schema.TaggedError<InvalidParams>(id("InvalidParams"))("InvalidParams", {
   issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }) {}
 
-/** An input image cannot be read, or is not one (D18). */
+/** An input image cannot be decoded or has an unsupported format. */
 export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidImage"))("InvalidImage", {
-  /** Its place in `params.images`, from 0. */
+  /** Position in `params.images`, from 0. */
   index: Schema.Int,
-  /** What is wrong with it, for people. */
+  /** Description of the problem, shown to the client. */
   message: Schema.String
 }) {}
 
-/** The account has no upload of the id that an input image names, or has no longer (D19). */
+/** The account has no usable upload with the id that an input image names. */
 export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {
-  /** Its place in `params.images`, from 0. */
+  /** Position in `params.images`, from 0. */
   index: Schema.Int
 }) {}
 
-/** The day's quota is used up (D16). */
+/** The daily quota of the plan is used up. */
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>(id("QuotaExceeded"))("QuotaExceeded", {
   plan: Plan,
   quotaKind: Schema.String,
   resetsAt: Schema.DateTimeUtc
 }) {}
 
-/** The spendable credits do not cover the price (D16). */
+/** The spendable credits do not cover the price. */
 export class InsufficientCredits
   extends Schema.TaggedError<InsufficientCredits>(id("InsufficientCredits"))("InsufficientCredits", {
     plan: Plan,
@@ -60,43 +60,43 @@ export class InsufficientCredits
   })
 {}
 
-/** The account's queue holds as many jobs as it may (D7). */
+/** The account already has the maximum number of pending jobs. */
 export class QueueFull extends Schema.TaggedError<QueueFull>(id("QueueFull"))("QueueFull", {
   plan: Plan,
   waitingMax: Schema.Int
 }) {}
 
-/** The idempotency key was used for another request (D14). */
+/** The idempotency key was used for a request with another body. */
 export class KeyReused extends Schema.TaggedError<KeyReused>(id("KeyReused"))("KeyReused", {}) {}
 
-/** The first request with this idempotency key is still being decided (D14). */
+/** The first request with this idempotency key has not finished yet. */
 export class KeyInProgress extends Schema.TaggedError<KeyInProgress>(id("KeyInProgress"))("KeyInProgress", {}) {}
 
-/** The account has no generation of this id. */
+/** The account has no generation with this id. */
 export class NotFound extends Schema.TaggedError<NotFound>(id("NotFound"))("NotFound", {}) {}
 
-/** The generation has started, or is over (D8). */
+/** The generation has started or ended, so it cannot be cancelled. */
 export class NotCancellable extends Schema.TaggedError<NotCancellable>(id("NotCancellable"))("NotCancellable", {
   plan: Plan,
   status: Status
 }) {}
 
-/** There is no result yet (D31). */
+/** The generation has not ended, so it has no result yet. */
 export class ResultNotReady extends Schema.TaggedError<ResultNotReady>(id("ResultNotReady"))("ResultNotReady", {
   status: Status
 }) {}
 
-/** There will never be a result, or the generation has no such file (D31). */
+/** The generation ended without a result, or its result has no such file. */
 export class ResultNotFound extends Schema.TaggedError<ResultNotFound>(id("ResultNotFound"))("ResultNotFound", {
   status: Status
 }) {}
 
-/** The download window is over (D31). */
+/** The download window of the result has ended. */
 export class ResultExpired extends Schema.TaggedError<ResultExpired>(id("ResultExpired"))("ResultExpired", {
   expiredAt: Schema.DateTimeUtc
 }) {}
 
-/** Why a request was refused. Nothing was charged or changed. */
+/** Rule that refused a call. */
 export const Refusal = Schema.Union([
   ModelNotFound,
   ModelUnavailable,
@@ -119,7 +119,7 @@ export const Refusal = Schema.Union([
 /** See the schema of the same name. */
 export type Refusal = typeof Refusal.Type
 
-/** A refusal on its way out of `Generations`. */
+/** Error of `Generations`. The reason states which rule refused the call. */
 export class GenerationError extends Schema.TaggedError<GenerationError>(id("GenerationError"))("GenerationError", {
   reason: Refusal
 }) {

@@ -1,24 +1,24 @@
-/** What an account's webhooks are told of its generations, with the generation as it then is. */
+/** Webhook events about generations. Each event carries the generation as of the event. */
 import type { NewEvent } from "@kinora/webhooks/Event"
 import { type Effect, Schema } from "effect"
 import { Generation, type Status } from "./Generation.ts"
 
-/** The event types of the interface. */
+/** Event types that accounts can subscribe to. */
 export const types = ["generation.started", "generation.completed", "generation.failed"] as const
 
 /** See `types`. */
 export type Type = (typeof types)[number]
 
-/** The generation as it is, as JSON: everything that is known of it, and no more than 1 MiB. */
+/** Encodes a generation as the data of an event. The result is at most 1 MiB. */
 export const toData: (generation: Generation) => Schema.Json = Schema.encodeSync(Generation)
 
-/** The generation that `toData` made this of, also in an earlier release. Fails on anything else. */
+/** Decodes data that `toData` encoded, in this or an earlier release. */
 export const fromData: (data: Schema.Json) => Effect.Effect<Generation, Schema.SchemaError> = Schema
   .decodeUnknownEffect(Generation)
 
 /**
- * What to publish in the unit in which these generations came into their states.
- * Waiting and cancelling are not announced (D7, D8).
+ * Returns the events to publish for generations that changed their state, in the unit
+ * of work that changed it. Waiting and cancelled jobs produce no event.
  */
 export const ofChanged = (generations: ReadonlyArray<Generation>): ReadonlyArray<NewEvent> =>
   generations.flatMap((generation) => {

@@ -1,88 +1,85 @@
 /**
- * What the use-cases need from storage. A store remembers; which change is allowed
- * is decided by `Generations` under the locks of ledger and scheduler. A change
- * names the states that it may start from, so a late one changes nothing.
+ * Storage port of generations. `Generations` decides which changes are allowed, under
+ * the locks of ledger and scheduler. Each write names the states that it applies to,
+ * so a late write changes nothing.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
-/** A generation that starts to run. */
+/** Start of a queued generation. */
 export interface Start {
   readonly id: GenerationId
   readonly at: DateTime.Utc
 }
 
-/** A generation that ends: `completed` with its result, or refunded. */
+/** End of a generation. A `failed` or `cancelled` one is marked as refunded. */
 export interface Ending {
   readonly id: GenerationId
   readonly status: "completed" | "failed" | "cancelled"
   readonly at: DateTime.Utc
-  /** Of a failed one. */
+  /** Set for `failed`, otherwise `null`. */
   readonly failure: Failure | null
-  /** Of a completed one. */
+  /** Set for `completed`, otherwise `null`. */
   readonly output: Output | null
-  /** Of a completed one. */
+  /** Set for `completed`, otherwise `null`. */
   readonly resultExpiresAt: DateTime.Utc | null
 }
 
-/** Which generations of an account. What is absent excludes none. */
+/** Filter and limit of a list. An absent filter matches everything. */
 export interface Selection {
   readonly status?: Status | undefined
   readonly kind?: Kind | undefined
   readonly plan?: Plan | undefined
-  /** Only those that were made before this one. */
+  /** Only generations created before this one. */
   readonly before?: GenerationId | undefined
   readonly limit: number
 }
 
-/** A generation, by what leads to its rows in other packages. */
+/** The part of a generation that identifies its rows in other packages. */
 export type Subject = Pick<Generation, "id" | "account" | "plan">
 
-/** A completed generation whose download window is over. */
+/** A completed generation whose download window has ended. */
 export interface Expired {
   readonly id: GenerationId
-  /** `undefined` where what is stored cannot be read. */
+  /** `undefined` if the stored output cannot be decoded. */
   readonly output: Output | undefined
 }
 
 /**
- * Keeps generations. Every write belongs to the open unit of work. One whose row cannot
- * be read changes all the same, and is logged and left out where writes answer with
- * what changed, so that it does not hold up the others of its set.
+ * Stores generations. Every write belongs to the open unit of work.
+ *
+ * A row that cannot be decoded is still changed by a write. The write logs it and
+ * omits it from its result, so that one damaged row does not block the others.
  */
 export class GenerationStore extends Context.Service<GenerationStore, {
-  /** Adds new generations. */
+  /** Inserts new generations. */
   readonly insert: (generations: ReadonlyArray<Generation>) => Effect.Effect<void, StorageError>
 
-  /** The generations that exist, in no particular order; at most one for each id. */
+  /** Returns the generations that exist, each once, in no particular order. */
   readonly find: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** Generations of an account, newest first. What it costs depends on the limit, not on how many there are. */
+  /** Returns generations of an account, newest first. The cost depends on `limit` only. */
   readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** `pending` to `queued`. */
+  /** Changes `pending` generations to `queued`. */
   readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /**
-   * `queued` to `processing`. Answers with those that changed, as they are now, in no
-   * particular order: the others had started before.
-   */
+  /** Changes `queued` generations to `processing`. Returns those that changed, in no particular order. */
   readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
   /**
-   * `processing` to `completed`; any state that is not final to `failed` or
-   * `cancelled`, and marked as refunded. What changes is counted in the usage of the
-   * UTC day of `at`, in the same unit, and so once. Answers with those that changed, as
-   * they are now, in no particular order.
+   * Changes `processing` generations to `completed`, and generations in any state that
+   * is not final to `failed` or `cancelled`. The same statement adds the changed ones
+   * to the usage of the UTC day of `at`. Returns those that changed, in no particular order.
    */
   readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** What was counted for an account, sorted by day, plan, model and kind. */
+  /** Returns the usage of an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
 
-  /** Generations of these models that have not started, oldest first, without those named. */
+  /** Returns generations of these models that have not started, oldest first, except the excluded ones. */
   readonly waiting: (
     models: ReadonlyArray<string>,
     limit: number,
@@ -90,14 +87,14 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   ) => Effect.Effect<ReadonlyArray<Subject>, StorageError>
 
   /**
-   * Completed generations whose download window ended at `now` or before, whose files
-   * are still kept, and which were not put off beyond `now`; oldest first.
+   * Returns completed generations that still have files, whose download window ended
+   * at or before `now`, and that are not put off beyond `now`; oldest first.
    */
   readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Expired>, StorageError>
 
-  /** Keeps these from `expired` until then. */
+  /** Hides generations from `expired` until the given time. */
   readonly putOff: (ids: ReadonlyArray<GenerationId>, until: DateTime.Utc) => Effect.Effect<void, StorageError>
 
-  /** Forgets the files of completed generations. The rows stay. */
+  /** Removes the files from completed generations. The generations stay. */
   readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 }>()("@kinora/generations/GenerationStore") {}

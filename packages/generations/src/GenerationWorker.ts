@@ -1,4 +1,4 @@
-/** Runs generations: what the scheduler's worker is told about their jobs. Part of every host that works. */
+/** Runs generation jobs: the handler of their job kind for a scheduler's `Worker`. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
@@ -13,82 +13,50 @@ import { type EndCommand, makeEndAll } from "./internal/end/endAll.ts"
 import { generationKind, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
 import * as Failures from "./internal/run/failures.ts"
-import { makeProduce, type ProductionOptions, untilStored } from "./internal/run/produceOutput.ts"
-import * as Files from "./internal/run/resultFiles.ts"
+import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput.ts"
+import * as ResultFiles from "./internal/run/resultFiles.ts"
+import { retryStorage } from "./internal/run/retries.ts"
 
-/** What running generations is told. */
-export interface GenerationWorkerOptions extends ProductionOptions {
-  /** How long a result can be downloaded (D29). Default 24 hours. */
+/** Options for `GenerationWorker.makeHandler`. */
+export interface GenerationWorkerOptions extends RunOptions {
+  /** How long a result can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
 }
 
-/** The handler of generation jobs, for `Worker.layer`. */
-export const makeHandler = Effect.fnUntraced(function*(options: GenerationWorkerOptions) {
-  const { resultTtl = "24 hours" } = options
-  const { afterCommit } = yield* UnitOfWork
-  const blobs = yield* BlobStore
-  const changes = yield* Changes
-  const store = yield* GenerationStore
-  const webhooks = yield* Webhooks
-  const produce = yield* makeProduce(options)
-  const endAll = yield* makeEndAll
-
-  /** Deletes what nobody recorded. A leftover costs space only. */
-  const discard = (keys: ReadonlyArray<string>) =>
-    blobs.delete(keys).pipe(
-      Effect.catch((error) => Effect.logWarning("Files of a lost attempt were not deleted", error))
-    )
-
-  /** Deletes what jobs stored that somebody else ended first. They may have ended them themselves, and not have heard of it. */
-  const discardLate = Effect.fnUntraced(
-    function*(jobs: ReadonlyArray<ClaimedJob>) {
-      const generations = yield* store.find(jobs.map(({ job }) => GenerationId.fromUuid(job)))
-      const recorded = new Set(generations.map(({ output }) => output?.content.key))
-      const late = jobs.filter((job) => !recorded.has(Files.keyOf(job, "content")))
-      yield* discard(late.flatMap(Files.keysOf))
-    },
-    Effect.catch((error) => Effect.logWarning("Files of a lost attempt were not deleted", error))
-  )
-
-  return JobHandler.make({
-    kind: generationKind,
-    claimed: Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
-      const at = yield* DateTime.now
-      const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
-      // A job that is taken over was told of when it started first (D7).
-      yield* webhooks.publish(GenerationEvent.ofChanged(started))
-      yield* afterCommit(changes.publish(started.map(({ id }) => id)))
-      const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
-      yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))
-    }),
-    run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
-      const [generation] = yield* untilStored(store.find([job.payload.id]))
-      if (generation === undefined) return yield* Effect.die(new Error(`No generation ${job.payload.id} for its job`))
-      const output = yield* produce(job, generation)
-      yield* discard(Files.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
-      return completed(output)
-    }),
-    failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.Problem>) {
-      const failure = Failures.fromCause(cause)
-      if (failure.reason === "internal") yield* Effect.logError("A generation failed", job.job, cause)
-      yield* discard(Files.keysUpTo(job))
-      return failed(failure)
-    }),
-    settle: Effect.fn("GenerationWorker.settle")(function*(
-      settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
-    ) {
-      const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome, resultTtl)))
-      const late = settlements.filter(({ outcome }, index) => ended[index] === "Gone" && outcome._tag === "Completed")
-      if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
+/** Makes the handler of generation jobs, for `Worker.layer`. */
+export const makeHandler = Effect.fnUntraced(
+  function*({ resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
+    const store = yield* GenerationStore
+    const produceOutput = yield* makeProduceOutput(options)
+    const { discard } = yield* makeDiscard
+    return JobHandler.make({
+      kind: generationKind,
+      claimed: yield* makeClaimed,
+      run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
+        const [generation] = yield* retryStorage(store.find([job.payload.id]))
+        if (generation === undefined) {
+          return yield* Effect.die(new Error(`The generation ${job.payload.id} of a job does not exist`))
+        }
+        const output = yield* produceOutput(job, generation)
+        yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
+        return completed(output)
+      }),
+      failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.RunFailure>) {
+        const failure = Failures.fromCause(cause)
+        if (failure.reason === "internal") yield* Effect.logError("A generation failed", job.job, cause)
+        yield* discard(ResultFiles.keysUpTo(job))
+        return failed(failure)
+      }),
+      settle: yield* makeSettle(resultTtl)
     })
-  })
-})
+  }
+)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** What came of a job. */
+/** Result of a job's run. */
 type Outcome =
   | { readonly _tag: "Completed"; readonly output: Output }
   | { readonly _tag: "Failed"; readonly failure: Failure }
@@ -96,6 +64,64 @@ type Outcome =
 const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
+
+/** Marks claimed jobs as started, in the unit of work that claims them. */
+const makeClaimed = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const changes = yield* Changes
+  const store = yield* GenerationStore
+  const webhooks = yield* Webhooks
+
+  return Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
+    const at = yield* DateTime.now
+    // Jobs that another worker started before are not returned, so they publish no second event.
+    const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
+    yield* webhooks.publish(GenerationEvent.ofChanged(started))
+    yield* afterCommit(changes.publish(started.map(({ id }) => id)))
+    const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
+    yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))
+  })
+})
+
+/** Ends jobs with the results of their runs. */
+const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
+  const { afterCommit } = yield* UnitOfWork
+  const { discardLate } = yield* makeDiscard
+  const endAll = yield* makeEndAll
+
+  return Effect.fn("GenerationWorker.settle")(function*(
+    settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
+  ) {
+    const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome, resultTtl)))
+    const late = settlements.filter(({ outcome }, index) => ended[index] === "Gone" && outcome._tag === "Completed")
+    if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
+  })
+})
+
+/** Deletes files of attempts whose result is not recorded. A file that cannot be deleted only takes space. */
+const makeDiscard = Effect.gen(function*() {
+  const blobs = yield* BlobStore
+  const store = yield* GenerationStore
+  const logFailure = (error: unknown) => Effect.logWarning("Files of a lost attempt could not be deleted", error)
+
+  const discard = (keys: ReadonlyArray<string>) => Effect.catch(blobs.delete(keys), logFailure)
+
+  /**
+   * Deletes the files of jobs that had already ended when their result arrived. Keeps
+   * files that are recorded: the same worker may have ended the job and lost the answer.
+   */
+  const discardLate = Effect.fnUntraced(
+    function*(jobs: ReadonlyArray<ClaimedJob>) {
+      const generations = yield* store.find(jobs.map(({ job }) => GenerationId.fromUuid(job)))
+      const recorded = new Set(generations.map(({ output }) => output?.content.key))
+      const late = jobs.filter((job) => !recorded.has(ResultFiles.keyOf(job, "content")))
+      yield* discard(late.flatMap(ResultFiles.keysOf))
+    },
+    Effect.catch(logFailure)
+  )
+
+  return { discard, discardLate }
+})
 
 const commandOf = (job: ClaimedJob, outcome: Outcome, resultTtl: Duration.Input): EndCommand => {
   const subject = subjectOf(job)

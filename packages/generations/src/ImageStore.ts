@@ -1,48 +1,48 @@
 /**
- * What is known of the bytes of input images: until when they can be used, and until
- * when they are needed. A row is written before its bytes and deleted after them, so
- * no crash leaves bytes that no row leads to. An image that came along with a
- * request is kept like an upload, but nobody else can use it.
+ * Storage port of input images: until when they can be used, and until when their bytes
+ * are needed. The row is written before the bytes and deleted after them, so every
+ * stored object has a row. An image that a client sends with a job is stored like an
+ * upload, but no other job can use it.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
 import type { ImageMime, UploadId } from "./Generation.ts"
 
-/** An image whose bytes are kept, or about to be. */
+/** Metadata of a stored image. */
 export interface KeptImage {
   readonly id: UploadId
   readonly account: string
   readonly mime: ImageMime
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number
   readonly bytes: number
-  /** Until when jobs can be created with it; `null` for one that came with its job, and for an upload that was removed. */
+  /** Until when jobs can be created with it; `null` for an image sent with a job and for a removed upload. */
   readonly usableUntil: DateTime.Utc | null
-  /** Until when a job, or the request that brings it, may need its bytes. */
+  /** Until when a job, or the request that sends the image, may need the bytes. */
   readonly keptUntil: DateTime.Utc
 }
 
-/** Asks that the bytes of an image stay. */
+/** Extends the time for which the bytes of an image are kept. */
 export interface Keep {
   readonly id: UploadId
   readonly account: string
   readonly until: DateTime.Utc
 }
 
-/** Keeps what is known of images. Every write belongs to the open unit of work, or is one of its own. */
+/** Stores metadata of images. A write belongs to the open unit of work; outside of one it commits by itself. */
 export class ImageStore extends Context.Service<ImageStore, {
-  /** Adds new images. */
+  /** Inserts new images. */
   readonly insert: (images: ReadonlyArray<KeptImage>) => Effect.Effect<void, StorageError>
 
   /**
-   * How many uploads of the account can be used at `at`. Until the unit ends nobody
-   * else is told, so that who stays below a limit does not exceed it with others.
+   * Returns how many uploads of the account can be used at `at`. Until the unit of work
+   * ends, other calls for the account wait, so concurrent inserts cannot exceed a limit.
    */
   readonly countUsable: (account: string, at: DateTime.Utc) => Effect.Effect<number, StorageError>
 
-  /** Those uploads of the account that can be used at `at`. */
+  /** Returns those of the uploads that belong to the account and can be used at `at`. */
   readonly findUsable: (
     account: string,
     ids: ReadonlyArray<UploadId>,
@@ -50,19 +50,19 @@ export class ImageStore extends Context.Service<ImageStore, {
   ) => Effect.Effect<ReadonlyArray<KeptImage>, StorageError>
 
   /**
-   * Keeps bytes at least until then, and locks what is known of them. Answers with
-   * the images of the accounts named that are there, in no order: the bytes of the
-   * others are deleted or about to be. An id appears once.
+   * Locks images and extends `keptUntil` to at least the given time. Returns the images
+   * that exist for the account, in no particular order; the bytes of the others are
+   * deleted or about to be. Each id appears once in `keeps`.
    */
   readonly keep: (keeps: ReadonlyArray<Keep>) => Effect.Effect<ReadonlyArray<KeptImage>, StorageError>
 
-  /** Ends the use of an upload, if it can be used at `at`; answers whether it could. Its bytes stay as long as they are needed. */
+  /** Ends the use of an upload. Returns `false` if it could not be used at `at`. The bytes stay while a job needs them. */
   readonly withdraw: (account: string, id: UploadId, at: DateTime.Utc) => Effect.Effect<boolean, StorageError>
 
   /**
-   * Gives up to `limit` images whose bytes nobody needs at `at` to the caller, who
-   * is to delete the bytes and then the row. They can neither be used nor kept any
-   * more. Those that are still there at `retryAt` are given out again.
+   * Claims up to `limit` images whose bytes are no longer needed at `at`. The caller
+   * deletes the bytes, then the rows. Claimed images can be neither used nor kept. An
+   * image whose row still exists at `retryAt` can be claimed again.
    */
   readonly drop: (
     at: DateTime.Utc,
@@ -70,6 +70,6 @@ export class ImageStore extends Context.Service<ImageStore, {
     limit: number
   ) => Effect.Effect<ReadonlyArray<UploadId>, StorageError>
 
-  /** Forgets images whose bytes are deleted. */
+  /** Deletes the rows of images whose bytes are deleted. */
   readonly delete: (ids: ReadonlyArray<UploadId>) => Effect.Effect<void, StorageError>
 }>()("@kinora/generations/ImageStore") {}

@@ -1,23 +1,23 @@
-/** Everything that `Uploads` refuses to do. HTTP meaning is given at the edge (D40). */
+/** Refusals of `Uploads`. */
 import { Schema } from "effect"
 
 const id = <const Name extends string>(name: Name) => `@kinora/generations/UploadError/${name}` as const
 
-/** The bytes are no image that the service reads (D18). */
+/** The bytes are not a supported image. */
 export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidImage"))("InvalidImage", {
-  /** What is wrong with it, for people. */
+  /** Description of the problem, shown to the client. */
   message: Schema.String
 }) {}
 
-/** The account has no upload of this id, or has no longer. */
+/** The account has no usable upload with this id. */
 export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {}) {}
 
-/** The account has as many uploads as it may. They end by themselves, or when they are removed. */
+/** The account already has the maximum number of usable uploads. */
 export class TooManyUploads extends Schema.TaggedError<TooManyUploads>(id("TooManyUploads"))("TooManyUploads", {
   max: Schema.Int
 }) {}
 
-/** A refusal on its way out of `Uploads`. */
+/** Error of `Uploads`. The reason states which rule refused the call. */
 export class UploadError extends Schema.TaggedError<UploadError>(id("UploadError"))("UploadError", {
   reason: Schema.Union([InvalidImage, UploadNotFound, TooManyUploads])
 }) {

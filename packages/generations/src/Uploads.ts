@@ -1,4 +1,4 @@
-/** Images that are sent once and used by any number of jobs (D19). */
+/** Uploaded images: sent once, used by any number of jobs. */
 import type { Media } from "@kinora/media/Media"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -7,30 +7,29 @@ import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type ImageMime, UploadId } from "./Generation.ts"
 import { ImageStore, type KeptImage } from "./ImageStore.ts"
-import { requestLimit } from "./internal/create/inputImages.ts"
-import { makeKeeping } from "./internal/images/imageIngest.ts"
+import { makeImageIngest, requestLimit } from "./internal/images/imageIngest.ts"
 import * as UploadError from "./UploadError.ts"
 
-/** An image that jobs of its account can start from. */
+/** An image that jobs of its account can use as input. */
 export interface Upload {
-  /** What `upload_id` of an input image names. */
+  /** Value of `upload_id` in an input image. */
   readonly id: UploadId
   readonly mime: ImageMime
-  /** Length of what is kept, which is not what was sent: the image was written anew (D18). */
+  /** Length of the stored copy, which is re-encoded and can differ from the length of the upload. */
   readonly bytes: number
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number
   /** Until when jobs can be created with it. */
   readonly expiresAt: DateTime.Utc
 }
 
-/** Takes and removes uploads. Every one belongs to the account given. */
+/** Stores and removes uploads. Every upload belongs to one account. */
 export class Uploads extends Context.Service<Uploads, {
   /**
-   * Checks, normalises and keeps an image. `declared` is the media type that the
-   * client gave, if it did; it must be the one that is found.
+   * Validates, re-encodes and stores an image. If the client declared a media type, it
+   * must match the content. Fails with `InvalidImage` or `TooManyUploads`.
    */
   readonly create: (
     account: string,
@@ -39,58 +38,56 @@ export class Uploads extends Context.Service<Uploads, {
   ) => Effect.Effect<Upload, UploadError.UploadError | StorageError>
 
   /**
-   * Ends the use of an upload at once; another time it is `UploadNotFound`. Jobs that
-   * were created with it keep it until they have ended.
+   * Removes an upload. Jobs that were created with it still can read it. Fails with
+   * `UploadNotFound` if the account has no usable upload with this id.
    */
   readonly remove: (account: string, id: string) => Effect.Effect<void, UploadError.UploadError | StorageError>
 }>()("@kinora/generations/Uploads") {}
 
-/** What uploads are told. */
+/** Options for `Uploads.layerWith`. */
 export interface UploadsOptions {
-  /** How long an upload can be used (D19). Default 24 hours. */
+  /** How long an upload can be used. Default 24 hours. */
   readonly ttl?: Duration.Input | undefined
-  /** Uploads that an account can use at the same time. Default 1,000. */
+  /** Maximum number of usable uploads of an account. Default 1,000. */
   readonly uploadsMax?: number | undefined
-  /** The longest image, in bytes (D18). Default 10 MiB. */
+  /** Maximum length of an image, in bytes. Default 10 MiB. */
   readonly imageBytesMax?: number | undefined
 }
 
-/** Uploads over the surrounding services. */
+/** Makes the service. */
 export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, ttl = "24 hours", uploadsMax = 1_000 } = options
   const { atomically } = yield* UnitOfWork
   const images = yield* ImageStore
-  const { take } = yield* makeKeeping({ imageBytesMax })
-  const tooMany = refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
+  const { ingest } = yield* makeImageIngest({ imageBytesMax })
 
-  /** From here on it counts, though nobody can know its id before its bytes are kept. */
+  const assertRoom = Effect.fnUntraced(function*(account: string) {
+    const usable = yield* images.countUsable(account, yield* DateTime.now)
+    if (usable >= uploadsMax) return yield* refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
+  })
+
   const insert = Effect.fnUntraced(function*(image: KeptImage) {
-    const usable = yield* images.countUsable(image.account, yield* DateTime.now)
-    if (usable >= uploadsMax) return false
+    yield* assertRoom(image.account)
     yield* images.insert([image])
-    return true
   }, atomically)
 
   const create = Effect.fn("Uploads.create")(
     function*(account: string, bytes: Uint8Array, declared: string | undefined) {
+      // Checked before the image is decoded, which is most of the work. `insert` checks again under a lock.
+      yield* assertRoom(account)
       const at = yield* DateTime.now
-      // Looked at before the image is read, which is most of the work; what counts is the look in the unit.
-      if ((yield* images.countUsable(account, at)) >= uploadsMax) return yield* tooMany
       const expiresAt = DateTime.addDuration(at, ttl)
-      const terms = { account, usableUntil: expiresAt, keptUntil: DateTime.addDuration(at, requestLimit) }
-      const { height, id, mime, ...kept } = yield* take(
+      const { height, id, mime, ...stored } = yield* ingest({
+        account,
         bytes,
         declared,
-        terms,
-        (image) =>
-          Effect.flatMap(
-            insert(image),
-            (inserted) => inserted ? Effect.void : tooMany
-          )
-      ).pipe(
-        Effect.catchTag("Unreadable", ({ message }) => refuse(new UploadError.InvalidImage({ message })))
+        usableUntil: expiresAt,
+        keptUntil: DateTime.addDuration(at, requestLimit),
+        insert
+      }).pipe(
+        Effect.catchTag("UnreadableImage", ({ message }) => refuse(new UploadError.InvalidImage({ message })))
       )
-      return { id, mime, bytes: kept.bytes, width: kept.width, height, expiresAt }
+      return { id, mime, bytes: stored.bytes, width: stored.width, height, expiresAt }
     }
   )
 
@@ -103,14 +100,14 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   return Uploads.of({ create, remove })
 })
 
-/** What uploads are built on. */
+/** Services that uploads require. */
 export type Requirements = BlobStore | ImageStore | Media | SecureRandom.SecureRandom | UnitOfWork
 
 /** Uploads with these options. */
 export const layerWith = (options: UploadsOptions): Layer.Layer<Uploads, never, Requirements> =>
   Layer.effect(Uploads, make(options))
 
-/** `layerWith` with its defaults. */
+/** Uploads with default options. */
 export const layer: Layer.Layer<Uploads, never, Requirements> = layerWith({})
 
 // -----------------------------------------------------------------------------

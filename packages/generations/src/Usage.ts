@@ -1,9 +1,9 @@
-/** How many jobs of an account ended on which day, and what they cost (D36). */
+/** Daily usage report of an account. */
 import type { Kind, Plan } from "./Generation.ts"
 
-/** The jobs of one model in one plan group that reached their final status on a UTC day. */
+/** Jobs of one model and plan group that ended on a UTC day. */
 export interface UsageRow {
-  /** `YYYY-MM-DD`, UTC. */
+  /** UTC day, `YYYY-MM-DD`. */
   readonly day: string
   readonly plan: Plan
   readonly model: string
@@ -11,11 +11,11 @@ export interface UsageRow {
   readonly completed: number
   readonly failed: number
   readonly cancelled: number
-  /** Credits charged by the completed ones; 0 for studio. */
+  /** Credits charged for completed jobs; 0 for studio. */
   readonly credits: number
 }
 
-/** Days from `from` to `to`, both inclusive, `YYYY-MM-DD`. Whoever asks bounds their number. */
+/** Range of UTC days, both ends inclusive, `YYYY-MM-DD`. The caller bounds its length. */
 export interface UsageSpan {
   readonly from: string
   readonly to: string

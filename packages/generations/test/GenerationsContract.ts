@@ -173,7 +173,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           concurrency: "unbounded"
         })
         assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, true, false])
-        assert.include(String(exits[2]), "of an earlier request is gone")
+        assert.include(String(exits[2]), "of a claim does not exist")
         assert.strictEqual(yield* creditsOf(account.id), 100 - 2 * price)
       }))
 

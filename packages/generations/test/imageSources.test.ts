@@ -1,13 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 import { UploadId } from "../src/Generation.ts"
-import { parse, type Source } from "../src/internal/create/imageSources.ts"
+import { type ImageSource, parse } from "../src/internal/create/imageSources.ts"
 import { png } from "./Pictures.ts"
 
 const bytesMax = 300
 
 /** The second of two images. */
-const sourceOf = (image: unknown): Source | undefined =>
+const sourceOf = (image: unknown): ImageSource | undefined =>
   Result.getOrUndefined(parse([{ data: png }, image], bytesMax))?.[1]
 
 /** Why the second of two images is refused, and its place. */
@@ -20,7 +20,7 @@ const refusalOf = (image: unknown) =>
 const upload = "upl_01jd0000000000000000000000"
 
 it("images are named by their data or by an upload, with their type if the client likes (D18)", () => {
-  const data = (declared: string | undefined): Source => ({ _tag: "Data", base64: png, declared })
+  const data = (declared: string | undefined): ImageSource => ({ _tag: "Data", base64: png, declared })
   assert.deepStrictEqual(sourceOf({ data: png }), data(undefined))
   assert.deepStrictEqual(sourceOf({ data: png, mime: "image/png" }), data("image/png"))
   assert.deepStrictEqual(sourceOf({ data: `data:image/png;base64,${png}` }), data("image/png"))

@@ -1,29 +1,29 @@
-/** Where a generation stands in the scheduler. */
+/** Address of a generation's job in the scheduler. */
 import { JobKind } from "@kinora/scheduler"
 import type { JobAddress } from "@kinora/scheduler/Job"
 import { Option, Schema } from "effect"
 import { GenerationId, Plan } from "../Generation.ts"
 import type { Subject } from "../GenerationStore.ts"
 
-/** A generation's job names it and nothing more: its row says the rest. */
+/** Job kind of generations. The payload holds the id only; the generation's row has everything else. */
 export const generationKind = JobKind.make({
   name: "generation",
   payload: Schema.Struct({ id: GenerationId.schema })
 })
 
-/** Each account has a lane for each plan group; the limit on waiting jobs is over both (D7). */
+/** Each account has a lane per plan group. The account is the lane group, so the limit on pending jobs spans both lanes. */
 export const addressOf = ({ account, id, plan }: Subject): JobAddress => ({
   job: GenerationId.toUuid(id),
   lane: `${account}/${plan}`,
   group: account
 })
 
-/** The generation of a job: what `addressOf` made of it, back again. `none`: the lane is none of ours. */
+/** Inverse of `addressOf`. Returns `none` if the lane does not belong to a generation. */
 export const parseSubject = ({ group, job, lane }: JobAddress): Option.Option<Subject> =>
   Option.map(
     Schema.decodeUnknownOption(Plan)(lane.slice(group.length + 1)),
     (plan) => ({ id: GenerationId.fromUuid(job), account: group, plan })
   )
 
-/** `parseSubject` of a job that was claimed, whose lane is always ours. */
+/** `parseSubject` for a claimed job of `generationKind`, whose lane `addressOf` made. */
 export const subjectOf = (job: JobAddress): Subject => Option.getOrThrow(parseSubject(job))

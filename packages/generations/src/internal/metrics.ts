@@ -1,14 +1,14 @@
-/** What is counted of generations, each time once: where it was committed. */
+/** Metrics of generations. Each event is counted once, after the unit of work that caused it commits. */
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { type DateTime, Effect, Metric } from "effect"
 import type { Generation } from "../Generation.ts"
 import { subjectOf } from "./jobAddress.ts"
 
-/** Counts new generations. */
+/** Counts created generations. */
 export const created = (generations: Iterable<Generation>): Effect.Effect<void> =>
   Effect.forEach(generations, ({ kind, plan }) => Metric.update(createdOf({ plan, kind }), 1), { discard: true })
 
-/** Counts generations that begin to run, of which the first attempt is told only. */
+/** Records the wait of generations that start. Call it for the first attempt of a job only. */
 export const started = (jobs: ReadonlyArray<ClaimedJob>, at: DateTime.Utc): Effect.Effect<void> =>
   Effect.forEach(
     jobs,
@@ -16,7 +16,7 @@ export const started = (jobs: ReadonlyArray<ClaimedJob>, at: DateTime.Utc): Effe
     { discard: true }
   )
 
-/** Counts generations that have ended. */
+/** Counts ended generations, and records their run time if they started. */
 export const ended = (generations: ReadonlyArray<Generation>): Effect.Effect<void> =>
   Effect.forEach(generations, ({ finishedAt, kind, plan, startedAt, status }) => {
     const counted = Metric.update(endedOf({ plan, kind, outcome: status }), 1)
@@ -30,7 +30,7 @@ export const ended = (generations: ReadonlyArray<Generation>): Effect.Effect<voi
 // internal
 // -----------------------------------------------------------------------------
 
-/** One metric for each set of labels, made when it is first needed. */
+/** Returns one metric per set of labels, created on first use. */
 const family = <Labels extends Readonly<Record<string, string>>, A>(make: (attributes: Labels) => A) => {
   const made = new Map<string, A>()
   return (labels: Labels): A => {
@@ -45,7 +45,7 @@ const family = <Labels extends Readonly<Record<string, string>>, A>(make: (attri
 
 const createdOf = family((attributes: { readonly plan: string; readonly kind: string }) =>
   Metric.counter("kinora_jobs_created_total", {
-    description: "Jobs that were created.",
+    description: "Jobs created.",
     attributes,
     incremental: true
   })
@@ -53,7 +53,7 @@ const createdOf = family((attributes: { readonly plan: string; readonly kind: st
 
 const endedOf = family((attributes: { readonly plan: string; readonly kind: string; readonly outcome: string }) =>
   Metric.counter("kinora_jobs_ended_total", {
-    description: "Jobs that ended, by their outcome.",
+    description: "Jobs ended, by outcome.",
     attributes,
     incremental: true
   })
@@ -61,7 +61,7 @@ const endedOf = family((attributes: { readonly plan: string; readonly kind: stri
 
 const waitOf = family((attributes: { readonly plan: string }) =>
   Metric.histogram("kinora_job_wait_seconds", {
-    description: "Time from the creation of a job until it first ran.",
+    description: "Time from the creation of a job to its first start.",
     attributes,
     boundaries: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400]
   })
@@ -69,7 +69,7 @@ const waitOf = family((attributes: { readonly plan: string }) =>
 
 const runOf = family((attributes: { readonly kind: string; readonly outcome: string }) =>
   Metric.histogram("kinora_job_run_seconds", {
-    description: "Time from when a job first ran until it ended.",
+    description: "Time from the first start of a job to its end.",
     attributes,
     boundaries: [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
   })

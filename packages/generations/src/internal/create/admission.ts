@@ -1,4 +1,4 @@
-/** Whether a request can become a generation, and at what price (D13, D16, D17). Pure. */
+/** Decides whether an account may create a job, and on which terms. Pure. */
 import { PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { Issue, type Model, Parameters, Price } from "@kinora/catalog"
@@ -7,65 +7,84 @@ import { type DateTime, type Duration, Option, Result } from "effect"
 import type { Generation } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 
-/** A request that was found good. */
-export interface Admitted {
+/** Terms of a job: its resolved parameters, its price and its limits. */
+export interface JobTerms {
   readonly resolved: Parameters.Resolved
-  /** What to charge. */
+  /** Amount to charge. */
   readonly amount: ChargeCommand["amount"]
-  /** Slots of the account in this plan group today. */
+  /** Slots of the account in this plan group at the time of the request. */
   readonly concurrency: number
-  /** How long the job may run. */
+  /** Maximum run time. */
   readonly timeLimit: Duration.Duration
 }
 
-/** What is asked of which model by whom. */
-export interface Asked {
+/** The part of a create command that its terms depend on. */
+export interface AdmissionRequest {
   readonly account: Account
   readonly plan: Generation["plan"]
-  /** The model of the request, if it is listed. */
-  readonly model: Option.Option<Model.Model>
-  readonly modelId: string
+  readonly model: string
   readonly params: unknown
 }
 
-/** Checks in the order of D13: model, plan, parameters. */
-export const admit = (
-  { account, model, modelId, params, plan }: Asked,
-  table: PlanTable.PlanTable,
-  now: DateTime.Utc
-): Result.Result<Admitted, GenerationError.Refusal> => {
-  if (Option.isNone(model)) return Result.fail(new GenerationError.ModelNotFound({ model: modelId }))
-  const { id, status, studio_eligible, time_limit } = model.value
-  if (status === "withdrawn") return Result.fail(new GenerationError.ModelNotFound({ model: id }))
-  if (status === "paused") return Result.fail(new GenerationError.ModelUnavailable({ model: id }))
-  const quota = PlanTable.dailyQuota(table, account.plans.studio, now)
-  if (plan === "studio" && Option.isNone(quota)) return Result.fail(new GenerationError.PlanInactive({ plan }))
-  if (plan === "studio" && !studio_eligible) {
-    return Result.fail(new GenerationError.ModelNotInPlan({ model: id, plan }))
-  }
-  const resolved = Parameters.resolve(model.value, params)
-  if (Result.isFailure(resolved)) return Result.fail(invalidParams(resolved.failure))
-  return Result.succeed({
-    resolved: resolved.success,
-    amount: plan === "studio"
-      ? quotaAmount(resolved.success.kind, Option.getOrThrow(quota))
-      : creditsAmount(model.value, resolved.success),
-    concurrency: PlanTable.limits(table, plan, account.plans[plan], now).concurrency,
-    timeLimit: time_limit
-  })
+/** What a service offers: its models and what each plan tier includes. */
+export interface Offer {
+  readonly find: (model: string) => Option.Option<Model.Model>
+  readonly planTable: PlanTable.PlanTable
 }
+
+/** Checks the model, then the plan, then the parameters. Returns the terms, or the first refusal. */
+export const admit = (
+  request: AdmissionRequest,
+  { find, planTable }: Offer,
+  now: DateTime.Utc
+): Result.Result<JobTerms, GenerationError.Refusal> =>
+  Result.gen(function*() {
+    const { account, params, plan } = request
+    const model = yield* availableModel(find(request.model), request.model)
+    const quota = PlanTable.dailyQuota(planTable, account.plans.studio, now)
+    if (plan === "studio") yield* assertStudio(model, quota)
+    const resolved = yield* Result.mapError(Parameters.resolve(model, params), invalidParams)
+    return {
+      resolved,
+      amount: plan === "studio" ? quotaAmount(resolved.kind, Option.getOrThrow(quota)) : creditsAmount(model, resolved),
+      concurrency: PlanTable.limits(planTable, plan, account.plans[plan], now).concurrency,
+      timeLimit: model.time_limit
+    }
+  })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const quotaAmount = (kind: Model.Kind, quota: PlanTable.DailyQuota): Admitted["amount"] => ({
+const availableModel = (
+  model: Option.Option<Model.Model>,
+  id: string
+): Result.Result<Model.Model, GenerationError.Refusal> => {
+  if (Option.isNone(model) || model.value.status === "withdrawn") {
+    return Result.fail(new GenerationError.ModelNotFound({ model: id }))
+  }
+  return model.value.status === "paused"
+    ? Result.fail(new GenerationError.ModelUnavailable({ model: id }))
+    : Result.succeed(model.value)
+}
+
+const assertStudio = (
+  { id, studio_eligible }: Model.Model,
+  quota: Option.Option<PlanTable.DailyQuota>
+): Result.Result<void, GenerationError.Refusal> => {
+  if (Option.isNone(quota)) return Result.fail(new GenerationError.PlanInactive({ plan: "studio" }))
+  return studio_eligible
+    ? Result.void
+    : Result.fail(new GenerationError.ModelNotInPlan({ model: id, plan: "studio" }))
+}
+
+const quotaAmount = (kind: Model.Kind, quota: PlanTable.DailyQuota): JobTerms["amount"] => ({
   _tag: "Quota",
   kind,
   limit: kind === "image" ? quota.images : quota.videos
 })
 
-const creditsAmount = (model: Model.Model, resolved: Parameters.Resolved): Admitted["amount"] => ({
+const creditsAmount = (model: Model.Model, resolved: Parameters.Resolved): JobTerms["amount"] => ({
   _tag: "Credits",
   credits: Price.of(model, resolved),
   imagesOnlyAllowed: resolved.kind === "image"

@@ -1,28 +1,21 @@
-/** What a request says of its input images (D18). Pure, and before anything is decoded. */
+/** Parses the `images` parameter of a request. Pure; decodes no bytes. */
 import { Result } from "effect"
 import { UploadId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
-import { tooLong } from "../images/imageIngest.ts"
+import { tooLongMessage } from "../images/imageIngest.ts"
 
 /** An input image as the client names it. */
-export type Source =
-  /** Sent along. The alphabet and the length are those of base64. */
+export type ImageSource =
+  /** Sent with the request. The alphabet and the length are valid base64. */
   | { readonly _tag: "Data"; readonly base64: string; readonly declared: string | undefined }
   | { readonly _tag: "Upload"; readonly id: UploadId; readonly declared: string | undefined }
 
-/** The images of `params.images`, whose number was checked, or what is wrong with the first that is no image. */
+/** Returns the images of `params.images`, or the refusal of the first invalid one. Their number is already checked. */
 export const parse = (
   images: unknown,
   bytesMax: number
-): Result.Result<ReadonlyArray<Source>, GenerationError.Refusal> => {
-  const sources: Array<Source> = []
-  for (const [index, image] of (Array.isArray(images) ? images : []).entries()) {
-    const source = parseOne(image, index, bytesMax)
-    if (Result.isFailure(source)) return Result.fail(source.failure)
-    sources.push(source.success)
-  }
-  return Result.succeed(sources)
-}
+): Result.Result<ReadonlyArray<ImageSource>, GenerationError.Refusal> =>
+  Result.all((Array.isArray(images) ? images : []).map((image, index) => parseOne(image, index, bytesMax)))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -30,44 +23,51 @@ export const parse = (
 
 const properties: ReadonlyArray<string> = ["data", "mime", "upload_id"]
 
-const parseOne = (
-  image: unknown,
-  index: number,
-  bytesMax: number
-): Result.Result<Source, GenerationError.Refusal> => {
-  const invalid = (message: string) => Result.fail(new GenerationError.InvalidImage({ index, message }))
-  if (!isRecord(image)) return invalid("An image must be an object with either data or upload_id.")
+type Parsed = Result.Result<ImageSource, GenerationError.Refusal>
+
+const invalid = (index: number, message: string) => Result.fail(new GenerationError.InvalidImage({ index, message }))
+
+const parseOne = (image: unknown, index: number, bytesMax: number): Parsed => {
+  if (!isRecord(image)) return invalid(index, "An image must be an object with data or upload_id.")
   const unknown = Object.keys(image).find((name) => !properties.includes(name))
-  if (unknown !== undefined) return invalid(`An image has the properties ${properties.join(", ")} and no other.`)
+  if (unknown !== undefined) return invalid(index, `An image has no properties other than ${properties.join(", ")}.`)
   const { data, mime: declared, upload_id: upload } = image
-  if (declared !== undefined && typeof declared !== "string") return invalid("mime must be a string.")
-  if ((data === undefined) === (upload === undefined)) return invalid("Give exactly one of data and upload_id.")
-  if (upload !== undefined) {
-    const id = typeof upload === "string" ? UploadId.parse(upload) : undefined
-    if (id !== undefined) return Result.succeed({ _tag: "Upload", id, declared })
-    return typeof upload === "string"
-      ? Result.fail(new GenerationError.UploadNotFound({ index }))
-      : invalid("upload_id must be a string.")
+  if (declared !== undefined && typeof declared !== "string") return invalid(index, "mime must be a string.")
+  if ((data === undefined) === (upload === undefined)) {
+    return invalid(index, "Provide exactly one of data and upload_id.")
   }
-  if (typeof data !== "string") return invalid("data must be a string.")
-  const content = data.startsWith("data:") ? openUrl(data) : { base64: data, mime: undefined }
-  if (content === undefined) return invalid("A data URL must be data:<type>;base64,<data>.")
+  return upload === undefined ? parseData(data, declared, index, bytesMax) : parseUpload(upload, declared, index)
+}
+
+const parseUpload = (upload: unknown, declared: string | undefined, index: number): Parsed => {
+  if (typeof upload !== "string") return invalid(index, "upload_id must be a string.")
+  const id = UploadId.parse(upload)
+  return id === undefined
+    ? Result.fail(new GenerationError.UploadNotFound({ index }))
+    : Result.succeed({ _tag: "Upload", id, declared })
+}
+
+const parseData = (data: unknown, declared: string | undefined, index: number, bytesMax: number): Parsed => {
+  if (typeof data !== "string") return invalid(index, "data must be a string.")
+  const content = data.startsWith("data:") ? parseUrl(data) : { base64: data, mime: undefined }
+  if (content === undefined) return invalid(index, "A data URL must have the form data:<type>;base64,<data>.")
   if (declared !== undefined && content.mime !== undefined && content.mime !== declared.toLowerCase()) {
-    return invalid(`mime is not the type of the data URL, which is ${content.mime}.`)
+    return invalid(index, `mime does not match the type of the data URL, ${content.mime}.`)
   }
   const problem = problemOf(content.base64, bytesMax)
-  if (problem !== undefined) return invalid(problem)
-  return Result.succeed({ _tag: "Data", base64: content.base64, declared: declared ?? content.mime })
+  return problem === undefined
+    ? Result.succeed({ _tag: "Data", base64: content.base64, declared: declared ?? content.mime })
+    : invalid(index, problem)
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Longest part of a data URL before its data. */
+/** Maximum length of the part of a data URL before its data. */
 const headLengthMax = 128
 
-/** What a data URL holds, and its type, if it names one. */
-const openUrl = (url: string): { readonly base64: string; readonly mime: string | undefined } | undefined => {
+/** Returns the data of a data URL and its type, if it names one. */
+const parseUrl = (url: string): { readonly base64: string; readonly mime: string | undefined } | undefined => {
   const comma = url.slice(0, headLengthMax).indexOf(",")
   if (comma < 0) return undefined
   const [mime = "", ...parameters] = url.slice("data:".length, comma).toLowerCase().split(";")
@@ -75,13 +75,13 @@ const openUrl = (url: string): { readonly base64: string; readonly mime: string 
   return { base64: url.slice(comma + 1), mime: mime === "" ? undefined : mime }
 }
 
-/** Why a text cannot be an image in base64, by its length and its letters. */
+/** Returns why a text is not the base64 of an image, judged by its length and alphabet. */
 const problemOf = (base64: string, bytesMax: number): string | undefined => {
   if (base64.length === 0) return "data must not be empty."
-  if (base64.length % 4 !== 0) return "data is not base64: its length must be a multiple of 4."
+  if (base64.length % 4 !== 0) return "data is not valid base64: its length must be a multiple of 4."
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
-  if (base64.length / 4 * 3 - padding > bytesMax) return tooLong(bytesMax)
+  if (base64.length / 4 * 3 - padding > bytesMax) return tooLongMessage(bytesMax)
   return /[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))
-    ? "data is not base64: it has other characters than A-Z, a-z, 0-9, + and /."
+    ? "data is not valid base64: it contains characters other than A-Z, a-z, 0-9, + and /."
     : undefined
 }

@@ -1,85 +1,96 @@
 /**
- * Images that others sent, on their way into the blob store. The row comes first and
- * goes last, and nothing of this is in a unit of work: whatever a crash leaves has a
- * row, and the sweep finds it.
+ * Ingest of client images into the blob store. The row is inserted before the bytes
+ * and deleted after them, outside any unit of work, so the sweep finds whatever a
+ * crash leaves behind.
  */
 import { Media } from "@kinora/media/Media"
 import { StorageError } from "@kinora/persistence/StorageError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect, Schema, Stream } from "effect"
+import { type Duration, Effect, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { UploadId } from "../../Generation.ts"
 import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 
-/** The bytes are no image that is taken (D18). The message is for whoever sent them. */
-class Unreadable extends Schema.TaggedError<Unreadable>("@kinora/generations/Unreadable")("Unreadable", {
-  message: Schema.String
-}) {}
+/** The bytes are not an accepted image. The message is shown to the client. */
+export class UnreadableImage
+  extends Schema.TaggedError<UnreadableImage>("@kinora/generations/UnreadableImage")("UnreadableImage", {
+    message: Schema.String
+  })
+{}
 
-/** For whom and until when an image is kept. */
-export type Terms = Pick<KeptImage, "account" | "usableUntil" | "keptUntil">
+/** An image to ingest. */
+export interface IngestRequest<E> extends Pick<KeptImage, "account" | "usableUntil" | "keptUntil"> {
+  readonly bytes: Uint8Array
+  /** Media type that the client declared. If set, it must match the content. */
+  readonly declared: string | undefined
+  /** Inserts the row, or refuses the image. */
+  readonly insert: (image: KeptImage) => Effect.Effect<void, E>
+}
 
-/** Where the bytes of an image are. */
-export const keyOf = (id: UploadId): string => `images/${UploadId.toUuid(id)}`
-
-/** What keeping images is told. */
-export interface KeepingOptions {
-  /** The longest image that is taken, in bytes (D18). */
+/** Options for `makeImageIngest`. */
+export interface ImageIngestOptions {
+  /** Maximum length of an image, in bytes. */
   readonly imageBytesMax: number
 }
 
-/** Builds what takes images and lets go of them. */
-export const makeKeeping = Effect.fnUntraced(function*({ imageBytesMax }: KeepingOptions) {
+/**
+ * Maximum time for which the bytes of a request that creates no job may stay, if the
+ * process crashes before it deletes them. Much longer than any request takes.
+ */
+export const requestLimit: Duration.Input = "1 hour"
+
+/** Returns the blob store key of an image. */
+export const imageKey = (id: UploadId): string => `images/${UploadId.toUuid(id)}`
+
+/** Returns the message for an image of more than `bytesMax` bytes. */
+export const tooLongMessage = (bytesMax: number): string =>
+  `The image exceeds ${bytesMax} bytes. Send a smaller or more strongly compressed image.`
+
+/** Makes the functions that store and delete images. */
+export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: ImageIngestOptions) {
   const blobs = yield* BlobStore
   const images = yield* ImageStore
   const media = yield* Media
   const random = yield* SecureRandom.SecureRandom
 
-  /** Normalises an image and keeps it. `insert` writes its row, or refuses to. */
-  const take = Effect.fnUntraced(function*<E>(
-    bytes: Uint8Array,
-    declared: string | undefined,
-    terms: Terms,
-    insert: (image: KeptImage) => Effect.Effect<void, E>
-  ) {
+  /** Re-encodes an image and stores the copy. */
+  const ingest = Effect.fnUntraced(function*<E>({ bytes, declared, insert, ...terms }: IngestRequest<E>) {
     if (bytes.length > imageBytesMax) {
-      return yield* new Unreadable({ message: tooLong(imageBytesMax) })
+      return yield* new UnreadableImage({ message: tooLongMessage(imageBytesMax) })
     }
     const normal = yield* media.normalise(bytes, { declared }).pipe(
-      Effect.mapError(({ message }) => new Unreadable({ message }))
+      Effect.mapError(({ message }) => new UnreadableImage({ message }))
     )
     const id = yield* Effect.provideService(UploadId.make, SecureRandom.SecureRandom, random)
     const { height, mime, width } = normal
     const image: KeptImage = { ...terms, id, mime, width, height, bytes: normal.bytes.length }
     yield* insert(image)
-    yield* blobs.put(keyOf(id), Stream.succeed(normal.bytes), { bytesMax: image.bytes, contentType: mime }).pipe(
+    yield* blobs.put(imageKey(id), Stream.succeed(normal.bytes), { bytesMax: image.bytes, contentType: mime }).pipe(
       Effect.mapError(asStorageError),
       Effect.onError(() => discard([id]))
     )
     return image
   })
 
-  /** Lets go of images that no job was created with. What cannot be deleted now is left to the sweep. */
+  /** Deletes images that no job uses. The sweep deletes those that cannot be deleted now. */
   const discard = (ids: ReadonlyArray<UploadId>) =>
     ids.length === 0
       ? Effect.void
-      : Effect.andThen(blobs.delete(ids.map(keyOf)), images.delete(ids)).pipe(
-        Effect.catch((error) => Effect.logWarning("Images of a request that made no job were not deleted", error))
+      : Effect.andThen(blobs.delete(ids.map(imageKey)), images.delete(ids)).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("Images of a request that created no job could not be deleted; the sweep retries", error)
+        )
       )
 
-  return { take, discard }
+  return { ingest, discard }
 })
-
-/** What is said of an image of more than `bytesMax` bytes. */
-export const tooLong = (bytesMax: number): string =>
-  `The image has more than ${bytesMax} bytes. Make it smaller or compress it more.`
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** To whom a picture is sent, a full disk is the same as a database that is away. */
+/** Callers cannot act on the difference between a failing blob store and a failing database. */
 const asStorageError = (error: BlobError): StorageError =>
   new StorageError({
     operation: "BlobStore.put",

@@ -1,31 +1,31 @@
-/** What a client is told of a generation that failed (D12): the kind of failure, never its details. */
+/** Failures as clients see them: a code and a message of this service, never upstream text. */
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
 import type { JobFailure } from "@kinora/scheduler/JobHandler"
 import { Cause } from "effect"
 import type { Failure } from "../../Generation.ts"
-import type { ProductionError } from "./produceOutput.ts"
+import type { RunError } from "./retries.ts"
 
-/** What can end the run of a generation. */
-export type Problem = ProductionError | JobFailure
+/** Errors that end the run of a generation. */
+export type RunFailure = RunError | JobFailure
 
-/** The failure that a client sees. The cause itself belongs in the log. */
-export const fromCause = (cause: Cause.Cause<Problem>): Failure => {
+/** Returns the failure that clients see. The caller logs the cause. */
+export const fromCause = (cause: Cause.Cause<RunFailure>): Failure => {
   const failed = cause.reasons.find(Cause.isFailReason)
-  return failed === undefined ? internal : fromProblem(failed.error)
+  return failed === undefined ? internal : fromError(failed.error)
 }
 
-/** It waited longer than a job may wait (D7). */
+/** Failure of a job that waited longer than the queue limit. */
 export const queueTimeout: Failure = {
   code: "queue_timeout",
   reason: "internal",
-  message: "The job waited too long for a free worker and was refunded. Try again later."
+  message: "No worker became available in time. The job was refunded. Try again later."
 }
 
-/** Its model was taken off while it waited (D7). */
+/** Failure of a job whose model was withdrawn before it started. */
 export const modelWithdrawn: Failure = {
   code: "model_withdrawn",
   reason: null,
-  message: "The model was withdrawn before the job started; the job was refunded. Choose another model."
+  message: "The model was withdrawn before the job started. The job was refunded. Choose another model."
 }
 
 // -----------------------------------------------------------------------------
@@ -35,24 +35,24 @@ export const modelWithdrawn: Failure = {
 const internal: Failure = {
   code: "generation_failed",
   reason: "internal",
-  message: "The job failed for a reason on our side and was refunded. Try again."
+  message: "The job failed because of an internal error. The job was refunded. Try again."
 }
 
-const fromProblem = (problem: Problem): Failure => {
-  switch (problem._tag) {
+const fromError = (error: RunFailure): Failure => {
+  switch (error._tag) {
     case "GeneratorError":
-      return fromGenerator(problem)
+      return fromGenerator(error)
     case "TimeLimitExceeded":
       return {
         code: "time_limit",
         reason: null,
-        message: "The job ran longer than its model allows and was refunded. Try again, or ask for less."
+        message: "The job exceeded the time limit of its model. The job was refunded. Try again with a smaller request."
       }
     case "AttemptsExhausted":
       return {
         code: "worker_lost",
         reason: "internal",
-        message: "The workers that ran the job were lost, and it was refunded. Try again."
+        message: "The workers that ran the job stopped unexpectedly. The job was refunded. Try again."
       }
     default:
       return internal
@@ -64,22 +64,12 @@ const fromGenerator = ({ reason }: GeneratorError): Failure => {
     case "Permanent":
       return { code: reason.code, reason: reason.reason, message: reason.message }
     case "Transient":
-      return {
-        code: "upstream_error",
-        reason: "provider",
-        message: "The generator did not answer after several attempts; the job was refunded. Try again later."
-      }
+      return upstream("The generator did not respond after several attempts. The job was refunded. Try again later.")
     case "UnknownOutcome":
-      return {
-        code: "upstream_error",
-        reason: "provider",
-        message: "It is unknown whether the generator took the job, so it was given up and refunded. Try again."
-      }
+      return upstream("The generator may not have received the job. The job was refunded. Try again.")
     case "Lost":
-      return {
-        code: "upstream_error",
-        reason: "provider",
-        message: "The generator lost the job more often than it was worth; the job was refunded. Try again later."
-      }
+      return upstream("The generator lost the job repeatedly. The job was refunded. Try again later.")
   }
 }
+
+const upstream = (message: string): Failure => ({ code: "upstream_error", reason: "provider", message })

@@ -1,15 +1,15 @@
-/** Hands the bytes of input images to a generator. */
-import type { InputImage as Source } from "@kinora/generator/GenerationRequest"
+/** Input images of a job as byte streams for a generator. */
+import type { InputImage as GeneratorImage } from "@kinora/generator/GenerationRequest"
 import { GeneratorError, Permanent, Transient } from "@kinora/generator/GeneratorError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Stream } from "effect"
 import type { InputImage } from "../../Generation.ts"
 
-/** Builds the function that opens the images of a job, after making sure that all of them are there. */
+/** Makes a function that opens the images of a job. Fails before any stream starts if one of them is missing. */
 export const makeOpenImages = Effect.map(
   BlobStore,
-  (blobs) => (images: ReadonlyArray<InputImage>): Effect.Effect<ReadonlyArray<Source>, GeneratorError> =>
+  (blobs) => (images: ReadonlyArray<InputImage>): Effect.Effect<ReadonlyArray<GeneratorImage>, GeneratorError> =>
     Effect.forEach(
       images,
       ({ bytes, height, key, mime, width }) =>
@@ -28,12 +28,10 @@ export const makeOpenImages = Effect.map(
 // -----------------------------------------------------------------------------
 
 const asGeneratorError = ({ reason }: BlobError): GeneratorError =>
-  new GeneratorError({
-    reason: reason._tag === "Unavailable" ? new Transient({}) : gone
-  })
+  new GeneratorError({ reason: reason._tag === "Unavailable" ? new Transient({}) : expired })
 
-const gone = new Permanent({
+const expired = new Permanent({
   code: "invalid_input",
   reason: null,
-  message: "An input image is no longer kept; the job was refunded. Send the image again with a new job."
+  message: "An input image is no longer stored. The job was refunded. Create a new job with the image."
 })

@@ -1,42 +1,57 @@
-/** Deletes the files of many, one by one where they cannot be deleted together. */
+/** Deletion of the files of many owners. */
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Result } from "effect"
 
-/** Whose files there are. */
+/** A row that refers to files. */
 interface Owner {
   readonly id: string
 }
 
-/** Files of different owners that are deleted at the same time, once they cannot be deleted together. */
+/** Owners whose files are deleted at the same time after the joint deletion failed. */
 const deletesMax = 8
 
 /**
- * Builds a function that answers those whose files are deleted. `keysOf` says
- * `undefined` of who cannot be read. Who is not answered is in the log.
+ * Makes a function that deletes the files of owners and returns the owners whose files
+ * are deleted. `keysOf` returns `undefined` for an owner that cannot be decoded.
+ *
+ * All files are deleted in one call. If it fails, the files of each owner are deleted
+ * separately, so that one file does not block the others. Remaining owners are logged.
  */
-export const makeDeleteEach = Effect.map(BlobStore, (blobs) =>
-  Effect.fnUntraced(
+export const makeDeleteFiles = Effect.map(BlobStore, (blobs) => {
+  const deleteEach = Effect.fnUntraced(function*<A extends Owner>(owned: ReadonlyArray<Owned<A>>, cause: unknown) {
+    const results = yield* Effect.forEach(
+      owned,
+      ({ keys, owner }) => Effect.result(Effect.as(blobs.delete(keys), owner)),
+      { concurrency: deletesMax }
+    )
+    const deleted = results.filter(Result.isSuccess).map(({ success }) => success)
+    const left = owned.filter(({ owner }) => !deleted.includes(owner)).map(({ owner: { id } }) => id)
+    yield* Effect.logWarning("Files could not be deleted; the sweep retries", left, cause)
+    return deleted
+  })
+
+  return Effect.fnUntraced(
     function*<A extends Owner>(owners: ReadonlyArray<A>, keysOf: (owner: A) => ReadonlyArray<string> | undefined) {
-      const readable = owners.flatMap((owner) => {
+      const owned = owners.flatMap((owner): ReadonlyArray<Owned<A>> => {
         const keys = keysOf(owner)
         return keys === undefined ? [] : [{ owner, keys }]
       })
       const unreadable = owners.filter((owner) => keysOf(owner) === undefined)
       if (unreadable.length > 0) {
-        yield* Effect.logError("Files cannot be found, since what is stored of them cannot be read", unreadable)
+        yield* Effect.logError("Rows cannot be decoded, so their files are not deleted", unreadable)
       }
-      if (readable.length === 0) return []
-      const together = yield* Effect.result(blobs.delete(readable.flatMap(({ keys }) => keys)))
-      if (Result.isSuccess(together)) return readable.map(({ owner }) => owner)
-
-      const each = yield* Effect.forEach(
-        readable,
-        ({ keys, owner }) => Effect.result(Effect.as(blobs.delete(keys), owner)),
-        { concurrency: deletesMax }
-      )
-      const deleted = each.filter(Result.isSuccess).map(({ success }) => success)
-      const left = readable.filter(({ owner }) => !deleted.includes(owner)).map(({ owner: { id } }) => id)
-      yield* Effect.logWarning("Files were not deleted; they will be tried again", left, together.failure)
-      return deleted
+      if (owned.length === 0) return []
+      const joint = yield* Effect.result(blobs.delete(owned.flatMap(({ keys }) => keys)))
+      return Result.isSuccess(joint) ? owned.map(({ owner }) => owner) : yield* deleteEach(owned, joint.failure)
     }
-  ))
+  )
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface Owned<A> {
+  readonly owner: A
+  readonly keys: ReadonlyArray<string>
+}

@@ -1,4 +1,4 @@
-/** Ends jobs that nobody waits for any more, as many as there are, whatever is wrong with some of them. */
+/** Failing of jobs that will not be started: those that waited too long, and those of withdrawn models. */
 import { findInCause } from "@kinora/persistence/StorageError"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Cause, Effect, Option } from "effect"
@@ -6,71 +6,40 @@ import type { Failure, GenerationId } from "../../Generation.ts"
 import type { Subject } from "../../GenerationStore.ts"
 import { makeEndAll } from "../end/endAll.ts"
 
-/** A job that may be dropped; without a subject where what is stored cannot be read. */
+/** A waiting job. `subject` is `none` if the job's row cannot be decoded. */
 export interface Candidate {
   readonly id: GenerationId
   readonly subject: Option.Option<Subject>
 }
 
-/** Jobs that one sweep passes over: damaged ones, and those that others ended or started meanwhile. */
-const passedMax = 1_000
+/** Returns up to `limit` waiting jobs, oldest first, except the excluded ones. */
+export type FindCandidates = (
+  limit: number,
+  except: ReadonlyArray<GenerationId>
+) => Effect.Effect<ReadonlyArray<Candidate>, StorageError>
+
+/** Jobs that one sweep skips: damaged ones, and those that ended or started in the meantime. */
+const skippedMax = 1_000
 
 /**
- * Builds a function that fails up to `limit` of the jobs that `find` finds, oldest
- * first, and answers how many. `find` is told how many, and which ones not. A job
- * that cannot be ended is logged and passed over; the next sweep tries it again.
+ * Makes a function that fails up to `limit` of the jobs that `find` returns and returns
+ * how many it failed. A job that cannot be ended is logged and skipped until the next sweep.
  */
-export const makeDropEach = Effect.gen(function*() {
-  const endAll = yield* makeEndAll
+export const makeFailWaitingJobs = Effect.gen(function*() {
+  const failAll = yield* makeFailAll
 
-  /** Those that ended. */
-  const drop = (subjects: ReadonlyArray<Subject>, failure: Failure) =>
-    Effect.map(
-      endAll(subjects.map((subject) => ({ _tag: "Drop", subject, failure }))),
-      (outcomes) => subjects.filter((_, index) => outcomes[index] === "Ended")
-    )
-
-  /** A set in one unit, or each by itself where that fails for what is stored. */
-  const dropAll = (candidates: ReadonlyArray<Candidate>, failure: Failure) => {
-    const subjects = candidates.flatMap(({ subject }) => Option.toArray(subject))
-    return Effect.catchCause(
-      drop(subjects, failure),
-      (cause) =>
-        isPassing(cause) ? Effect.failCause(cause) : Effect.map(
-          Effect.forEach(subjects, (subject) =>
-            Effect.catchCause(drop([subject], failure), (cause) =>
-              isPassing(cause)
-                ? Effect.failCause(cause)
-                : Effect.as(Effect.logError("A job cannot be ended", subject, cause), []))),
-          (dropped) => dropped.flat()
-        )
-    )
-  }
-
-  return Effect.fnUntraced(function*(
-    limit: number,
-    failure: Failure,
-    find: (
-      limit: number,
-      except: ReadonlyArray<GenerationId>
-    ) => Effect.Effect<ReadonlyArray<Candidate>, StorageError>
-  ) {
-    const passed: Array<GenerationId> = []
-    let dropped = 0
-    while (dropped < limit && passed.length < passedMax) {
-      const asked = limit - dropped
-      const found = yield* find(asked, passed)
-      const unreadable = found.filter(({ subject }) => Option.isNone(subject))
-      if (unreadable.length > 0) {
-        yield* Effect.logError("Jobs cannot be ended, since what is stored cannot be read", unreadable)
-      }
-      const ended = found.length === 0 ? [] : yield* dropAll(found, failure)
-      dropped += ended.length
-      if (found.length < asked) break
-      const endedIds = new Set(ended.map(({ id }) => id))
-      passed.push(...found.map(({ id }) => id).filter((id) => !endedIds.has(id)))
+  return Effect.fnUntraced(function*(limit: number, failure: Failure, find: FindCandidates) {
+    const skipped: Array<GenerationId> = []
+    let failed = 0
+    while (failed < limit && skipped.length < skippedMax) {
+      const wanted = limit - failed
+      const found = yield* find(wanted, skipped)
+      const ended = new Set(yield* failAll(found, failure))
+      failed += ended.size
+      if (found.length < wanted) break
+      skipped.push(...found.map(({ id }) => id).filter((id) => !ended.has(id)))
     }
-    return dropped
+    return failed
   })
 })
 
@@ -78,6 +47,40 @@ export const makeDropEach = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Whether it says nothing of the jobs: the database is away, or the sweep has to stop. */
-const isPassing = (cause: Cause.Cause<unknown>): boolean =>
+/** Makes a function that fails jobs and returns the ids of those that it failed. */
+const makeFailAll = Effect.gen(function*() {
+  const endAll = yield* makeEndAll
+
+  const failSet = Effect.fnUntraced(function*(subjects: ReadonlyArray<Subject>, failure: Failure) {
+    const outcomes = yield* endAll(subjects.map((subject) => ({ _tag: "Drop", subject, failure })))
+    return subjects.filter((_, index) => outcomes[index] === "Ended").map(({ id }) => id)
+  })
+
+  const failEach = (subjects: ReadonlyArray<Subject>, failure: Failure) =>
+    Effect.map(
+      Effect.forEach(subjects, (subject) =>
+        Effect.catchCause(failSet([subject], failure), (cause) =>
+          isTransient(cause)
+            ? Effect.failCause(cause)
+            : Effect.as(Effect.logError("A waiting job could not be ended", subject, cause), []))),
+      (failed) => failed.flat()
+    )
+
+  /** Ends a set in one unit of work. If a damaged job fails the unit, ends each job in its own. */
+  return Effect.fnUntraced(function*(candidates: ReadonlyArray<Candidate>, failure: Failure) {
+    const unreadable = candidates.filter(({ subject }) => Option.isNone(subject))
+    if (unreadable.length > 0) {
+      yield* Effect.logError("Waiting jobs cannot be decoded, so they are not ended", unreadable)
+    }
+    const subjects = candidates.flatMap(({ subject }) => Option.toArray(subject))
+    if (subjects.length === 0) return []
+    return yield* Effect.catchCause(
+      failSet(subjects, failure),
+      (cause) => isTransient(cause) ? Effect.failCause(cause) : failEach(subjects, failure)
+    )
+  })
+})
+
+/** Returns `true` if the cause is not the jobs' fault: the database is unavailable, or the sweep is interrupted. */
+const isTransient = (cause: Cause.Cause<unknown>): boolean =>
   Cause.hasInterrupts(cause) || findInCause("GenerationSweep", cause)?.isRetryable === true

@@ -1,0 +1,34 @@
+/** Command to create a generation, and its result. */
+import type { Account } from "@kinora/accounts/Account"
+import type { Fingerprint } from "@kinora/idempotency/Fingerprint"
+import type { Schema } from "effect"
+import type { Generation, Plan } from "./Generation.ts"
+
+/** Identity of a client's request. Two requests with the same identity create one generation. */
+export interface RequestIdentity {
+  /** Namespace of the key: the account and the endpoints that share keys. */
+  readonly scope: string
+  /** Idempotency key of the client. If `undefined`, requests match within a short window per endpoint. */
+  readonly key: string | undefined
+  /** Endpoint that received the request. Requests without a key match at the same endpoint only. */
+  readonly endpoint: string
+  /** Fingerprint of the parsed body. */
+  readonly fingerprint: Fingerprint
+}
+
+/** Command to create a generation. */
+export interface CreateCommand {
+  readonly account: Account
+  readonly plan: Plan
+  readonly model: string
+  /** Parameters as the client sent them. `create` validates them against the model. */
+  readonly params: Readonly<Record<string, Schema.Json>>
+  readonly identity: RequestIdentity
+}
+
+/** Result of a create command. */
+export interface Created {
+  readonly generation: Generation
+  /** `true` if an earlier request with the same identity created the generation. */
+  readonly replayed: boolean
+}

@@ -1,0 +1,38 @@
+/** Inserts new generations, and queues older ones that a higher cap promoted. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Effect, Result } from "effect"
+import { Changes } from "../../Changes.ts"
+import type { Generation, GenerationId } from "../../Generation.ts"
+import { GenerationStore } from "../../GenerationStore.ts"
+import * as Metrics from "../metrics.ts"
+
+/** Makes a function that inserts the accepted generations. Returns the results with the status that was inserted. */
+export const makeInsertAll = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const changes = yield* Changes
+  const store = yield* GenerationStore
+
+  return Effect.fnUntraced(function*<Refusal>(
+    placed: ReadonlyArray<Result.Result<Generation, Refusal>>,
+    promoted: ReadonlyArray<GenerationId>
+  ) {
+    const queued = new Set(promoted)
+    const results = placed.map(
+      Result.map((generation): Generation =>
+        queued.has(generation.id) ? { ...generation, status: "queued" } : generation
+      )
+    )
+    const inserted = results.filter(Result.isSuccess).map(({ success }) => success)
+    if (inserted.length > 0) {
+      yield* store.insert(inserted)
+      yield* afterCommit(Metrics.created(inserted))
+    }
+    for (const { id } of inserted) queued.delete(id)
+    if (queued.size > 0) {
+      const others = Array.from(queued)
+      yield* store.queue(others)
+      yield* afterCommit(changes.publish(others))
+    }
+    return results
+  })
+})

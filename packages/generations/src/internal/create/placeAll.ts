@@ -1,0 +1,97 @@
+/** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
+import type { ChargeRefusal } from "@kinora/ledger/Charge"
+import { Ledger, type OpenBooks } from "@kinora/ledger/Ledger"
+import { type OpenLanes, Scheduler } from "@kinora/scheduler/Scheduler"
+import { DateTime, Effect, Result } from "effect"
+import { type Generation, GenerationId } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+import { addressOf, generationKind } from "../jobAddress.ts"
+import type { AdmittedJob } from "./admittedJob.ts"
+import { makeInsertAll } from "./insertAll.ts"
+import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
+
+/** Result of placing one job. */
+export type Placed = Result.Result<Generation, GenerationError.Refusal>
+
+/** Makes a function that places a set of jobs in the open unit of work and returns one result per job, in order. */
+export const makePlaceAll = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const scheduler = yield* Scheduler
+  const keepImages = yield* makeKeepImages
+  const insertAll = yield* makeInsertAll
+
+  return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
+    const none: ReadonlyArray<Placed> = []
+    if (jobs.length === 0) return none
+    const books = yield* ledger.open({
+      charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
+      ...spanOf(jobs)
+    })
+    const lanes = yield* scheduler.open({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
+    const images = yield* keepImages(jobs)
+    const placed = jobs.map((job) => place(job, { books, lanes, images }))
+    yield* books.save
+    const { promoted } = yield* lanes.save
+    return yield* insertAll(placed, promoted.map(GenerationId.fromUuid))
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface State {
+  readonly books: OpenBooks
+  readonly lanes: OpenLanes
+  readonly images: KeptImages
+}
+
+/** Charges and enqueues a job, or neither. */
+const place = (job: AdmittedJob, { books, images, lanes }: State): Placed => {
+  const { generation, terms } = job
+  const missing = missingImage(job, images)
+  if (missing !== undefined) return Result.fail(missing)
+  const charge = books.charge({
+    account: generation.account,
+    reference: generation.id,
+    amount: terms.amount,
+    at: generation.createdAt
+  })
+  if (Result.isFailure(charge)) return Result.fail(refusalOf(charge.failure, generation))
+  const enqueued = lanes.enqueue({
+    ...addressOf(generation),
+    kind: generationKind,
+    payload: { id: generation.id },
+    cap: terms.concurrency,
+    timeLimit: terms.timeLimit
+  })
+  if (Result.isFailure(enqueued)) {
+    const { max } = enqueued.failure
+    return Result.fail(new GenerationError.QueueFull({ plan: generation.plan, waitingMax: max }))
+  }
+  charge.success.keep()
+  enqueued.success.keep()
+  return Result.succeed({ ...generation, status: enqueued.success.value.state })
+}
+
+/** Returns the earliest and the latest time of the set's requests. */
+const spanOf = (jobs: ReadonlyArray<AdmittedJob>): { readonly at: DateTime.Utc; readonly until: DateTime.Utc } => {
+  const times = jobs.map(({ generation }) => generation.createdAt)
+  return { at: times.reduce(DateTime.min), until: times.reduce(DateTime.max) }
+}
+
+const refusalOf = (refusal: ChargeRefusal, { plan }: Generation): GenerationError.Refusal => {
+  switch (refusal._tag) {
+    case "InsufficientCredits":
+      return new GenerationError.InsufficientCredits({
+        plan,
+        required: refusal.required,
+        available: refusal.available
+      })
+    case "QuotaExceeded":
+      return new GenerationError.QuotaExceeded({ plan, quotaKind: refusal.kind, resetsAt: refusal.resetsAt })
+    case "AlreadyCharged":
+      // The reference is an id that was made for this request.
+      throw new Error(`The new generation ${refusal.reference} is already charged`)
+  }
+}

@@ -1,0 +1,30 @@
+/** Lookups of earlier requests by their identity. */
+import { Idempotency } from "@kinora/idempotency/Idempotency"
+import { DateTime, Effect, Option } from "effect"
+import type { RequestIdentity } from "../../CreateCommand.ts"
+import type { GenerationId } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+import type { Reads } from "../read/reads.ts"
+import { refuse } from "../refuse.ts"
+import { requestOf } from "./admittedJob.ts"
+
+/** Makes the use-cases `replay` and `extend`. */
+export const makeReplay = Effect.fnUntraced(function*({ find, get }: Pick<Reads, "find" | "get">) {
+  const idempotency = yield* Idempotency
+
+  const replay = Effect.fn("Generations.replay")(function*(account: string, identity: RequestIdentity) {
+    const found = yield* idempotency.find(requestOf(identity, yield* DateTime.now))
+    if (found._tag === "Reused") return yield* refuse(new GenerationError.KeyReused())
+    return found._tag === "None" ? Option.none() : Option.some(yield* get(account, found.reference))
+  })
+
+  const extend = Effect.fn("Generations.extend")(
+    function*(account: string, identity: RequestIdentity, id: GenerationId) {
+      const found = yield* find(id)
+      if (Option.isNone(found) || found.value.account !== account) return
+      yield* idempotency.extend({ ...requestOf(identity, yield* DateTime.now), reference: id })
+    }
+  )
+
+  return { replay, extend }
+})

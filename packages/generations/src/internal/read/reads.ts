@@ -1,0 +1,58 @@
+/** The use-cases that read generations. */
+import { Folding } from "@kinora/persistence"
+import { DateTime, Effect, Option } from "effect"
+import { type File, type Generation, GenerationId } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+import { GenerationStore, type Selection } from "../../GenerationStore.ts"
+import type { UsageSpan } from "../../Usage.ts"
+import { orRefuse, refuse } from "../refuse.ts"
+import { resultFile } from "./resultFile.ts"
+
+/** The use-cases that read generations, and `find` for other use-cases. */
+export type Reads = Effect.Success<typeof makeReads>
+
+/** Makes the use-cases. Concurrent calls share statements. */
+export const makeReads = Effect.gen(function*() {
+  const store = yield* GenerationStore
+  const find = yield* Folding.make({ name: "Generations.find", membersMax: 256, setsMax: 4, run: makeFindAll(store) })
+
+  const get = Effect.fn("Generations.get")(function*(account: string, text: string) {
+    const generation = yield* findByText(text)
+    return generation?.account === account ? generation : yield* refuse(new GenerationError.NotFound())
+  })
+
+  const findByText = Effect.fnUntraced(function*(text: string) {
+    const id = GenerationId.parse(text)
+    return id === undefined ? undefined : Option.getOrUndefined(yield* find(id))
+  })
+
+  const list = Effect.fn("Generations.list")(function*(account: string, selection: Selection) {
+    // One more generation than the page shows, to find out whether there is a next page.
+    const found = yield* store.list(account, { ...selection, limit: selection.limit + 1 })
+    const generations = found.slice(0, selection.limit)
+    const last = found.length > selection.limit ? generations.at(-1) : undefined
+    return { generations, next: last?.id ?? null }
+  })
+
+  const usage = Effect.fn("Generations.usage")((account: string, span: UsageSpan) => store.usage(account, span))
+
+  const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string) {
+    const generation = yield* findByText(text)
+    if (generation === undefined || (account !== undefined && generation.account !== account)) {
+      return yield* refuse(new GenerationError.NotFound())
+    }
+    return { generation, file: yield* orRefuse(resultFile(generation, file, yield* DateTime.now)) }
+  })
+
+  return { find, get, list, usage, file }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const makeFindAll = (store: GenerationStore["Service"]) => (ids: ReadonlyArray<GenerationId>) =>
+  Effect.map(store.find(ids), (found) => {
+    const byId = new Map(found.map((generation) => [generation.id, generation]))
+    return ids.map((id): Option.Option<Generation> => Option.fromUndefinedOr(byId.get(id)))
+  })
