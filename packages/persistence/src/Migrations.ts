@@ -1,8 +1,8 @@
 /**
- * Schema changes of one package, kept in a table of its own.
+ * Runs the schema migrations of packages, each recorded in a table of its package.
  *
- * The migrator runs only ids above the highest recorded one, so packages must
- * not share a table: the second one's migrations would be skipped in silence.
+ * The migrator runs only ids above the highest recorded one. Packages must not share
+ * a table, since the migrations of the second one would be skipped silently.
  */
 import { Cause, Data, Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -11,40 +11,40 @@ import * as Storage from "./StorageError.ts"
 
 /** The migrations of one package. */
 export interface Migrations {
-  /** Prefix of the package's tables; the ledger of migrations is `<namespace>_migrations`. */
+  /** Prefix of the package's tables. Applied migrations are recorded in `<namespace>_migrations`. */
   readonly namespace: string
   /**
-   * Keyed `0001_what_it_does`; the number orders them. Never edit one that was
-   * released: expand first, contract in a later one.
+   * Migrations by name, such as `0001_create_lots`. The number orders them. Never edit
+   * a released migration: expand first, and contract in a later one.
    */
   readonly migrations: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
 }
 
-/** The schema in the database is not one that this build can work with. */
+/** The schema in the database differs from the schema of this build. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   readonly namespace: string
-  /** Newest migration that this build knows. */
+  /** Number of the newest migration in this build. */
   readonly known: number
-  /** Newest migration that the database has. */
+  /** Number of the newest migration in the database. */
   readonly found: number
 }> {
   override get message(): string {
     return this.found > this.known
-      ? `The database's schema of ${this.namespace} is at ${this.found}, this build knows ${this.known}: run a newer build`
-      : `The database's schema of ${this.namespace} is at ${this.found}, this build needs ${this.known}: run the migrations`
+      ? `The schema "${this.namespace}" is at migration ${this.found}, newer than this build (${this.known}). Run a newer build`
+      : `The schema "${this.namespace}" is at migration ${this.found}, older than this build (${this.known}). Run the migrations`
   }
 }
 
 /**
- * Brings the database up to what this build knows, package by package. Any number
- * of hosts may do so at the same time. Refuses a database that is newer.
+ * Runs the pending migrations of each package, in order. Any number of hosts can run
+ * it at the same time. Fails with `SchemaMismatch` if the database is newer.
  */
 export const run = (
   packages: ReadonlyArray<Migrations>
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
   Effect.forEach(packages, runOne, { discard: true }).pipe(Effect.withSpan("Migrations.run"))
 
-/** Fails unless the database has exactly the schema that this build knows. Runs no DDL. */
+/** Fails with `SchemaMismatch` unless the database has exactly the schema of this build. Runs no DDL. */
 export const check = (
   packages: ReadonlyArray<Migrations>
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
@@ -56,7 +56,7 @@ export const check = (
         : Effect.fail(new SchemaMismatch({ namespace: self.namespace, known, found }))
     }), { discard: true }).pipe(Effect.withSpan("Migrations.check"))
 
-/** Runs the migrations while the layer is built. */
+/** Runs the pending migrations while the layer is built. */
 export const layer = (
   ...packages: ReadonlyArray<Migrations>
 ): Layer.Layer<never, SchemaMismatch | StorageError, SqlClient.SqlClient> => Layer.effectDiscard(run(packages))
@@ -83,7 +83,7 @@ const runOne = Effect.fnUntraced(function*(self: Migrations) {
   )
 })
 
-/** The backend's failure, also where the migrator keeps what a migration failed with. */
+/** Finds the failure of the database, which the migrator wraps in its own error. */
 const failureIn = (cause: Cause.Cause<unknown>): StorageError | undefined => {
   const error = Cause.squash(cause)
   const inner = error instanceof Migrator.MigrationError ? Cause.fail(error.cause) : cause

@@ -1,30 +1,31 @@
 /**
- * How every store reports that its backend failed. Domain rules never appear
- * here: a refusal is a value or a package's own error.
+ * The failure of a storage backend, the same for every store. Refusals by domain rules
+ * are errors of their package instead.
  */
 import { Cause, Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
- * What a failure of the backend promises:
+ * Kind of a failure:
  *
- * - `conflict`: the database undid the work because of a concurrent unit
- *   (SQLSTATE 40001, 40P01). Nothing was applied; running it again is safe.
- * - `unavailable`: the backend did not answer, or is full. Whether the work was
- *   applied is unknown; repeat it only under an idempotency key.
- * - `failed`: the statement is wrong or broke a constraint. Repeating it fails again.
+ * - `conflict`: the database rolled back because of a concurrent transaction
+ *   (SQLSTATE 40001, 40P01). Nothing was applied, so the work can run again.
+ * - `unavailable`: the backend did not respond, or has no room. The work may have been
+ *   applied, so repeat it only under an idempotency key.
+ * - `failed`: the statement is invalid or violates a constraint. Repeating it fails
+ *   again.
  */
 export const StorageFailure = Schema.Literals(["conflict", "unavailable", "failed"])
-/** See the schema of the same name. */
+/** Kind of a failure. */
 export type StorageFailure = typeof StorageFailure.Type
 
-/** The storage backend failed during `operation` (`Module.method`). */
+/** The failure of a storage backend during `operation` (`Module.method`). */
 export class StorageError extends Schema.TaggedError<StorageError>("@kinora/persistence/StorageError")("StorageError", {
   operation: Schema.String,
   reason: StorageFailure,
   cause: Schema.Defect()
 }) {
-  /** Whether a later attempt may succeed. */
+  /** Returns whether a later attempt may succeed. */
   get isRetryable(): boolean {
     return this.reason !== "failed"
   }
@@ -34,13 +35,13 @@ export class StorageError extends Schema.TaggedError<StorageError>("@kinora/pers
   }
 }
 
-/** Translates a driver's error. */
+/** Converts an error of the driver. */
 export const fromSql = (operation: string, cause: SqlError.SqlError): StorageError =>
   new StorageError({ operation, reason: failureOf(cause), cause })
 
 /**
- * Turns the failures of a SQL store into what its callers may see: `SqlError`
- * becomes `StorageError`; a row that does not decode is corruption and dies.
+ * Converts the failures of a SQL store: a `SqlError` becomes a `StorageError`; a row
+ * that does not decode is corruption and becomes a defect.
  */
 export const mapSql = (operation: string) =>
 <A, E, R>(
@@ -56,8 +57,8 @@ export const mapSql = (operation: string) =>
   )
 
 /**
- * The backend's failure in a cause, if there is one. Looks into defects too: a
- * connection lost inside a transaction surfaces as one in today's driver.
+ * Returns the failure of the backend in a cause, or `undefined`. Searches defects too,
+ * since the driver reports a connection lost inside a transaction as one.
  */
 export const findInCause = (operation: string, cause: Cause.Cause<unknown>): StorageError | undefined => {
   for (const reason of cause.reasons) {

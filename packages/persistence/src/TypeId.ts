@@ -1,10 +1,10 @@
 /**
- * Ids that say what they identify: `gen_01k…`, a prefix and 26 characters of
- * base32 over a UUIDv7 (the TypeID specification, version 0.3). Databases keep
- * the native `uuid`; everything else passes the string.
+ * Ids with a prefix that names their kind: `gen_01k…`, a prefix and 26 characters of
+ * base32 over a UUIDv7 (TypeID specification, version 0.3). Databases store the native
+ * `uuid`; all other code passes the string.
  *
- * `typeid-js` takes its time from `Date.now`, which a test's clock cannot move;
- * the encoding is the thirty lines below.
+ * The encoding is written here because `typeid-js` reads `Date.now`, which a test
+ * clock cannot move.
  */
 import { type Brand, Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,27 +12,27 @@ import { SecureRandom } from "effect/crypto"
 /** The codec and constructors of one kind of id. */
 export interface TypeId<Prefix extends string, Name extends string> {
   readonly prefix: Prefix
-  /** The id as it travels and as packages pass it. */
+  /** The codec of the string form. */
   readonly schema: Schema.Codec<Id<Name>, string>
-  /** A new id that sorts by the time of the `Clock`. */
+  /** Creates an id. Ids sort by the time of the `Clock`. */
   readonly make: Effect.Effect<Id<Name>, never, SecureRandom.SecureRandom>
-  /** The `uuid` to keep in a database. */
+  /** Converts an id to the `uuid` for the database. */
   readonly toUuid: (id: Id<Name>) => string
-  /** The id of a `uuid` that `toUuid` made. */
+  /** Converts a `uuid` from `toUuid` back to the id. */
   readonly fromUuid: (uuid: string) => Id<Name>
-  /** The id in `text`, or `undefined` when it is not one: wrong prefix, length, letters. */
+  /** Returns `text` as an id, or `undefined` if its prefix, length or letters do not match. */
   readonly parse: (text: string) => Id<Name> | undefined
 }
 
 /** The type of an id with this brand. */
 export type Id<Name extends string> = Brand.Branded<string, Name>
 
-/** Defines a kind of id. `prefix` is lower-case letters, at most 63; `name` tells its type from other ids. */
+/** Defines a kind of id. `prefix` has 1 to 63 lower-case letters; `name` brands its type. */
 export const define = <const Prefix extends string, const Name extends string>(
   prefix: Prefix,
   name: Name
 ): TypeId<Prefix, Name> => {
-  // The first of the 26 characters carries three bits only.
+  // The first of the 26 characters encodes three bits only.
   const pattern = new RegExp(`^${prefix}_[0-7][${alphabet}]{25}$`)
   const fromUuid = (uuid: string) => `${prefix}_${encode(uuid)}` as Id<Name>
   return {

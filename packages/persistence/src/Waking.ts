@@ -1,30 +1,30 @@
 /**
- * Tells workers that there may be work, for packages whose workers look for rows. In
- * this process a latch opens at once after the commit; other processes are reached
- * through hooks, and whatever gets lost on the way is found by the workers' poll.
+ * Wakes workers that poll tables for work. Workers of this process wake immediately
+ * after the commit, workers of other processes through hooks. A lost wake-up only
+ * delays work until the next poll.
  */
 import { Effect, Latch, type Scope, Stream } from "effect"
 
-/** Wakes the workers of this process, and of others through hooks. */
+/** Wakes the workers of this process, and of other processes through hooks. */
 export interface Waking {
-  /** There may be work. Costs next to nothing when nobody sleeps. */
+  /** Wakes the workers. Cheap if no worker sleeps. */
   readonly wake: Effect.Effect<void>
-  /** A latch that every `wake` opens, as long as the scope lives. Its owner closes it before it looks for work. */
+  /** Creates a latch that every `wake` opens until the scope closes. The worker closes it before each poll. */
   readonly subscribe: Effect.Effect<Latch.Latch, never, Scope.Scope>
 }
 
-/** Hooks to other processes. */
+/** Options for `make`: hooks to other processes. */
 export interface WakingOptions {
   /**
-   * Tells other processes. Runs after each commit that made work, before its caller
-   * goes on: it should only note that there is something to send, and send once for many.
+   * Notifies other processes. Runs after each commit that made work, before its caller
+   * continues, so it should only schedule a notification and send one for many.
    */
   readonly publish?: Effect.Effect<void> | undefined
-  /** What other processes tell: each element wakes the workers here. Ends only when nothing more will come. */
+  /** Notifications of other processes. Each element wakes the workers of this process. */
   readonly subscribe?: Stream.Stream<unknown> | undefined
 }
 
-/** Listens to other processes as long as the scope lives. */
+/** Creates a `Waking` that listens to other processes until the scope closes. */
 export const make = Effect.fnUntraced(
   function*({ publish = Effect.void, subscribe = Stream.empty }: WakingOptions): Effect.fn.Return<
     Waking,

@@ -1,4 +1,4 @@
-/** A store as small as one can be, to put a unit of work to the test on every backend. */
+/** A minimal store, for the tests of units on every backend. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as StorageError from "../src/StorageError.ts"
@@ -7,7 +7,7 @@ import { MemoryBackend } from "../src/UnitOfWork.ts"
 export class Cells extends Context.Service<Cells, {
   readonly put: (key: string, value: number) => Effect.Effect<void, StorageError.StorageError>
   readonly get: (key: string) => Effect.Effect<number | undefined, StorageError.StorageError>
-  /** Reads the cell and keeps other units from changing it. */
+  /** Reads the cell and locks it. */
   readonly lock: (key: string) => Effect.Effect<number | undefined, StorageError.StorageError>
 }>()("test/Cells") {}
 

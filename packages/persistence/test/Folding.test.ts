@@ -5,14 +5,14 @@ import * as Folding from "../src/Folding.ts"
 import { StorageError } from "../src/StorageError.ts"
 import { layerMemory, UnitOfWork } from "../src/UnitOfWork.ts"
 
-/** A unit of work in which no fiber is. */
+/** A unit of work that is never open. */
 const notOpen: UnitOfWork["Service"] = {
   atomically: () => Effect.die("not used by folds"),
   afterCommit: () => Effect.void,
   isOpen: Effect.succeed(false)
 }
 
-/** A fold whose sets wait for the test, and which remembers them. */
+/** A fold that records its sets and runs them when the test opens it. */
 const makeGated = Effect.fnUntraced(function*(membersMax: number, unitOfWork = notOpen) {
   const sets: Array<ReadonlyArray<number>> = []
   const started = yield* Deferred.make<void>()
@@ -42,20 +42,20 @@ const lockTimeout = new StorageError({
 const Does = Schema.Literals(["works", "works", "fails", "dies"])
 type Does = typeof Does.Type
 
-/** One who calls, and perhaps does not wait for the answer. */
+/** A caller, which may leave before its result. */
 const Caller = Schema.Struct({
   does: Does,
   leavesAfter: Schema.UndefinedOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))),
-  /** After how many operations its fiber yields. */
+  /** Number of operations after which its fiber yields. */
   ops: Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 9 }))
 })
 
 const problems = { fails: failed("failed"), dies: new Error("bug") }
 
-/** The answer, or the problem that came instead. */
+/** The result, or the failure. */
 const outcomeOf = <A, E>(exit: Exit.Exit<A, E>) => Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause)
 
-it.effect("runs a call at once when idle, and folds those that come meanwhile", () =>
+it.effect("runs a call immediately when idle, and folds calls that arrive while it runs", () =>
   Effect.gen(function*() {
     const { call, open, sets, started } = yield* makeGated(64)
     const first = yield* Effect.forkChild(call(1))
@@ -67,7 +67,7 @@ it.effect("runs a call at once when idle, and folds those that come meanwhile", 
     assert.deepStrictEqual(sets, [[1], [2, 3, 4]])
   }))
 
-it.effect("never puts more than the maximum into a set", () =>
+it.effect("never exceeds the maximum number of members", () =>
   Effect.gen(function*() {
     const { call, open, sets, started } = yield* makeGated(10)
     const first = yield* Effect.forkChild(call(0))
@@ -83,7 +83,7 @@ it.effect("never puts more than the maximum into a set", () =>
     assert.strictEqual(sets.flat().length, 36)
   }))
 
-it.effect("runs the commands one by one when the set failed as a whole", () =>
+it.effect("runs the commands one by one when the set fails as a whole", () =>
   Effect.gen(function*() {
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
@@ -130,7 +130,7 @@ it.effect("does not run a set again whose outcome is unknown", () =>
     assert.strictEqual(runs, 2)
   }))
 
-it.effect("runs a set's commands by themselves when one of them had to wait for a lock in vain", () =>
+it.effect("runs the commands of a set one by one after a lock timeout", () =>
   Effect.gen(function*() {
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
@@ -153,13 +153,13 @@ it.effect("runs a set's commands by themselves when one of them had to wait for 
     )
     yield* Deferred.succeed(gate, undefined)
     yield* Fiber.join(first)
-    // The others do not wait for it.
+    // The other commands do not wait for the blocked one.
     assert.deepStrictEqual((yield* Effect.forEach(others.slice(1), Fiber.join)).map(outcomeOf), [2, 4])
     yield* Deferred.succeed(blocked, undefined)
     assert.strictEqual(outcomeOf(yield* Fiber.join(others[0]!)), lockTimeout)
   }))
 
-it.effect("does not run a set again that was answered with the wrong number of results", () =>
+it.effect("does not run a set again that returned the wrong number of results", () =>
   Effect.gen(function*() {
     const sets: Array<ReadonlyArray<number>> = []
     const started = yield* Deferred.make<void>()
@@ -184,7 +184,7 @@ it.effect("does not run a set again that was answered with the wrong number of r
   }))
 
 it.effect.prop(
-  "answers everybody who stays, with his own answer, whoever leaves and whichever set fails",
+  "returns to every remaining caller its own result, whichever callers leave and sets fail",
   [
     Schema.Array(Caller).check(Schema.isMaxLength(30)),
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 })),
@@ -232,7 +232,7 @@ it.effect.prop(
     })
 )
 
-it.effect("lets the others of a set go on when one caller is interrupted", () =>
+it.effect("continues the other calls of a set when one caller is interrupted", () =>
   Effect.gen(function*() {
     const { call, open, started } = yield* makeGated(64)
     const first = yield* Effect.forkChild(call(1))
@@ -245,7 +245,7 @@ it.effect("lets the others of a set go on when one caller is interrupted", () =>
     assert.strictEqual(yield* Fiber.join(staying), 30)
   }))
 
-it.effect("runs a command of an open unit in that unit", () =>
+it.effect("runs a call inside a unit in that unit", () =>
   Effect.gen(function*() {
     const unitOfWork = yield* UnitOfWork
     const { call, open, sets } = yield* makeGated(64, unitOfWork)

@@ -14,7 +14,7 @@ const garden = { namespace: "garden", migrations: { "0001_bed": statement("CREAT
 
 for (const [name, database] of TestDatabase.all) {
   layer(database)(`Migrations (${name})`, (it) => {
-    it.effect("brings each package up by itself, once, and refuses a database that is newer", () =>
+    it.effect("runs the migrations of each package once, and rejects a newer database", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const unready = yield* Effect.flip(Migrations.check([library]))

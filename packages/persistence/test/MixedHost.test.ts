@@ -8,17 +8,17 @@ import * as Cells from "./Cells.ts"
 /** What a layer still asks for. A host runs only when nothing is left. */
 type Missing<Host extends Layer.Any> = Layer.Services<Host>
 
-it("a host that has memory stores only is whole", () => {
+it("a host with memory stores only compiles", () => {
   const host = Cells.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
   expectTypeOf<Missing<typeof host>>().toBeNever()
 })
 
-it("a host that has SQL stores only asks for a database", () => {
+it("a host with SQL stores only requires a database", () => {
   const host = Cells.layerSql.pipe(Layer.provideMerge(UnitOfWork.layerSql))
   expectTypeOf<Missing<typeof host>>().toEqualTypeOf<SqlClient.SqlClient>()
 })
 
-it("a host that mixes memory and SQL stores asks for a memory that no SQL host has, so it does not compile", () => {
+it("a host that mixes memory and SQL stores does not compile", () => {
   const host = Cells.layerMemory.pipe(Layer.provideMerge(UnitOfWork.layerSql))
   expectTypeOf<Missing<typeof host>>().toEqualTypeOf<SqlClient.SqlClient | UnitOfWork.MemoryBackend>()
   expectTypeOf<UnitOfWork.MemoryBackend>().not.toExtend<Layer.Success<typeof UnitOfWork.layerSql>>()

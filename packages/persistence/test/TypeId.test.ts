@@ -6,7 +6,7 @@ import * as TypeId from "../src/TypeId.ts"
 
 const JobId = TypeId.define("gen", "JobId")
 
-it.effect("survives the way to a uuid and back", () =>
+it.effect("round-trips through a uuid", () =>
   Effect.gen(function*() {
     for (let i = 0; i < 1_000; i++) {
       const id = yield* JobId.make
@@ -15,7 +15,7 @@ it.effect("survives the way to a uuid and back", () =>
     }
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect("agrees with the specification's vectors", () =>
+it.effect("matches the vectors of the specification", () =>
   Effect.sync(() => {
     const vectors = [
       ["00000000-0000-0000-0000-000000000000", "gen_00000000000000000000000000"],
@@ -37,7 +37,7 @@ it.effect("sorts by the time of the clock", () =>
     assert.isTrue(early < (yield* JobId.make))
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect("refuses what is not an id of its kind", () =>
+it.effect("rejects text that is not an id of its kind", () =>
   Effect.sync(() => {
     const wrong = [
       "",

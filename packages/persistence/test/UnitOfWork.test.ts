@@ -7,7 +7,7 @@ import { suite } from "./UnitOfWorkContract.ts"
 
 suite("memory", Cells.layerMemory.pipe(Layer.provideMerge(layerMemory)))
 
-it.effect("keeps readers outside a unit from seeing what it has not committed", () =>
+it.effect("hides uncommitted writes from readers outside the unit", () =>
   Effect.gen(function*() {
     const { atomically } = yield* UnitOfWork
     const memory = yield* MemoryBackend
@@ -30,7 +30,7 @@ it.effect("keeps readers outside a unit from seeing what it has not committed", 
     assert.isUndefined(yield* Fiber.join(reader))
   }).pipe(Effect.provide(layerMemory)))
 
-it.effect("keeps its promises wherever an interruption meets a unit, its commit, or the wait for one", () =>
+it.effect("commits or rolls back completely at every point of interruption", () =>
   Effect.gen(function*() {
     const { afterCommit, atomically } = yield* UnitOfWork
     const memory = yield* MemoryBackend
@@ -68,7 +68,7 @@ it.effect("keeps its promises wherever an interruption meets a unit, its commit,
     assert.isBelow(interrupted, 2 * meetings.length)
   }).pipe(Effect.provide(layerMemory)))
 
-it.effect("keeps who is outside apart from units, wherever the fibers yield", () =>
+it.effect("isolates calls outside of units, wherever the fibers yield", () =>
   Effect.gen(function*() {
     const { atomically } = yield* UnitOfWork
     const memory = yield* MemoryBackend

@@ -5,7 +5,7 @@ import { Cells } from "./Cells.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
-/** What every backend of `UnitOfWork` promises. */
+/** The contract of `UnitOfWork`, for every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, E>) =>
   layer(backend)(`UnitOfWork (${name})`, (it) => {
     it.effect("commits all writes together", () =>
@@ -59,7 +59,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         assert.isUndefined(yield* get("nested"))
       }))
 
-    it.effect("rolls the whole unit back when somebody recovers from a failed nested unit", () =>
+    it.effect("rolls the whole unit back when the failure of a nested unit is recovered", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork
         const { get, put } = yield* Cells
@@ -102,7 +102,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         assert.deepStrictEqual(seen, ["ran"])
       }))
 
-    it.effect("lets a callback start a unit of its own", () =>
+    it.effect("runs a unit of a callback as a unit of its own", () =>
       Effect.gen(function*() {
         const { afterCommit, atomically } = yield* UnitOfWork
         const { get, put } = yield* Cells
@@ -114,7 +114,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         assert.strictEqual(yield* get("callback"), 1)
       }))
 
-    it.effect("runs the other callbacks when one dies, and the unit has committed all the same", () =>
+    it.effect("runs the other callbacks when one dies, after the unit has committed", () =>
       Effect.gen(function*() {
         const { afterCommit, atomically } = yield* UnitOfWork
         const { get, put } = yield* Cells
@@ -130,7 +130,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<UnitOfWork | Cells, 
         assert.strictEqual(yield* get("dying"), 1)
       }))
 
-    it.effect("loses no update of many units at once", () =>
+    it.effect("loses no update of concurrent units", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork
         const { get, lock, put } = yield* Cells

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Queue, Stream } from "effect"
 import * as Waking from "../src/Waking.ts"
 
-it.effect("wakes every worker of the process, and tells other processes", () =>
+it.effect("wakes every worker of the process, and notifies other processes", () =>
   Effect.gen(function*() {
     let told = 0
     const { subscribe, wake } = yield* Waking.make({ publish: Effect.sync(() => void told++) })
@@ -13,7 +13,7 @@ it.effect("wakes every worker of the process, and tells other processes", () =>
     assert.strictEqual(told, 1)
   }))
 
-it.effect("wakes the workers here when another process tells, without telling it on", () =>
+it.effect("wakes the workers when another process notifies, without notifying others", () =>
   Effect.gen(function*() {
     let told = 0
     const others = yield* Queue.unbounded<string>()
@@ -30,7 +30,7 @@ it.effect("wakes the workers here when another process tells, without telling it
     assert.strictEqual(told, 0)
   }))
 
-it.effect("forgets a worker whose scope has closed", () =>
+it.effect("does not wake a worker whose scope has closed", () =>
   Effect.gen(function*() {
     const { subscribe, wake } = yield* Waking.make({})
     const worker = yield* Effect.scoped(subscribe)

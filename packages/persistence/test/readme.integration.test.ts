@@ -1,14 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
+import { assert, it } from "@effect/vitest"
+import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
-import { example } from "../example/orders.ts"
-import { layerSql } from "../example/sql.ts"
+import { vi } from "vitest"
 
-for (const [name, database] of TestDatabase.all) {
-  describe(`The README's example (${name})`, () => {
-    it.effect("does the same in a database", () =>
-      Effect.gen(function*() {
-        assert.deepStrictEqual(yield* example, { outcomes: ["no address", "ordered", "sold out"], orders: 1 })
-      }).pipe(Effect.provide(layerSql(database))))
-  })
-}
+it.effect("the Postgres example of the README prints what it shows", () =>
+  Effect.gen(function*() {
+    vi.stubEnv("DATABASE_URL", yield* TestDatabase.postgresUrl)
+    assert.strictEqual(
+      yield* Example.printed(() => import("../example/postgres.ts")),
+      "order-1 is committed\nsold out [ { id: 'order-1' } ]"
+    )
+  }))

@@ -1,17 +1,17 @@
 import { assert, it } from "@effect/vitest"
+import { Example } from "@kinora/testkit"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { example, layerMemory } from "../example/orders.ts"
 
-it.effect("the README's example runs", () =>
+it.effect("the first example of the README prints what it shows", () =>
   Effect.gen(function*() {
-    assert.deepStrictEqual(yield* example, { outcomes: ["no address", "ordered", "sold out"], orders: 1 })
-  }).pipe(Effect.provide(layerMemory)))
+    assert.strictEqual(yield* Example.printed(() => import("../example/memory.ts")), "sold out [ 1, 0 ]")
+  }))
 
 it.effect("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     const readme = yield* read("../README.md")
-    assert.include(readme, yield* read("../example/orders.ts"))
-    assert.include(readme, yield* read("../example/sql.ts"))
+    assert.include(readme, yield* read("../example/memory.ts"))
+    assert.include(readme, yield* read("../example/postgres.ts"))
   }))

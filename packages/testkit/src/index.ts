@@ -1,5 +1,6 @@
 export * as Certificates from "./Certificates.ts"
 export * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
+export * as Example from "./Example.ts"
 export * as NameServer from "./NameServer.ts"
 export * as QueryPlan from "./QueryPlan.ts"
 export * as TestDatabase from "./TestDatabase.ts"
