@@ -1,6 +1,6 @@
 /** Our scheduler, with a lane for each group, and its worker. */
-import { UnitOfWork } from "@kinora/persistence"
-import { JobHandler, JobKind, Scheduler, Worker } from "@kinora/scheduler"
+import { Decision, UnitOfWork } from "@kinora/persistence"
+import { JobHandler, JobKind, Lanes, Scheduler, Worker } from "@kinora/scheduler"
 import { Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { attempt, type Environment, failingWith } from "./Benchmark.ts"
@@ -85,11 +85,17 @@ const enqueueSet = Effect.fnUntraced(function*(lanes: ReadonlyArray<string>) {
     lanes.length
   )
   yield* atomically(Effect.gen(function*() {
-    const open = yield* scheduler.open({ lanes: lanes.map((lane) => ({ lane, group: lane })) })
-    lanes.forEach((lane, index) => {
-      const command = { job: ids[index]!, lane, group: lane, kind, payload: {}, cap, waitingMax: Infinity }
-      Result.getOrThrow(open.enqueue(command)).keep()
-    })
-    yield* open.save
+    const commands = lanes.map((lane, index) => ({
+      job: ids[index]!,
+      lane,
+      group: lane,
+      kind,
+      payload: {},
+      cap,
+      waitingMax: Infinity
+    }))
+    const { results, state } = Decision.all(yield* scheduler.load({ lanes: commands }), commands, Lanes.enqueue)
+    results.forEach((result) => Result.getOrThrow(result))
+    yield* scheduler.save(state)
   }))
 })

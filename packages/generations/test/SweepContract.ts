@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Scheduler } from "@kinora/scheduler"
+import { Lanes, Scheduler } from "@kinora/scheduler"
 import { BlobError, BlobStore } from "@kinora/storage"
 import { Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -29,11 +29,10 @@ const damage = Effect.fnUntraced(function*(account: string) {
   const id = yield* GenerationId.make
   const address = addressOf({ id, account, plan: "credits" })
   yield* atomically(Effect.gen(function*() {
-    const lanes = yield* scheduler.open({ lanes: [address] })
-    const job = lanes.enqueue({ ...address, kind: generationKind, payload: { id }, cap: 100 })
+    const lanes = yield* scheduler.load({ lanes: [address] })
+    const job = Lanes.enqueue(lanes, { ...address, kind: generationKind, payload: { id }, cap: 100 })
     if (job._tag === "Failure") return assert.fail(job.failure._tag)
-    job.success.keep()
-    yield* lanes.save
+    yield* scheduler.save(job.success.state)
   }))
   return id
 })

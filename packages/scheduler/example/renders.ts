@@ -1,5 +1,5 @@
 import { UnitOfWork } from "@kinora/persistence"
-import { JobHandler, JobKind, MemorySchedulerStore, Scheduler, Wakeup, Worker } from "@kinora/scheduler"
+import { JobHandler, JobKind, Lanes, MemorySchedulerStore, Scheduler, Wakeup, Worker } from "@kinora/scheduler"
 import { Cause, Deferred, Effect, Layer, Result, Schema } from "effect"
 
 const Render = JobKind.make({ name: "render", payload: Schema.Struct({ scene: Schema.String }) })
@@ -19,14 +19,14 @@ export const example = Effect.gen(function*() {
     failed: (job, cause) => Effect.succeed(`${job.job} failed: ${String(Cause.squash(cause))}`),
     // Ends the jobs and writes what belongs to them, in one unit.
     settle: Effect.fnUntraced(function*(settlements: ReadonlyArray<JobHandler.Settlement<string>>) {
-      const lanes = yield* scheduler.open({ jobs: settlements.map(({ job }) => job) })
+      let lanes = yield* scheduler.load({ jobs: settlements.map(({ job }) => job) })
       for (const { job, outcome } of settlements) {
-        const ended = lanes.settle(job)
-        if (Result.isFailure(ended)) continue // Somebody else has the job now.
-        ended.success.keep()
+        const ended = Lanes.settle(lanes, job)
+        if (Result.isFailure(ended)) continue // Another worker has the job now.
+        lanes = ended.success.state
         results.push(outcome)
       }
-      yield* lanes.save
+      yield* scheduler.save(lanes)
       if (results.length === 3) yield* Deferred.succeed(finished, undefined)
     })
   })

@@ -2,9 +2,18 @@
 import { StorageError } from "@kinora/persistence/StorageError"
 import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { type DateTime, Duration, Effect, Layer, Option, type Schema } from "effect"
+import {
+  type GroupCounters,
+  type LaneCounters,
+  LaneMoved,
+  type LanesChanges,
+  type LanesState,
+  type NewJob,
+  type Promotion,
+  StaleLanes
+} from "./internal/loadedLanes.ts"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobState, JobStatus, LaneId, Lease } from "./Job.ts"
-import type { GroupCounters, LaneCounters, LanesState, NewJob, Promotion } from "./Lanes.ts"
-import { type Drift, LaneMoved, type LeaseTerms, SchedulerStore } from "./SchedulerStore.ts"
+import { type Drift, type LeaseTerms, SchedulerStore } from "./SchedulerStore.ts"
 
 /** A store in memory. */
 export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.effect(
@@ -56,11 +65,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       for (const { lane, state } of jobs.values()) {
         if (state !== "pending") held.set(lane, (held.get(lane) ?? 0) + 1)
       }
-      return Array.from(lanes.values(), (lane) => ({
-        ...lane,
-        held: held.get(lane.lane) ?? 0,
-        waiting: pendingIn(lane.lane).size()
-      }))
+      return Array.from(lanes.values(), (lane) => {
+        const found = held.get(lane.lane) ?? 0
+        return { ...lane, held: found, waiting: pendingIn(lane.lane).size(), heldMax: Math.max(lane.cap, found) }
+      })
     }
     const insert = (job: NewJob, now: DateTime.Utc) =>
       put({
@@ -82,13 +90,21 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       return promoted
     }
 
+    const isStale = ({ ended, groups: changedGroups, lanes: changedLanes }: LanesChanges) =>
+      ended.some(({ epoch, job, state }) => jobs.get(job)?.state !== state || jobs.get(job)?.epoch !== epoch) ||
+      changedGroups.some(({ before }) => groups.get(before.group) !== before.waiting) ||
+      changedLanes.some(({ before }) => {
+        const stored = lanes.get(before.lane)
+        return stored?.cap !== before.cap || stored.held !== before.held || stored.waiting !== before.waiting
+      })
+
     return SchedulerStore.of({
       load: (request) =>
         memory.access(() => {
           for (const group of request.groups) if (!groups.has(group)) groups.set(group, 0)
           for (const { group, lane } of request.lanes) {
             const found = lanes.get(lane)
-            if (found === undefined) lanes.set(lane, { lane, group, cap: 0, held: 0, waiting: 0 })
+            if (found === undefined) lanes.set(lane, { lane, group, cap: 0, held: 0, waiting: 0, heldMax: 0 })
             else if (found.group !== group) throw new LaneMoved(lane, found.group, group)
           }
           return {
@@ -100,7 +116,8 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
 
       apply: (changes, now) =>
         Effect.flatten(memory.access(() => {
-          changes.ended.forEach(remove)
+          if (isStale(changes)) throw new StaleLanes()
+          for (const { job } of changes.ended) remove(job)
           const twice = changes.enqueued.find(({ job }) => jobs.has(job))
           if (twice !== undefined) {
             return Effect.fail(
@@ -112,8 +129,8 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
             )
           }
           for (const job of changes.enqueued) insert(job, now)
-          for (const group of changes.groups) groups.set(group.group, group.waiting)
-          for (const lane of changes.lanes) lanes.set(lane.lane, lane)
+          for (const { after } of changes.groups) groups.set(after.group, after.waiting)
+          for (const { after } of changes.lanes) lanes.set(after.lane, after)
           return Effect.succeed(changes.promotions.flatMap(promote).map(({ job }) => job))
         })),
 
@@ -172,10 +189,15 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       verify: (limit) =>
         memory.access(() => {
           const counted = countLanes()
-          const drifts = counted.flatMap(({ held, lane, waiting }): ReadonlyArray<Drift> => [
-            { of: "lane", id: lane, counter: "held", stored: lanes.get(lane)?.held ?? 0, found: held },
-            { of: "lane", id: lane, counter: "waiting", stored: lanes.get(lane)?.waiting ?? 0, found: waiting }
-          ])
+          const drifts = counted.flatMap(({ held, lane, waiting }): Array<Drift> => {
+            const stored = lanes.get(lane)
+            const heldMax = stored?.heldMax ?? 0
+            return [
+              { of: "lane", id: lane, counter: "held", stored: stored?.held ?? 0, found: held },
+              { of: "lane", id: lane, counter: "heldMax", stored: heldMax, found: Math.max(heldMax, held) },
+              { of: "lane", id: lane, counter: "waiting", stored: stored?.waiting ?? 0, found: waiting }
+            ]
+          })
           for (const { group, waiting } of sumByGroup(counted)) {
             drifts.push({ of: "group", id: group, counter: "waiting", stored: groups.get(group) ?? 0, found: waiting })
           }
@@ -195,7 +217,12 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       recount: (ids) =>
         memory.access((): LanesState => {
           const counted = countLanes().filter(({ group }) => ids.includes(group))
-          return { groups: sumByGroup(counted), lanes: counted, jobs: [] }
+          return {
+            groups: ids.map((group) => ({ group, waiting: groups.get(group) ?? 0 })),
+            lanes: counted.flatMap(({ lane }) => lanes.get(lane) ?? []),
+            jobs: [],
+            recount: { groups: sumByGroup(counted), lanes: counted }
+          }
         })
     })
   })

@@ -1,246 +1,224 @@
 /**
- * Lanes with caps, and jobs that workers hold under fenced leases.
+ * Schedules jobs in lanes with caps, and leases them to workers.
  *
- * A use-case opens the lanes of a set of commands inside its own unit of work,
- * decides, and saves together with its other rows; so a job exists exactly when what
- * it belongs to does. Workers claim what holds a slot, and touch no lane to do so.
+ * A use-case loads lanes inside its own unit of work, decides with `Lanes`, and saves
+ * them together with its own rows, so a job exists exactly if the rows it belongs to
+ * exist. Workers claim jobs that hold a slot, without locking lanes.
  */
+import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
-import type { Proposal } from "@kinora/persistence/Proposal"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
+import * as Loaded from "./internal/loadedLanes.ts"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
-import {
-  type Ended,
-  type Enqueue,
-  type Enqueued,
-  type EnqueueDefaults,
-  Lanes,
-  type LanesChanges,
-  type SetCap
-} from "./Lanes.ts"
-import { type AlreadyRunning, LeaseLost, type NotFound, type QueueFull, SchedulerError } from "./SchedulerError.ts"
-import { type Drift, LaneMoved, type Rescued, SchedulerStore } from "./SchedulerStore.ts"
+import * as Lanes from "./Lanes.ts"
+import { LeaseLost, SchedulerError } from "./SchedulerError.ts"
+import { type Drift, type Rescued, SchedulerStore } from "./SchedulerStore.ts"
 import { Wakeup } from "./Wakeup.ts"
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
   /**
-   * Opens lanes, and jobs in them, for commands: locked until the surrounding unit
-   * ends, in the order groups, lanes, jobs. Call it inside a unit, once, after every
-   * lock that comes before lanes (idempotency keys, accounts) and before rows of your
-   * own that belong to a job. A missing lane is made, without slots until a command
-   * brings a cap. Opening a lane under another group than before is a defect.
+   * Loads lanes, and jobs in them, to decide on with `Lanes`. Locks them until the
+   * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
+   * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
+   * before rows of your own that belong to a job. Creates a missing lane with a cap of
+   * 0. Dies outside of a unit, and if a lane belongs to another group.
    */
-  readonly open: (request: OpenRequest) => Effect.Effect<OpenLanes, StorageError>
-
-  /** `OpenLanes.enqueue` for a single job, folded with other callers into one unit. Fails with `QueueFull`. */
-  readonly enqueue: <Payload>(command: Enqueue<Payload>) => Effect.Effect<Enqueued, SchedulerError | StorageError>
-  /** `OpenLanes.cancel` for a single job, folded likewise. Fails with `NotFound` or `AlreadyRunning`. */
-  readonly cancel: (job: JobId) => Effect.Effect<Ended, SchedulerError | StorageError>
-  /** `OpenLanes.settle` for a single job, folded likewise. Fails with `LeaseLost`. */
-  readonly settle: (lease: Lease & JobAddress) => Effect.Effect<Ended, SchedulerError | StorageError>
-  /** `OpenLanes.setCap` for a single lane. Jobs that get a slot by it are queued in the same unit. */
-  readonly setCap: (command: SetCap & { readonly group: GroupId }) => Effect.Effect<void, StorageError>
+  readonly load: (request: LoadRequest) => Effect.Effect<Lanes.Lanes, StorageError>
 
   /**
-   * Leases queued jobs of these kinds, those first that have held their slot longest.
-   * What waits for a slot costs it nothing, however much that is. Inside a unit the
-   * jobs are claimed when it commits; do not open lanes in that unit, since lanes are
-   * locked before jobs everywhere else.
+   * Writes what was decided since `load`, and gives free slots to the jobs that wait
+   * longest. Wakes workers after the unit has committed. Call it once per `load`: lanes
+   * that were saved already, or that are not based on the stored ones, are a defect.
+   */
+  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<Saved, StorageError>
+
+  /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
+  readonly enqueue: <Payload>(
+    command: Lanes.Enqueue<Payload>
+  ) => Effect.Effect<Lanes.Enqueued, SchedulerError | StorageError>
+  /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
+  readonly cancel: (job: JobId) => Effect.Effect<Lanes.Ended, SchedulerError | StorageError>
+  /** Settles one job like `Lanes.settle`. Fails with `LeaseLost`. Folds concurrent calls. */
+  readonly settle: (lease: Lease & JobAddress) => Effect.Effect<Lanes.Ended, SchedulerError | StorageError>
+  /** Sets the cap of one lane like `Lanes.setCap`. */
+  readonly setCap: (
+    command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }
+  ) => Effect.Effect<void, StorageError>
+
+  /**
+   * Leases queued jobs of these kinds, in the order in which they got their slots. The
+   * cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
+   * claimed when it commits. Do not load lanes in that unit, since lanes are locked
+   * before jobs everywhere else.
    */
   readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-  /** Extends leases to `lease` from now. Answers those that are lost: stop working on them. */
+  /** Renews leases until `lease` from now. Returns the lost ones: stop working on these jobs. */
   readonly heartbeat: (
     leases: ReadonlyArray<Lease>,
     lease: Duration.Input
   ) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
-  /** Keeps JSON with the job for whoever takes it over, folded with other callers. Fails with `LeaseLost`. */
+  /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
   readonly checkpoint: (
     command: Lease & { readonly checkpoint: Schema.Json }
   ) => Effect.Effect<void, SchedulerError | StorageError>
   /**
-   * Gives leases back: the jobs are queued again before all that were queued after
-   * them, keep their slots and checkpoints, and have not used up an attempt. A lost
-   * lease is passed over.
+   * Returns leased jobs to the queue, before all jobs that were queued after them. They
+   * keep their slots and checkpoints, and the attempt does not count. Ignores lost leases.
    */
   readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<void, StorageError>
   /**
-   * Takes leases that ran out. A job with attempts left is queued again like a released
-   * one; one without is leased to the caller, who is to fail it. Should the caller be
-   * lost as well, the next rescue finds the job again.
+   * Takes over expired leases. A job with attempts left is queued again like a released
+   * one, with the attempt counted. A job without is leased to the caller, who must fail
+   * it; if the caller is lost too, the next rescue returns the job again.
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
   /**
-   * Has the leases of jobs in their first attempt run out now, so that a rescue takes
-   * them at once. For a process that knows that no worker of this storage is alive,
-   * such as the only one that can have it, before its own worker begins. Later attempts
-   * wait for their lease, so that a process that dies again and again does not use up
-   * all of them in a moment. Answers how many there were.
+   * Expires the leases of all first attempts now, so that the next rescue takes them over.
+   * Returns their number. Call it only if no worker of this storage is alive, for example
+   * at the start of its only process. Later attempts keep their leases, so that a process
+   * that crashes repeatedly does not use up all attempts of a job at once.
    */
   readonly expireFirstLeases: Effect.Effect<number, StorageError>
 
-  /** Jobs that have not started and were enqueued before `before`, oldest first, without those named. */
+  /** Returns jobs that no worker has started and that were enqueued before `before`, oldest first, except the given ones. */
   readonly waitingSince: (
     before: DateTime.Utc,
     limit: number,
     except?: ReadonlyArray<JobId>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
-  /** Jobs as they stand now; without those that have ended. */
+  /** Returns the jobs with these ids that have not ended. */
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
 
-  /** Counters that disagree with the jobs, at most 1,000. Always empty, unless somebody edited the tables. */
+  /**
+   * Compares the counters with the jobs and returns at most 1,000 differences: counters
+   * that are wrong, and lanes in which more jobs hold a slot than may. A lane whose cap
+   * was lowered may hold more slots than its cap, but not more than it held then.
+   */
   readonly verify: Effect.Effect<ReadonlyArray<Drift>, StorageError>
-  /** Counts all jobs anew, corrects the counters, and promotes who should have been. Each page of groups is a unit. */
+  /** Counts all jobs again, corrects the counters, and promotes waiting jobs. One unit per 200 groups. */
   readonly rebuild: Effect.Effect<void, StorageError>
 }>()("@kinora/scheduler/Scheduler") {}
 
-/** What to open. The lanes of the jobs need not be named again. */
-export interface OpenRequest {
+/** What to load. */
+export interface LoadRequest {
   readonly lanes?: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }> | undefined
-  /** Jobs that `cancel` and `settle` are going to be asked about. One that does not exist is no mistake. */
+  /** Jobs to cancel or settle. Their lanes are loaded too. Jobs that do not exist are ignored. */
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }
 
-/**
- * Lanes that a unit has opened. Each answer is a proposal or a refusal: keep it or drop
- * it before you ask for the next, and save at the end. See `Lanes` for the rules.
- */
-export interface OpenLanes {
-  /** Gives the job a slot if one is free and nobody waits for it, else a place in the queue. */
-  readonly enqueue: <Payload>(command: Enqueue<Payload>) => Result.Result<Proposal<Enqueued>, QueueFull>
-  /** Ends a job that no worker has started, for whatever reason. */
-  readonly cancel: (job: JobId) => Result.Result<Proposal<Ended>, NotFound | AlreadyRunning>
-  /** Ends a running job under its lease, completed or failed. */
-  readonly settle: (lease: Lease) => Result.Result<Proposal<Ended>, LeaseLost>
-  /** Changes the slots of a lane. */
-  readonly setCap: (command: SetCap) => Result.Result<Proposal<SetCap>>
-  /** Writes what was kept and gives freed slots to those that wait longest. Wakes workers once the unit commits. Call it once. */
-  readonly save: Effect.Effect<Saved, StorageError>
-}
-
-/** What `save` brought about beside what was proposed. */
+/** Result of `Scheduler.save`. */
 export interface Saved {
-  /** Jobs that waited, or were enqueued to wait, and now hold a slot. */
+  /** Jobs that were pending, or enqueued as pending, and now hold a slot. */
   readonly promoted: ReadonlyArray<JobId>
 }
 
-/** Which jobs to take, for whom, and for how long. */
+/** Selects the jobs to claim or rescue. */
 export interface ClaimOptions {
-  /** The name of the worker, for people. */
+  /** Name of the worker, shown with its jobs. */
   readonly worker: string
   readonly kinds: ReadonlyArray<string>
-  /** At most this many jobs. */
+  /** Maximum number of jobs. */
   readonly limit: number
-  /** How long the lease holds without a heartbeat. */
+  /** Time until the lease expires unless it is renewed. */
   readonly lease: Duration.Input
 }
 
-/** What the scheduler can be told. */
+/** Options for `Scheduler.layerWith`. */
 export interface SchedulerOptions {
-  /** How many jobs of a group may wait, unless the command says so. Default 20. */
+  /** Maximum number of waiting jobs of a group, unless the command sets it. Default 20. */
   readonly waitingMax?: number | undefined
-  /** How often a job may be claimed, unless the command says so. Default 3. */
+  /** Maximum number of claims of a job, unless the command sets it. Default 3. */
   readonly attemptsMax?: number | undefined
 }
 
-/** A scheduler over a store. */
+/** Creates a scheduler over a store. */
 export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
   const { afterCommit, atomically, isOpen } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const wakeup = yield* Wakeup
-  const defaults: EnqueueDefaults = { attemptsMax, waitingMax }
+  const defaults: Loaded.EnqueueDefaults = { attemptsMax, waitingMax }
 
-  const saveChanges = Effect.fnUntraced(function*(changes: LanesChanges) {
+  const load = Effect.fn("Scheduler.load")(function*({ jobs = [], lanes = [] }: LoadRequest) {
+    // Outside of a unit the locks would end before anything is decided.
+    if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
+    const groupOf = groupsOf([...lanes, ...jobs])
+    const state = yield* store.load({
+      groups: Array.from(new Set(groupOf.values())),
+      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
+      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
+    })
+    return Loaded.fromState(state, defaults)
+  })
+
+  const save = Effect.fnUntraced(function*(lanes: Lanes.Lanes) {
+    const changes = Loaded.changesOf(lanes)
     const promoted = yield* store.apply(changes, yield* DateTime.now)
     const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* afterCommit(wakeup.wake)
     return { promoted }
   })
 
-  const open = Effect.fn("Scheduler.open")(
-    function*({ jobs = [], lanes = [] }: OpenRequest): Effect.fn.Return<OpenLanes, StorageError> {
-      // Outside of a unit the locks would be gone before anything is decided.
-      if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.open was called outside of a unit of work"))
-      const groupOf = new Map<LaneId, GroupId>()
-      for (const { group, lane } of [...lanes, ...jobs]) {
-        const other = groupOf.get(lane)
-        if (other !== undefined && other !== group) return yield* Effect.die(new LaneMoved(lane, other, group))
-        groupOf.set(lane, group)
-      }
-      const state = yield* store.load({
-        groups: Array.from(new Set(groupOf.values())),
-        lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
-        jobs: Array.from(new Set(jobs.map(({ job }) => job)))
-      })
-      const decided = new Lanes(state, defaults)
-      return {
-        enqueue: (command) => decided.enqueue(command),
-        cancel: (job) => decided.cancel(job),
-        settle: (lease) => decided.settle(lease),
-        setCap: (command) => decided.setCap(command),
-        save: Effect.suspend(() => saveChanges(decided.changes()))
-      }
-    }
-  )
-
-  /** Decides on a set of commands in one unit: a result for each, a refusal being one. */
-  const decideAll = <Command, A, Refusal>(
-    request: (commands: ReadonlyArray<Command>) => Effect.Effect<OpenRequest, StorageError>,
-    decide: (lanes: OpenLanes, command: Command) => Result.Result<Proposal<A>, Refusal>
+  /** Decides a set of commands in one unit. */
+  const decideAll = <Command, A, Refusal extends SchedulerError["reason"]>(
+    request: (commands: ReadonlyArray<Command>) => Effect.Effect<LoadRequest, StorageError>,
+    decide: (lanes: Lanes.Lanes, command: Command) => Decision.Decision<Lanes.Lanes, A, Refusal>
   ) =>
     Effect.fnUntraced(function*(commands: ReadonlyArray<Command>) {
-      const lanes = yield* open(yield* request(commands))
-      const results = commands.map((command) => Result.map(decide(lanes, command), keep))
-      yield* lanes.save
-      return results
+      const lanes = yield* load(yield* request(commands))
+      const { results, state } = Decision.all(lanes, commands, decide)
+      yield* save(state)
+      return results.map((result) => Result.mapError(result, (reason) => new SchedulerError({ reason })))
     }, atomically)
 
-  const enqueueFolded = yield* Folding.make({
+  const enqueueFolded = yield* Folding.makeResult({
     name: "Scheduler.enqueue",
     run: decideAll(
-      (commands: ReadonlyArray<Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
-      (lanes, command) => lanes.enqueue(command)
+      (commands: ReadonlyArray<Lanes.Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
+      Lanes.enqueue<Schema.Json>
     )
   })
 
-  const cancelFolded = yield* Folding.make({
+  const cancel = yield* Folding.makeResult({
     name: "Scheduler.cancel",
-    // A job never changes its lane, so where it is can be asked before the lane is locked.
+    // A job never changes its lane, so its address is read before the lane is locked.
     run: decideAll(
       (jobs: ReadonlyArray<JobId>) => Effect.map(store.find(jobs), (jobs) => ({ jobs })),
-      (lanes, job) => lanes.cancel(job)
+      Lanes.cancel
     )
   })
 
-  const settleFolded = yield* Folding.make({
+  const settle = yield* Folding.makeResult({
     name: "Scheduler.settle",
     run: decideAll(
       (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
-      (lanes, lease) => lanes.settle(lease)
+      Lanes.settle
     )
   })
 
-  const checkpointFolded = yield* Folding.make({
+  const checkpoint = yield* Folding.makeResult({
     name: "Scheduler.checkpoint",
     run: Effect.fnUntraced(function*(commands: ReadonlyArray<Lease & { readonly checkpoint: Schema.Json }>) {
-      // Of one job only the newest epoch can hold, and of its checkpoints the last counts.
+      // Only the newest epoch of a job can hold its lease, and its last checkpoint is the one to store.
       const newest = new Map<JobId, Lease & { readonly checkpoint: Schema.Json }>()
       for (const command of commands) {
         if (command.epoch >= (newest.get(command.job)?.epoch ?? 0)) newest.set(command.job, command)
       }
       const held = new Set(yield* store.checkpoint(Array.from(newest.values())))
-      return commands.map(({ epoch, job }): Result.Result<void, LeaseLost> =>
-        held.has(job) && newest.get(job)?.epoch === epoch ? Result.void : Result.fail(new LeaseLost({ job, epoch }))
+      return commands.map(({ epoch, job }) =>
+        held.has(job) && newest.get(job)?.epoch === epoch
+          ? Result.void
+          : Result.fail(new SchedulerError({ reason: new LeaseLost({ job, epoch }) }))
       )
     })
   })
 
-  const setCap = Effect.fn("Scheduler.setCap")(function*(command: SetCap & { readonly group: GroupId }) {
-    const lanes = yield* open({ lanes: [command] })
-    Result.map(lanes.setCap(command), keep)
-    yield* lanes.save
+  const setCap = Effect.fn("Scheduler.setCap")(function*(command: Parameters<Scheduler["Service"]["setCap"]>[0]) {
+    const lanes = yield* load({ lanes: [command] })
+    const { state } = Decision.all(lanes, [command], Lanes.setCap)
+    yield* save(state)
   }, atomically)
 
   const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
@@ -271,8 +249,7 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
   const rebuildPage = Effect.fnUntraced(function*(after: GroupId) {
     const groups = yield* store.groupsAfter(after, groupsPerPage)
     if (groups.length === 0) return undefined
-    const state = yield* store.recount(groups)
-    yield* saveChanges(new Lanes(state, defaults).changes({ all: true }))
+    yield* save(Loaded.fromState(yield* store.recount(groups), defaults))
     return groups.at(-1)
   }, atomically)
 
@@ -282,14 +259,15 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
   }).pipe(Effect.withSpan("Scheduler.rebuild"))
 
   return Scheduler.of({
-    open,
-    enqueue: (command) => refusalAsFailure(Effect.suspend(() => enqueueFolded(encoded(command)))),
-    cancel: (job) => refusalAsFailure(cancelFolded(job)),
-    settle: (lease) => refusalAsFailure(settleFolded(lease)),
+    load,
+    save: Effect.fn("Scheduler.save")((lanes) => save(lanes)),
+    enqueue: (command) => Effect.suspend(() => enqueueFolded(encoded(command))),
+    cancel,
+    settle,
     setCap,
     claim,
     heartbeat,
-    checkpoint: (command) => refusalAsFailure(checkpointFolded(command)),
+    checkpoint,
     release,
     rescue,
     expireFirstLeases: Effect.withSpan(
@@ -305,12 +283,12 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
   })
 })
 
-/** A scheduler over a store, with options. */
+/** Provides a scheduler over a store, with options. */
 export const layerWith = (
   options: SchedulerOptions
 ): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | Wakeup> => Layer.effect(Scheduler, make(options))
 
-/** A scheduler over a store. */
+/** Provides a scheduler over a store. */
 export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | Wakeup> = layerWith({})
 
 // -----------------------------------------------------------------------------
@@ -320,21 +298,19 @@ export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | 
 const groupsPerPage = 200
 const driftsMax = 1_000
 
-const keep = <A>(proposal: Proposal<A>): A => {
-  proposal.keep()
-  return proposal.value
+/** The group of each lane. Throws if a lane is given with two groups. */
+const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>) => {
+  const groups = new Map<LaneId, GroupId>()
+  for (const { group, lane } of addresses) {
+    const other = groups.get(lane)
+    if (other !== undefined && other !== group) throw new Loaded.LaneMoved(lane, other, group)
+    groups.set(lane, group)
+  }
+  return groups
 }
 
-const refusalAsFailure = <A, Refusal extends SchedulerError["reason"], E, R>(
-  effect: Effect.Effect<Result.Result<A, Refusal>, E, R>
-): Effect.Effect<A, SchedulerError | E, R> =>
-  Effect.flatMap(effect, (result) =>
-    Result.isSuccess(result)
-      ? Effect.succeed(result.success)
-      : Effect.fail(new SchedulerError({ reason: result.failure })))
-
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
-const encoded = <Payload>(command: Enqueue<Payload>): Enqueue<Schema.Json> => ({
+const encoded = <Payload>(command: Lanes.Enqueue<Payload>): Lanes.Enqueue<Schema.Json> => ({
   ...command,
   kind: { name: command.kind.name, encode: (json) => json, decode: (json) => json },
   payload: command.kind.encode(command.payload)

@@ -4,8 +4,8 @@
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect, type Schema } from "effect"
+import type { LanesChanges, LanesState } from "./internal/loadedLanes.ts"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
-import type { LanesChanges, LanesState } from "./Lanes.ts"
 
 /** What to load for a set of commands. No duplicates. */
 export interface LoadRequest {
@@ -41,12 +41,14 @@ export interface Rescued {
   readonly exhausted: ReadonlyArray<ClaimedJob>
 }
 
-/** A counter that disagrees with the jobs. */
+/** A difference between the counters and the jobs. */
 export interface Drift {
   readonly of: "lane" | "group"
   readonly id: string
-  readonly counter: "held" | "waiting"
+  /** The wrong counter, or `heldMax` if more jobs hold a slot than may. */
+  readonly counter: "held" | "heldMax" | "waiting"
   readonly stored: number
+  /** Counted from the jobs. */
   readonly found: number
 }
 
@@ -54,7 +56,11 @@ export interface Drift {
 export class SchedulerStore extends Context.Service<SchedulerStore, {
   /** Locks groups, then lanes, then jobs, each in the order of ids, until the unit ends. A lane found in another group is a defect. */
   readonly load: (request: LoadRequest) => Effect.Effect<LanesState, StorageError>
-  /** Applies changes to what the unit loaded. Answers who was promoted; fewer than asked for is a defect. */
+  /**
+   * Applies changes to the lanes that the unit loaded, and returns the promoted jobs. Dies
+   * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
+   * ones, and if fewer jobs are pending than are to be promoted.
+   */
   readonly apply: (changes: LanesChanges, now: DateTime.Utc) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
   /** Leases queued jobs, oldest slot first, passing over those that another claim is taking. Locks no lane. */
   readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
@@ -85,14 +91,6 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
   /** The ids of groups after `after`, in order. */
   readonly groupsAfter: (after: GroupId, limit: number) => Effect.Effect<ReadonlyArray<GroupId>, StorageError>
-  /** Locks these groups and all their lanes like `load`, and counts the jobs instead of reading the counters. */
+  /** Locks these groups and all their lanes like `load`, and returns their counters together with the counted jobs. */
   readonly recount: (groups: ReadonlyArray<GroupId>) => Effect.Effect<LanesState, StorageError>
 }>()("@kinora/scheduler/SchedulerStore") {}
-
-/** A lane cannot move to another group, since the group's counter would be wrong. */
-export class LaneMoved extends Error {
-  override readonly name = "LaneMoved"
-  constructor(lane: LaneId, from: GroupId, to: GroupId) {
-    super(`The lane ${lane} belongs to the group ${from}, not to ${to}`)
-  }
-}

@@ -5,13 +5,15 @@
  * One fiber claims for the whole worker, so a batch grows by itself while the last one
  * is being claimed. It sleeps when nothing is queued, and wakes by `Wakeup`.
  */
+import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, Duration, Effect, Fiber, Latch, Layer, Random, Result, Schedule } from "effect"
+import { Context, Duration, Effect, Fiber, Latch, Layer, Random, Schedule } from "effect"
 import * as Metrics from "./internal/metrics.ts"
 import * as RunningJobs from "./internal/RunningJobs.ts"
 import type { ClaimedJob } from "./Job.ts"
 import { AttemptsExhausted, type JobFailure, type JobHandler, type Settlement } from "./JobHandler.ts"
+import * as Lanes from "./Lanes.ts"
 import { type ClaimOptions, Scheduler } from "./Scheduler.ts"
 import { Wakeup } from "./Wakeup.ts"
 
@@ -206,12 +208,9 @@ const goOn = <B>(message: string, otherwise: B) => <A, E, R>(effect: Effect.Effe
 /** Ends the jobs, of which the application keeps nothing. */
 const settleOnly = (scheduler: Scheduler["Service"]) =>
   Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement<unknown>>) {
-    const lanes = yield* scheduler.open({ jobs: settlements.map(({ job }) => job) })
-    for (const { job } of settlements) {
-      const ended = lanes.settle(job)
-      if (Result.isSuccess(ended)) ended.success.keep()
-    }
-    yield* lanes.save
+    const jobs = settlements.map(({ job }) => job)
+    const { state } = Decision.all(yield* scheduler.load({ jobs }), jobs, Lanes.settle)
+    yield* scheduler.save(state)
   })
 
 const existing = <A>(map: ReadonlyMap<string, A>, kind: string): A => {

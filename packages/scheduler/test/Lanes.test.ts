@@ -4,7 +4,8 @@ import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Lease } from "../src/Job.ts"
-import { type OpenLanes, Scheduler } from "../src/Scheduler.ts"
+import * as Lanes from "../src/Lanes.ts"
+import { Scheduler } from "../src/Scheduler.ts"
 import { ids, makeWorld, memory } from "./Fixture.ts"
 
 const lanesOfGroup = ["a", "b", "c"]
@@ -106,54 +107,54 @@ it.effect.prop(
       const holderOf = ({ epoch, job }: Lease) =>
         model.jobs.find((found) => found.job === job && found.state === "running" && found.epoch === epoch)
 
-      const enqueue = (open: OpenLanes, lane: number, cap: number) => {
+      const enqueue = (open: Lanes.Lanes, lane: number, cap: number) => {
         const command = world.job({ lane: lanes[lane]!, cap, waitingMax, attemptsMax })
-        const result = open.enqueue(command)
+        const result = Lanes.enqueue(open, command)
         const expected = model.enqueue(command.job, command.lane, cap)
         assert.strictEqual(Result.isSuccess(result) ? result.success.value.state : undefined, expected)
-        if (Result.isSuccess(result)) result.success.keep()
+        return Result.isSuccess(result) ? result.success.state : open
       }
-      const cancel = (open: OpenLanes, pick: number) => {
+      const cancel = (open: Lanes.Lanes, pick: number) => {
         const found = model.jobs[pick % Math.max(1, model.jobs.length)]
-        const result = open.cancel(found?.job ?? world.id())
+        const result = Lanes.cancel(open, found?.job ?? world.id())
         const expected = found === undefined ? "NotFound" : found.epoch > 0 ? "AlreadyRunning" : undefined
         assert.strictEqual(Result.isFailure(result) ? result.failure._tag : undefined, expected)
-        if (Result.isFailure(result)) return
-        result.success.keep()
+        if (Result.isFailure(result)) return open
         model.end(found!)
+        return result.success.state
       }
-      const settle = (open: OpenLanes, { epoch, job }: Lease) => {
+      const settle = (open: Lanes.Lanes, { epoch, job }: Lease) => {
         const found = holderOf({ job, epoch })
-        const result = open.settle({ job, epoch })
+        const result = Lanes.settle(open, { job, epoch })
         assert.strictEqual(Result.isSuccess(result), found !== undefined)
-        if (Result.isFailure(result)) return
-        result.success.keep()
+        if (Result.isFailure(result)) return open
         model.end(found!)
+        return result.success.state
       }
 
       const decide = Effect.fnUntraced(function*(unit: typeof Unit.Type) {
-        const open = yield* scheduler.open({
+        let open = yield* scheduler.load({
           lanes: lanes.map((lane) => ({ lane, group: world.group })),
           jobs: model.jobs.map(({ job, lane }) => ({ job, lane, group: world.group }))
         })
         const pending = new Set(model.jobs.filter(({ state }) => state === "pending").map(({ job }) => job))
-        if (unit._tag === "enqueueWith") enqueue(open, unit.lane, unit.cap)
+        if (unit._tag === "enqueueWith") open = enqueue(open, unit.lane, unit.cap)
         else {
           lanes.forEach((lane, index) => {
-            Result.map(open.setCap({ lane, cap: unit.caps[index]! }), (proposal) => proposal.keep())
+            open = Result.getOrThrow(Lanes.setCap(open, { lane, cap: unit.caps[index]! })).state
             model.setCap(lane, unit.caps[index]!)
           })
           for (const command of unit.commands) {
-            if (command._tag === "enqueue") enqueue(open, command.lane, unit.caps[command.lane]!)
-            else if (command._tag === "cancel") cancel(open, command.pick)
+            if (command._tag === "enqueue") open = enqueue(open, command.lane, unit.caps[command.lane]!)
+            else if (command._tag === "cancel") open = cancel(open, command.pick)
             else {
               const lease = leases[command.pick % Math.max(1, leases.length)]
               if (lease === undefined) continue
-              settle(open, command._tag === "settle" ? lease : { ...lease, epoch: lease.epoch - 1 })
+              open = settle(open, command._tag === "settle" ? lease : { ...lease, epoch: lease.epoch - 1 })
             }
           }
         }
-        const { promoted } = yield* open.save
+        const { promoted } = yield* scheduler.save(open)
         const holders = new Set(model.jobs.filter(({ state }) => state !== "pending").map(({ job }) => job))
         assert.isTrue(promoted.every((job) => holders.has(job)))
         assert.isTrue(Array.from(pending).every((job) => !holders.has(job) || promoted.includes(job)))

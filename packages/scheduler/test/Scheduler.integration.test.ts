@@ -1,10 +1,11 @@
 import { assert, it, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { Decision, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Queue, Result } from "effect"
+import { DateTime, Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Statements from "../src/internal/statements.ts"
+import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
+import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import * as Worker from "../src/Worker.ts"
 import { suite as crowd } from "./CrowdContract.ts"
@@ -55,11 +56,9 @@ it.effect("claims without touching those that wait for a slot, however many they
     const { atomically } = yield* UnitOfWork.UnitOfWork
     const world = yield* makeWorld
     yield* atomically(Effect.gen(function*() {
-      const lanes = yield* scheduler.open({ lanes: [world] })
-      for (let n = 0; n < backlog; n++) {
-        Result.map(lanes.enqueue(world.job({ waitingMax: backlog })), (proposal) => proposal.keep())
-      }
-      yield* lanes.save
+      const jobs = Array.from({ length: backlog }, () => world.job({ waitingMax: backlog }))
+      const { state } = Decision.all(yield* scheduler.load({ lanes: [world] }), jobs, Lanes.enqueue)
+      yield* scheduler.save(state)
     }))
     yield* Effect.forEach([1, 2, 3], (n) => scheduler.enqueue(world.job({ lane: `free-${n}`, waitingMax: backlog })))
 
@@ -72,7 +71,7 @@ it.effect("claims without touching those that wait for a slot, however many they
       now,
       until: DateTime.add(now, { seconds: 30 })
     }
-    const steps = yield* QueryPlan.explain(Statements.claim(sql, terms))
+    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms))
     const indexes = steps.flatMap(({ index }) => index ?? [])
     assert.sameMembers(indexes, ["scheduler_job_queued", "scheduler_job_pkey"])
     for (const { rows, type } of steps) {

@@ -3,7 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Duration, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
-import type { LaneCounters } from "../src/Lanes.ts"
+import type { LaneCounters } from "../src/internal/loadedLanes.ts"
+import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
@@ -50,10 +51,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const [claimed] = yield* world.claim()
         assert.strictEqual(claimed?.job, first?.job)
         const saved = yield* atomically(Effect.gen(function*() {
-          const lanes = yield* scheduler.open({ jobs: [claimed!] })
-          const ended = lanes.settle(claimed!)
-          if (Result.isSuccess(ended)) ended.success.keep()
-          return yield* lanes.save
+          const lanes = yield* scheduler.load({ jobs: [claimed!] })
+          return yield* scheduler.save(Result.getOrThrow(Lanes.settle(lanes, claimed!)).state)
         }))
         assert.deepStrictEqual(saved.promoted, [second!.job])
         assert.deepStrictEqual(
@@ -63,16 +62,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("writes nothing of a proposal that is dropped, or of a unit that fails", () =>
+    it.effect("writes nothing of a decision that is not adopted, or of a unit that fails", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const world = yield* makeWorld
         const [dropped, undone] = [world.job(), world.job()]
         yield* atomically(Effect.gen(function*() {
-          const lanes = yield* scheduler.open({ lanes: [dropped] })
-          assert.isTrue(Result.isSuccess(lanes.enqueue(dropped)))
-          yield* lanes.save
+          const lanes = yield* scheduler.load({ lanes: [dropped] })
+          assert.isTrue(Result.isSuccess(Lanes.enqueue(lanes, dropped)))
+          yield* scheduler.save(lanes)
         }))
         yield* Effect.flip(atomically(Effect.andThen(scheduler.enqueue(undone), Effect.fail("no"))))
         assert.deepStrictEqual(yield* scheduler.find([dropped.job, undone.job]), [])
@@ -227,17 +226,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.include(String(exit), "belongs to the group")
       }))
 
-    it.effect("opens lanes inside of units only, and decides only on what was opened", () =>
+    it.effect("loads lanes only inside a unit of work, and decides only on loaded lanes", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const world = yield* makeWorld
-        const outside = yield* Effect.exit(scheduler.open({ lanes: [world] }))
+        const outside = yield* Effect.exit(scheduler.load({ lanes: [world] }))
         assert.include(String(outside), "outside of a unit")
         const other = yield* Effect.exit(atomically(
-          Effect.map(scheduler.open({ lanes: [world] }), (lanes) => lanes.enqueue(world.job({ lane: "not opened" })))
+          Effect.map(scheduler.load({ lanes: [world] }), (lanes) =>
+            Lanes.enqueue(lanes, world.job({ lane: "not loaded" })))
         ))
-        assert.include(String(other), "was not opened")
+        assert.include(String(other), "was not loaded")
       }))
 
     it.effect("does not enqueue an id twice", () =>
@@ -257,11 +257,21 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const { group, job, lane } = yield* makeWorld
         const jobs = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job({ cap: 2 })))
+        let stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2 }
+        let storedWaiting = 1
         const write = (counters: Partial<LaneCounters>, waiting: number) =>
           atomically(Effect.gen(function*() {
+            const after = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, ...counters }
             const now = yield* DateTime.now
-            const lanes = [{ lane, group, cap: 2, held: 2, waiting: 1, ...counters }]
-            yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [{ group, waiting }], lanes }, now)
+            yield* store.apply({
+              ended: [],
+              enqueued: [],
+              promotions: [],
+              groups: [{ before: { group, waiting: storedWaiting }, after: { group, waiting } }],
+              lanes: [{ before: stored, after }]
+            }, now)
+            stored = after
+            storedWaiting = waiting
           }))
 
         yield* write({ held: 5, waiting: 0 }, 7)
@@ -274,8 +284,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
         assert.strictEqual(yield* stateOf(jobs[2]!.job), "pending")
 
-        // Somebody waited beside a slot that only the counters took for held.
-        yield* write({ cap: 3, held: 3 }, 1)
+        // A job waited although a slot was free, since a counter was wrong.
+        stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2 }
+        storedWaiting = 1
+        yield* write({ cap: 3, held: 3, heldMax: 3 }, 1)
         yield* scheduler.rebuild
         assert.strictEqual(yield* stateOf(jobs[2]!.job), "queued")
         assert.deepStrictEqual(yield* scheduler.verify, [])

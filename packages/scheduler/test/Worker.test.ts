@@ -4,6 +4,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, Latch, Option, Queue, Scope } fro
 import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
+import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import * as Worker from "../src/Worker.ts"
@@ -27,14 +28,14 @@ const start = Effect.fnUntraced(function*(
     run,
     failed: (_, cause) => Effect.succeed(`failed: ${String(Cause.squash(cause))}`),
     settle: Effect.fnUntraced(function*(settlements) {
-      const lanes = yield* scheduler.open({ jobs: settlements.map(({ job }) => job) })
+      let lanes = yield* scheduler.load({ jobs: settlements.map(({ job }) => job) })
       for (const settlement of settlements) {
-        const ended = lanes.settle(settlement.job)
+        const ended = Lanes.settle(lanes, settlement.job)
         if (ended._tag === "Failure") continue
-        ended.success.keep()
+        lanes = ended.success.state
         yield* Queue.offer(settled, settlement)
       }
-      yield* lanes.save
+      yield* scheduler.save(lanes)
     }),
     ...options
   })

@@ -1,7 +1,9 @@
 /** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
 import type { ChargeRefusal } from "@kinora/ledger/Charge"
 import { Ledger, type OpenBooks } from "@kinora/ledger/Ledger"
-import { type OpenLanes, Scheduler } from "@kinora/scheduler/Scheduler"
+import * as Decision from "@kinora/persistence/Decision"
+import * as Lanes from "@kinora/scheduler/Lanes"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
@@ -27,12 +29,12 @@ export const makePlaceAll = Effect.gen(function*() {
       charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
       ...spanOf(jobs)
     })
-    const lanes = yield* scheduler.open({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
+    const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     const images = yield* keepImages(jobs)
-    const placed = jobs.map((job) => place(job, { books, lanes, images }))
+    const { results, state } = Decision.all(lanes, jobs, (lanes, job) => place(lanes, job, { books, images }))
     yield* books.save
-    const { promoted } = yield* lanes.save
-    return yield* insertAll(placed, promoted.map(GenerationId.fromUuid))
+    const { promoted } = yield* scheduler.save(state)
+    return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
   })
 })
 
@@ -40,14 +42,17 @@ export const makePlaceAll = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-interface State {
+interface Loaded {
   readonly books: OpenBooks
-  readonly lanes: OpenLanes
   readonly images: KeptImages
 }
 
 /** Charges and enqueues a job, or neither. */
-const place = (job: AdmittedJob, { books, images, lanes }: State): Placed => {
+const place = (
+  lanes: Lanes.Lanes,
+  job: AdmittedJob,
+  { books, images }: Loaded
+): Decision.Decision<Lanes.Lanes, Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
   if (missing !== undefined) return Result.fail(missing)
@@ -58,7 +63,7 @@ const place = (job: AdmittedJob, { books, images, lanes }: State): Placed => {
     at: generation.createdAt
   })
   if (Result.isFailure(charge)) return Result.fail(refusalOf(charge.failure, generation))
-  const enqueued = lanes.enqueue({
+  const enqueued = Lanes.enqueue(lanes, {
     ...addressOf(generation),
     kind: generationKind,
     payload: { id: generation.id },
@@ -70,8 +75,8 @@ const place = (job: AdmittedJob, { books, images, lanes }: State): Placed => {
     return Result.fail(new GenerationError.QueueFull({ plan: generation.plan, waitingMax: max }))
   }
   charge.success.keep()
-  enqueued.success.keep()
-  return Result.succeed({ ...generation, status: enqueued.success.value.state })
+  const { state, value } = enqueued.success
+  return Decision.accept(state, { ...generation, status: value.state })
 }
 
 /** Returns the earliest and the latest time of the set's requests. */

@@ -4,10 +4,10 @@
  * gets the slot, and webhooks are told: one unit of work for a whole set.
  */
 import { Ledger } from "@kinora/ledger/Ledger"
-import type { Proposal } from "@kinora/persistence/Proposal"
+import type { Decision } from "@kinora/persistence/Decision"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Lease } from "@kinora/scheduler/Job"
-import type { Ended } from "@kinora/scheduler/Lanes"
+import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
@@ -62,16 +62,16 @@ export const makeEndAll = Effect.gen(function*() {
       charges: commands.filter(isRefunded).map(({ subject }) => ({ account: subject.account, reference: subject.id })),
       at
     })
-    const lanes = yield* scheduler.open({ lanes: addresses, jobs: addresses })
+    let lanes = yield* scheduler.load({ lanes: addresses, jobs: addresses })
 
     const endings: Array<Ending> = []
     const outcomes = commands.map((command, index): EndOutcome => {
       const { id } = command.subject
-      const ended: Result.Result<Proposal<Ended>, LeaseLost | NotFound | AlreadyRunning> = "lease" in command
-        ? lanes.settle(command.lease)
-        : lanes.cancel(addresses[index]!.job)
+      const ended: Decision<Lanes.Lanes, Lanes.Ended, LeaseLost | NotFound | AlreadyRunning> = "lease" in command
+        ? Lanes.settle(lanes, command.lease)
+        : Lanes.cancel(lanes, addresses[index]!.job)
       if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
-      ended.success.keep()
+      lanes = ended.success.state
       if (command._tag !== "Complete") {
         const refund = books.refund({ account: command.subject.account, reference: id, at })
         // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
@@ -82,7 +82,7 @@ export const makeEndAll = Effect.gen(function*() {
     })
 
     yield* books.save
-    const { promoted } = yield* lanes.save
+    const { promoted } = yield* scheduler.save(lanes)
     const queued = promoted.map(GenerationId.fromUuid)
     const changed = endings.length > 0 ? yield* store.end(endings) : []
     if (queued.length > 0) yield* store.queue(queued)

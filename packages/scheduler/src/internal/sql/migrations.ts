@@ -62,3 +62,13 @@ export const lanesAndJobs = Effect.gen(function*() {
   yield* sql`CREATE INDEX scheduler_job_running ON scheduler_job (lease_until) WHERE state = 'running'`
   yield* sql`CREATE INDEX scheduler_job_waiting ON scheduler_job (enqueued_at) WHERE state <> 'running'`
 })
+
+/**
+ * Records how many jobs may hold a slot of a lane. This is the cap, or more after the cap
+ * was lowered while the slots were held.
+ */
+export const heldMax = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_lane ADD COLUMN held_max int4 NOT NULL DEFAULT 0`
+  yield* sql`UPDATE scheduler_lane SET held_max = greatest(cap, held)`
+})

@@ -1,0 +1,263 @@
+/**
+ * The state that lanes are decided on: an immutable map of groups, of lanes, and of jobs.
+ * A decision replaces the entries of one lane and shares the others.
+ */
+import { HashMap, Option, type Schema } from "effect"
+import type { GroupId, JobAddress, JobId, JobState, LaneId, Lease } from "../Job.ts"
+
+/** Loaded groups, lanes and jobs. */
+export interface LoadedLanes {
+  readonly groups: HashMap.HashMap<GroupId, LoadedGroup>
+  readonly lanes: HashMap.HashMap<LaneId, LoadedLane>
+  readonly jobs: HashMap.HashMap<JobId, LoadedJob>
+  readonly defaults: EnqueueDefaults
+  /** Number of jobs that were added, which orders them. */
+  readonly added: number
+}
+
+/** Values that an enqueued job gets if the command omits them. */
+export interface EnqueueDefaults {
+  readonly waitingMax: number
+  readonly attemptsMax: number
+}
+
+/** Counters of a lane. */
+export interface LaneCounters {
+  readonly lane: LaneId
+  readonly group: GroupId
+  readonly cap: number
+  /** Queued and running jobs. */
+  readonly held: number
+  /** Pending jobs. */
+  readonly waiting: number
+  /** Maximum that `held` can have: the cap, or the slots that stayed held when the cap was lowered. */
+  readonly heldMax: number
+}
+
+/** Counter of a group: the pending jobs of all its lanes. */
+export interface GroupCounters {
+  readonly group: GroupId
+  readonly waiting: number
+}
+
+/** A job and its state. */
+export interface JobPlace extends JobAddress, Lease {
+  readonly state: JobState
+}
+
+/** A group, and its counter in the store. */
+export interface LoadedGroup extends GroupCounters {
+  readonly stored: GroupCounters
+}
+
+/**
+ * A lane, and its counters in the store. `held` and `waiting` count as if no job had been
+ * promoted since the lane was loaded, since promotion follows from the counters.
+ * `heldMax` is the highest that it was since then.
+ */
+export interface LoadedLane extends LaneCounters {
+  readonly stored: LaneCounters
+}
+
+/** A job: its row in the store, its current place, and the row to insert. */
+export interface LoadedJob {
+  readonly stored: JobPlace | undefined
+  readonly current: JobPlace | undefined
+  readonly added: { readonly job: NewJob; readonly order: number } | undefined
+}
+
+/** A job to insert. */
+export interface NewJob extends JobAddress {
+  readonly kind: string
+  readonly payload: Schema.Json
+  readonly state: "pending" | "queued"
+  readonly attemptsMax: number
+  /** Milliseconds. */
+  readonly timeLimit: number | undefined
+}
+
+/** A set of lanes as a store reads it. */
+export interface LanesState {
+  readonly groups: ReadonlyArray<GroupCounters>
+  readonly lanes: ReadonlyArray<LaneCounters>
+  /** The requested jobs that exist. */
+  readonly jobs: ReadonlyArray<JobPlace>
+  /** Counters as they were counted from the jobs, if they were. */
+  readonly recount?: { readonly groups: ReadonlyArray<GroupCounters>; readonly lanes: ReadonlyArray<LaneCounters> }
+}
+
+/** Counters before and after. */
+export interface Change<Counters> {
+  readonly before: Counters
+  readonly after: Counters
+}
+
+/** Changes between the loaded and the decided lanes. A store applies them in this order. */
+export interface LanesChanges {
+  /** Jobs to delete, as they were loaded. */
+  readonly ended: ReadonlyArray<JobPlace>
+  /** Jobs to insert, in the order in which they were enqueued. */
+  readonly enqueued: ReadonlyArray<NewJob>
+  readonly groups: ReadonlyArray<Change<GroupCounters>>
+  readonly lanes: ReadonlyArray<Change<LaneCounters>>
+  readonly promotions: ReadonlyArray<Promotion>
+}
+
+/** A number of pending jobs of a lane that get a slot, oldest first. The store selects them. */
+export interface Promotion {
+  readonly lane: LaneId
+  readonly count: number
+  /** Jobs that were enqueued into a slot of the lane in the same unit. They queue behind the promoted ones. */
+  readonly beside: ReadonlyArray<JobId>
+}
+
+/** Creates lanes from the state that a store has read. */
+export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults: EnqueueDefaults): LoadedLanes => {
+  const counted = recount ?? { groups, lanes }
+  const storedLanes = new Map(lanes.map((lane) => [lane.lane, lane]))
+  const storedGroups = new Map(groups.map((group) => [group.group, group]))
+  const promotedIn = new Map<GroupId, number>()
+  for (const lane of counted.lanes) promotedIn.set(lane.group, (promotedIn.get(lane.group) ?? 0) + promoted(lane))
+  return {
+    groups: HashMap.fromIterable(counted.groups.map((group) => [group.group, {
+      group: group.group,
+      waiting: group.waiting - (promotedIn.get(group.group) ?? 0),
+      stored: storedGroups.get(group.group) ?? group
+    }])),
+    lanes: HashMap.fromIterable(
+      counted.lanes.map((lane) => [lane.lane, { ...lane, stored: storedLanes.get(lane.lane) ?? lane }])
+    ),
+    jobs: HashMap.fromIterable(jobs.map((job) => [job.job, { stored: job, current: job, added: undefined }])),
+    defaults,
+    added: 0
+  }
+}
+
+/** The lane of an address. */
+export const laneOf = (self: LoadedLanes, { group, lane }: JobAddress): LoadedLane => {
+  const found = laneById(self, lane)
+  if (found.group !== group) throw new LaneMoved(lane, found.group, group)
+  return found
+}
+
+/** A loaded lane. Throws if it was not loaded, which is a bug of the caller. */
+export const laneById = (self: LoadedLanes, lane: LaneId): LoadedLane => existing(self.lanes, lane, "lane")
+
+/** A loaded or added job; `undefined` if it does not exist, or has ended. */
+export const jobOf = (self: LoadedLanes, job: JobId): JobPlace | undefined => entryOf(self, job)?.current
+
+/** Returns whether a new job gets a slot of the lane with this cap, without overtaking a waiting job. */
+export const hasRoom = ({ held, waiting }: LoadedLane, cap: number): boolean => held + waiting < cap
+
+/** Number of jobs that would wait in the lane's group if the lane had this cap. */
+export const waitingWith = (self: LoadedLanes, lane: LoadedLane, cap: number): number =>
+  existing(self.groups, lane.group, "group").waiting + promoted(lane) - promoted({ ...lane, cap })
+
+/** The lane with one job more or less. */
+export const count = (lane: LoadedLane, state: JobState, change: 1 | -1): LoadedLane =>
+  state === "pending" ? { ...lane, waiting: lane.waiting + change } : { ...lane, held: lane.held + change }
+
+/** Replaces a lane, and updates the counter of its group. */
+export const setLane = (self: LoadedLanes, before: LoadedLane, after: LoadedLane): LoadedLanes => {
+  const change = (after.waiting - promoted(after)) - (before.waiting - promoted(before))
+  return {
+    ...self,
+    lanes: HashMap.set(self.lanes, after.lane, { ...after, heldMax: Math.max(after.heldMax, after.cap) }),
+    groups: change === 0 ? self.groups : addWaiting(self.groups, after.group, change)
+  }
+}
+
+/** Adds a job. Throws if the lanes have it already. */
+export const addJob = (self: LoadedLanes, job: NewJob): LoadedLanes => {
+  const entry = entryOf(self, job.job)
+  if (entry?.current !== undefined) throw new Error(`The job ${job.job} exists already`)
+  const { group, lane, state } = job
+  const current = { job: job.job, lane, group, state, epoch: 0 }
+  return {
+    ...self,
+    jobs: HashMap.set(self.jobs, job.job, { stored: entry?.stored, current, added: { job, order: self.added } }),
+    added: self.added + 1
+  }
+}
+
+/** Removes a job. */
+export const removeJob = (self: LoadedLanes, job: JobId): LoadedLanes => {
+  const stored = entryOf(self, job)?.stored
+  const jobs = stored === undefined
+    ? HashMap.remove(self.jobs, job)
+    : HashMap.set(self.jobs, job, { stored, current: undefined, added: undefined })
+  return { ...self, jobs }
+}
+
+/** Everything that was decided since the lanes were loaded. */
+export const changesOf = (self: LoadedLanes): LanesChanges => {
+  const jobs = HashMap.toValues(self.jobs)
+  const lanes = HashMap.toValues(self.lanes)
+  const added = jobs.flatMap((entry) => entry.added ?? []).toSorted((a, b) => a.order - b.order).map(({ job }) => job)
+  return {
+    ended: jobs.flatMap(({ current, stored }) => stored === undefined || stored === current ? [] : [stored]),
+    enqueued: added,
+    groups: HashMap.toValues(self.groups).filter(({ stored, waiting }) => waiting !== stored.waiting)
+      .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
+    lanes: lanes.map((lane) => ({ before: lane.stored, after: countersOf(lane) })).filter(isChanged),
+    promotions: lanes.filter((lane) => promoted(lane) > 0).map((lane) => ({
+      lane: lane.lane,
+      count: promoted(lane),
+      beside: added.filter((job) => job.lane === lane.lane && job.state === "queued").map(({ job }) => job)
+    }))
+  }
+}
+
+/** A lane cannot move to another group, since the counter of the group would become wrong. */
+export class LaneMoved extends Error {
+  override readonly name = "LaneMoved"
+  constructor(lane: LaneId, from: GroupId, to: GroupId) {
+    super(`The lane ${lane} belongs to the group ${from}, not to ${to}`)
+  }
+}
+
+/** The lanes to save are not based on the stored ones. */
+export class StaleLanes extends Error {
+  override readonly name = "StaleLanes"
+  constructor() {
+    super("The lanes were changed after they were loaded, or were saved before: load them again before each save")
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Number of waiting jobs of the lane that get a slot when the lanes are saved. */
+const promoted = ({ cap, held, waiting }: Pick<LaneCounters, "cap" | "held" | "waiting">): number =>
+  Math.min(waiting, Math.max(0, cap - held))
+
+const countersOf = (lane: LoadedLane): LaneCounters => {
+  const held = lane.held + promoted(lane)
+  return {
+    lane: lane.lane,
+    group: lane.group,
+    cap: lane.cap,
+    held,
+    waiting: lane.waiting - promoted(lane),
+    heldMax: Math.max(lane.cap, Math.min(held, lane.heldMax))
+  }
+}
+
+const isChanged = ({ after, before }: Change<LaneCounters>): boolean =>
+  after.cap !== before.cap || after.held !== before.held || after.waiting !== before.waiting ||
+  after.heldMax !== before.heldMax
+
+const entryOf = (self: LoadedLanes, job: JobId): LoadedJob | undefined =>
+  Option.getOrUndefined(HashMap.get(self.jobs, job))
+
+const addWaiting = (groups: LoadedLanes["groups"], group: GroupId, change: number): LoadedLanes["groups"] => {
+  const found = existing(groups, group, "group")
+  return HashMap.set(groups, group, { ...found, waiting: found.waiting + change })
+}
+
+const existing = <V>(map: HashMap.HashMap<string, V>, key: string, what: string): V => {
+  const found = HashMap.get(map, key)
+  if (Option.isNone(found)) throw new Error(`The ${what} ${key} was not loaded`)
+  return found.value
+}

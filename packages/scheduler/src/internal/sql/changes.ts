@@ -1,0 +1,142 @@
+/** Statements that write decided lanes. */
+import * as Rows from "@kinora/persistence/Rows"
+import { type DateTime, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { type JobPlace, type LanesChanges, type Promotion, StaleLanes } from "../loadedLanes.ts"
+
+/** Applies changes, and returns the promoted jobs. */
+export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges, now: DateTime.Utc) {
+  const { ended, enqueued, groups, lanes, promotions } = changes
+  // Jobs are deleted before others are inserted, since a new job may have the id of an ended one.
+  if (ended.length > 0) {
+    const deleted = yield* deleteJobs(sql, ended)
+    if (deleted.length !== ended.length) return yield* Effect.die(new StaleLanes())
+  }
+  if (enqueued.length > 0 || groups.length > 0 || lanes.length > 0) {
+    const [written] = yield* write(sql, changes, now)
+    if (written?.groups !== groups.length || written.lanes !== lanes.length) return yield* Effect.die(new StaleLanes())
+  }
+  if (promotions.length === 0) return []
+  const rows = yield* promote(sql, promotions)
+  const promoted = rows.filter((row) => row.promoted)
+  const expected = promotions.reduce((sum, { count }) => sum + count, 0)
+  return promoted.length === expected
+    ? promoted.map(({ id }) => id)
+    : yield* Effect.die(new Error(`${promoted.length} jobs are pending instead of at least ${expected}`))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const deleteJobs = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobPlace>) =>
+  sql`
+    DELETE FROM scheduler_job AS job
+    USING ${
+    Rows.table("ended", ended, {
+      id: ["uuid", ({ job }) => job],
+      state: ["text", ({ state }) => state],
+      epoch: ["int4", ({ epoch }) => epoch]
+    })
+  }
+    WHERE job.id = ended.id AND job.state = ended.state AND job.epoch = ended.epoch
+    RETURNING 1
+  `
+
+/** Inserts jobs and sets counters. Returns how many counters still had the values that were loaded. */
+const write = (sql: SqlClient.SqlClient, { enqueued, groups, lanes }: LanesChanges, now: DateTime.Utc) =>
+  decodeWritten(sql`
+    WITH added AS (
+      INSERT INTO scheduler_job (
+        id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
+      )
+      SELECT id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
+      FROM ${
+    Rows.table("new", enqueued, {
+      id: ["uuid", ({ job }) => job],
+      lane_id: ["text", ({ lane }) => lane],
+      group_id: ["text", ({ group }) => group],
+      kind: ["text", ({ kind }) => kind],
+      payload: ["json", ({ payload }) => payload],
+      state: ["text", ({ state }) => state],
+      attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
+      time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
+      enqueued_at: ["timestamptz", () => now]
+    }, { place: "place" })
+  }
+      -- Positions are drawn in this order.
+      ORDER BY place
+    ), counted_groups AS (
+      UPDATE scheduler_group AS lane_group SET waiting = counted.waiting
+      FROM ${
+    Rows.table("counted", groups, {
+      id: ["text", ({ after }) => after.group],
+      waiting: ["int4", ({ after }) => after.waiting],
+      waiting_before: ["int4", ({ before }) => before.waiting]
+    })
+  }
+      WHERE lane_group.id = counted.id AND lane_group.waiting = counted.waiting_before
+      RETURNING 1
+    ), counted_lanes AS (
+      UPDATE scheduler_lane AS lane
+      SET cap = counted.cap, held = counted.held, waiting = counted.waiting, held_max = counted.held_max
+      FROM ${
+    Rows.table("counted", lanes, {
+      id: ["text", ({ after }) => after.lane],
+      cap: ["int4", ({ after }) => after.cap],
+      held: ["int4", ({ after }) => after.held],
+      waiting: ["int4", ({ after }) => after.waiting],
+      held_max: ["int4", ({ after }) => after.heldMax],
+      cap_before: ["int4", ({ before }) => before.cap],
+      held_before: ["int4", ({ before }) => before.held],
+      waiting_before: ["int4", ({ before }) => before.waiting]
+    })
+  }
+      WHERE lane.id = counted.id
+        AND lane.cap = counted.cap_before
+        AND lane.held = counted.held_before
+        AND lane.waiting = counted.waiting_before
+      RETURNING 1
+    )
+    SELECT
+      (SELECT count(*) FROM counted_groups)::int4 AS groups,
+      (SELECT count(*) FROM counted_lanes)::int4 AS lanes
+  `)
+
+const decodeWritten = Rows.decodeAll(Schema.Struct({ groups: Schema.Int, lanes: Schema.Int }))
+
+/** Queues pending jobs. Locks none of them, since pending jobs change only under the lock of their lane. */
+const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>) =>
+  decodePromoted(sql`
+    WITH promoted AS MATERIALIZED (
+      SELECT job.id, job.position
+      FROM ${
+    Rows.table("room", promotions, {
+      lane_id: ["text", ({ lane }) => lane],
+      count: ["int4", ({ count }) => count]
+    })
+  }
+      CROSS JOIN LATERAL (
+        SELECT id, position FROM scheduler_job
+        WHERE lane_id = room.lane_id AND state = 'pending'
+        ORDER BY position
+        LIMIT room.count
+      ) AS job
+    ), in_line AS (
+      SELECT id, position, true AS promoted FROM promoted
+      UNION ALL
+      SELECT id, position, false FROM scheduler_job
+      WHERE id = ANY(${Rows.array("uuid", promotions.flatMap(({ beside }) => beside))})
+      ORDER BY position
+    ), next AS MATERIALIZED (
+      SELECT id, promoted, nextval('scheduler_position') AS position FROM in_line
+    )
+    UPDATE scheduler_job AS job SET state = 'queued', position = next.position
+    FROM next
+    -- The planner cannot estimate the rows of \`next\`, and reads the whole table for too high
+    -- an estimate. The array makes it use the primary key.
+    WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
+    RETURNING job.id, next.promoted
+  `)
+
+const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))

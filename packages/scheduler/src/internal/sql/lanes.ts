@@ -1,0 +1,99 @@
+/** Statements that lock lanes and jobs, so that a unit can decide on them. */
+import * as Rows from "@kinora/persistence/Rows"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { GroupId, JobId } from "../../Job.ts"
+import type { LoadRequest } from "../../SchedulerStore.ts"
+import { LaneMoved, type LanesState } from "../loadedLanes.ts"
+import { decodePlaces, placeColumns } from "./rows.ts"
+
+/** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
+export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: LoadRequest) {
+  const { groups, jobs, lanes } = request
+  let rows = yield* lockLanes(sql, lanes)
+  if (rows.length < lanes.length) {
+    yield* createGroups(sql, groups)
+    yield* createLanes(sql, lanes)
+    rows = yield* lockLanes(sql, lanes)
+  }
+  const groupOf = new Map(lanes.map(({ group, lane }) => [lane, group]))
+  for (const { group, lane } of rows) {
+    const wanted = groupOf.get(lane)
+    if (wanted !== undefined && wanted !== group) return yield* Effect.die(new LaneMoved(lane, group, wanted))
+  }
+  const state: LanesState = {
+    groups: Array.from(
+      new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
+      ([group, waiting]) => ({ group, waiting })
+    ),
+    lanes: rows,
+    jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs)
+  }
+  return state
+})
+
+/** Counters of a lane. */
+export const laneFields = {
+  lane: Schema.String,
+  group: Schema.String,
+  cap: Schema.Int,
+  held: Schema.Int,
+  waiting: Schema.Int,
+  heldMax: Schema.Int
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/**
+ * Locks groups before lanes, each in id order, so that two units that share a lane wait at
+ * its group instead of deadlocking. Returns the rows as they are after they were locked.
+ */
+const lockLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
+  decodeLanes(sql`
+    SELECT
+      lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting, lane.held_max AS "heldMax",
+      lane_group.waiting AS "groupWaiting"
+    FROM scheduler_group AS lane_group
+    JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
+    WHERE lane.id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
+    ORDER BY lane.group_id, lane.id
+    FOR UPDATE OF lane_group, lane
+  `)
+
+const decodeLanes = Rows.decodeAll(Schema.Struct({ ...laneFields, groupWaiting: Schema.Int }))
+
+/**
+ * Creating groups while others are locked may deadlock with a unit that does the reverse.
+ * The database then undoes one of the two units, which runs again.
+ */
+const createGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
+  sql`
+    INSERT INTO scheduler_group (id, waiting)
+    SELECT id, 0 FROM ${Rows.table("wanted", groups, { id: ["text", (group) => group] })}
+    ORDER BY id COLLATE "C"
+    ON CONFLICT (id) DO NOTHING
+  `
+
+const createLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
+  sql`
+    INSERT INTO scheduler_lane (id, group_id, cap, held, waiting)
+    SELECT id, group_id, 0, 0, 0
+    FROM ${
+    Rows.table("wanted", lanes, {
+      id: ["text", ({ lane }) => lane],
+      group_id: ["text", ({ group }) => group]
+    })
+  }
+    ORDER BY id COLLATE "C"
+    ON CONFLICT (id) DO NOTHING
+  `
+
+const lockJobs = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
+  decodePlaces(sql`
+    SELECT ${sql.literal(placeColumns)} FROM scheduler_job AS job
+    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    ORDER BY job.id
+    FOR UPDATE
+  `)

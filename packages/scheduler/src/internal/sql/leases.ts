@@ -1,0 +1,137 @@
+/** Statements that lease jobs to workers. `internal/leases.ts` has the same rules as pure functions. */
+import * as Rows from "@kinora/persistence/Rows"
+import { DateTime, Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { Lease } from "../../Job.ts"
+import type { Checkpoint, ClaimTerms } from "../../SchedulerStore.ts"
+import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
+
+/** Leases queued jobs to a worker. */
+export const claim = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
+  Effect.map(decodeClaimed(claimStatement(sql, terms)), (rows) => rows.map(toClaimed))
+
+/**
+ * The statement of `claim`. MATERIALIZED, so that no plan applies the limit twice. SKIP
+ * LOCKED, so that workers do not wait for each other's jobs. The index contains only
+ * queued jobs in this order, so the cost does not depend on how many jobs there are.
+ */
+export const claimStatement = (sql: SqlClient.SqlClient, terms: ClaimTerms): Statement.Statement<unknown> =>
+  sql`
+    WITH next AS MATERIALIZED (
+      SELECT id FROM scheduler_job
+      WHERE state = 'queued' AND kind = ANY(${Rows.array("text", terms.kinds)})
+      ORDER BY position
+      LIMIT ${terms.limit}
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE scheduler_job AS job SET
+      state = 'running',
+      epoch = job.epoch + 1,
+      attempt = job.attempt + 1,
+      started_at = coalesce(job.started_at, ${DateTime.toDate(terms.now)}),
+      lease_until = ${DateTime.toDate(terms.until)},
+      worker = ${terms.worker}
+    FROM next
+    WHERE job.id = next.id
+    RETURNING ${sql.literal(claimedColumns)}
+  `
+
+/** Queues jobs with an expired lease again, or leases them to the rescuer if they have no attempt left. */
+export const rescue = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
+  Effect.map(
+    decodeClaimed(sql`
+      WITH lost AS MATERIALIZED (
+        SELECT id, attempt < attempts_max AS again FROM scheduler_job
+        WHERE state = 'running' AND lease_until <= ${DateTime.toDate(terms.now)}
+          AND kind = ANY(${Rows.array("text", terms.kinds)})
+        ORDER BY lease_until
+        LIMIT ${terms.limit}
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE scheduler_job AS job SET
+        state = CASE WHEN lost.again THEN 'queued' ELSE 'running' END,
+        epoch = CASE WHEN lost.again THEN job.epoch ELSE job.epoch + 1 END,
+        lease_until = CASE WHEN lost.again THEN NULL ELSE ${DateTime.toDate(terms.until)}::timestamptz END,
+        worker = CASE WHEN lost.again THEN job.worker ELSE ${terms.worker} END
+      FROM lost
+      WHERE job.id = lost.id
+      RETURNING ${sql.literal(claimedColumns)}
+    `),
+    (rows) => ({
+      requeued: rows.filter(({ state }) => state === "queued").map(toAddress),
+      exhausted: rows.filter(({ state }) => state === "running").map(toClaimed)
+    })
+  )
+
+/** Extends leases, and returns the jobs whose lease holds. */
+export const heartbeat = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>, until: DateTime.Utc) =>
+  decodeIds(sql`
+    WITH held AS MATERIALIZED (${held(sql, leases)})
+    UPDATE scheduler_job AS job SET lease_until = ${DateTime.toDate(until)}
+    FROM held
+    WHERE job.id = held.id
+    RETURNING job.id
+  `)
+
+/** Stores checkpoints, and returns the jobs whose lease holds. */
+export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<Checkpoint>) =>
+  decodeIds(sql`
+    WITH held AS MATERIALIZED (${held(sql, checkpoints)})
+    UPDATE scheduler_job AS job SET checkpoint = given.checkpoint
+    FROM held
+    JOIN ${
+    Rows.table("given", checkpoints, {
+      id: ["uuid", ({ job }) => job],
+      checkpoint: ["json", ({ checkpoint }) => checkpoint]
+    })
+  } ON given.id = held.id
+    WHERE job.id = held.id
+    RETURNING job.id
+  `)
+
+/** Queues leased jobs again without counting the attempt, and returns those whose lease held. */
+export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) =>
+  decodeIds(sql`
+    WITH held AS MATERIALIZED (${held(sql, leases)})
+    UPDATE scheduler_job AS job SET state = 'queued', lease_until = NULL, attempt = job.attempt - 1
+    FROM held
+    WHERE job.id = held.id
+    RETURNING job.id
+  `)
+
+/** Expires the leases of all first attempts, and returns their number. */
+export const expireFirstLeases = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
+  Effect.map(
+    decodeIds(sql`
+      WITH held AS MATERIALIZED (
+        SELECT id FROM scheduler_job
+        WHERE state = 'running' AND attempt = 1 AND lease_until > ${DateTime.toDate(now)}
+        ORDER BY id
+        FOR UPDATE
+      )
+      UPDATE scheduler_job AS job SET lease_until = ${DateTime.toDate(now)}
+      FROM held
+      WHERE job.id = held.id
+      RETURNING job.id
+    `),
+    ({ length }) => length
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The jobs that run under these leases, locked in the order of ids. */
+const held = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) =>
+  sql`
+    SELECT job.id FROM scheduler_job AS job
+    JOIN ${
+    Rows.table("lease", leases, {
+      id: ["uuid", ({ job }) => job],
+      epoch: ["int4", ({ epoch }) => epoch]
+    })
+  } ON lease.id = job.id
+    WHERE job.state = 'running' AND job.epoch = lease.epoch
+    ORDER BY job.id
+    FOR UPDATE OF job
+  `

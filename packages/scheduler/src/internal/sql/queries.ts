@@ -1,0 +1,31 @@
+/** Statements that find jobs without locking them. */
+import * as Rows from "@kinora/persistence/Rows"
+import { DateTime } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { JobId } from "../../Job.ts"
+import { decodeStatuses, statusColumns } from "./rows.ts"
+
+/** Jobs with these ids. */
+export const find = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
+  decodeStatuses(sql`
+    SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
+    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    ORDER BY job.id
+  `)
+
+/** Jobs that have not started and were enqueued before a time, oldest first. */
+export const waitingSince = (
+  sql: SqlClient.SqlClient,
+  before: DateTime.Utc,
+  limit: number,
+  except: ReadonlyArray<JobId>
+) =>
+  decodeStatuses(sql`
+    SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
+    WHERE job.state <> 'running'
+      AND job.epoch = 0
+      AND job.enqueued_at < ${DateTime.toDate(before)}
+      AND job.id <> ALL(${Rows.array("uuid", except)})
+    ORDER BY job.enqueued_at, job.position
+    LIMIT ${limit}
+  `)

@@ -1,0 +1,100 @@
+/** Rows of the scheduler's tables, and their conversion to domain values. */
+import * as Rows from "@kinora/persistence/Rows"
+import { Duration, Effect, Option, Schema } from "effect"
+import type { ClaimedJob, JobAddress, JobId, JobStatus } from "../../Job.ts"
+
+const State = Schema.Literals(["pending", "queued", "running"])
+
+const address = { job: Schema.String, lane: Schema.String, group: Schema.String }
+
+/** Columns of a job's address, from a table with the alias `job`. */
+export const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
+
+const IdRow = Schema.Struct({ id: Schema.String })
+
+/** Decodes rows with the column `id`, and returns the ids. */
+export const decodeIds = <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<ReadonlyArray<JobId>, E | Schema.SchemaError, R> =>
+  Effect.map(decodeIdRows(statement), (rows) => rows.map(({ id }) => id))
+
+const decodeIdRows = Rows.decodeAll(IdRow)
+
+/** Columns of a `JobPlace`. */
+export const placeColumns = `${addressColumns}, job.state, job.epoch`
+
+/** Decodes rows with `placeColumns`. */
+export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...address, state: State, epoch: Schema.Int }))
+
+/** Columns of a `JobStatus`. */
+export const statusColumns = `${placeColumns}, job.kind, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
+
+const StatusRow = Schema.Struct({
+  ...address,
+  kind: Schema.String,
+  state: State,
+  epoch: Schema.Int,
+  attempt: Schema.Int,
+  enqueuedAt: Schema.DateTimeUtcFromDate,
+  worker: Schema.NullOr(Schema.String)
+})
+
+/** Decodes rows with `statusColumns`. */
+export const decodeStatuses = <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<ReadonlyArray<JobStatus>, E | Schema.SchemaError, R> =>
+  Effect.map(
+    decodeStatusRows(statement),
+    (rows) => rows.map(({ worker, ...row }) => ({ ...row, worker: Option.fromNullOr(worker) }))
+  )
+
+const decodeStatusRows = Rows.decodeAll(StatusRow)
+
+/** Columns of a `ClaimedJob`, and its state. */
+export const claimedColumns = `
+  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax",
+  job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position
+`
+
+/** A row with `claimedColumns`. */
+export const ClaimedRow = Schema.Struct({
+  ...address,
+  kind: Schema.String,
+  state: State,
+  payload: Schema.Json,
+  checkpoint: Schema.Json,
+  epoch: Schema.Int,
+  attempt: Schema.Int,
+  attemptsMax: Schema.Int,
+  enqueuedAt: Schema.DateTimeUtcFromDate,
+  startedAt: Schema.DateTimeUtcFromDate,
+  timeLimit: Schema.NullOr(Schema.BigInt),
+  position: Schema.BigInt
+})
+
+/** Decodes rows with `claimedColumns`, in the order in which their jobs got a slot. `RETURNING` has no order. */
+export const decodeClaimed = <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<ReadonlyArray<typeof ClaimedRow.Type>, E | Schema.SchemaError, R> =>
+  Effect.map(decodeClaimedRows(statement), (rows) => rows.toSorted((a, b) => a.position < b.position ? -1 : 1))
+
+const decodeClaimedRows = Rows.decodeAll(ClaimedRow)
+
+/** The address of a job. */
+export const toAddress = ({ group, job, lane }: typeof ClaimedRow.Type): JobAddress => ({ job, lane, group })
+
+/** A job as its worker gets it. */
+export const toClaimed = (row: typeof ClaimedRow.Type): ClaimedJob => ({
+  job: row.job,
+  lane: row.lane,
+  group: row.group,
+  kind: row.kind,
+  payload: row.payload,
+  checkpoint: Option.fromNullOr(row.checkpoint),
+  epoch: row.epoch,
+  attempt: row.attempt,
+  attemptsMax: row.attemptsMax,
+  enqueuedAt: row.enqueuedAt,
+  startedAt: row.startedAt,
+  timeLimit: Option.map(Option.fromNullOr(row.timeLimit), (millis) => Duration.millis(Number(millis)))
+})
