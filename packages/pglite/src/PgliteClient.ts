@@ -1,15 +1,15 @@
 /**
  * An embedded Postgres behind Effect's `PgClient`.
  *
- * PGlite speaks the wire protocol in process, so the driver, its types, prepared
- * statements, errors and `LISTEN` are those of a real server, and a statement is
- * two to three times faster than through PGlite's own `query`.
+ * The client speaks the wire protocol with PGlite in process. The driver, its types,
+ * prepared statements, errors and `LISTEN` are those of a real server, and a statement
+ * takes a third to half the time of PGlite's own `query`.
  *
- * PGlite has one session. Every connection of the pool shares it; one that is
- * inside a transaction owns it until the transaction ends. Statements run on this
- * process's event loop and cannot be cancelled. So inside a transaction never wait
- * for another connection: it waits for the transaction. `PgClient.notify` takes
- * one; inside a transaction say `SELECT pg_notify(channel, payload)`.
+ * PGlite has one session, which all connections of the pool share. A connection with
+ * an open transaction owns the session until the transaction ends. Statements run on
+ * the event loop of this process and cannot be cancelled. Inside a transaction, do not
+ * wait for another connection: that deadlocks. `PgClient.notify` takes a connection,
+ * so inside a transaction run `SELECT pg_notify(channel, payload)` instead.
  */
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
@@ -18,20 +18,21 @@ import { type SqlClient, SqlError } from "effect/sql"
 import { mkdir } from "node:fs/promises"
 import { PgliteSession } from "./internal/PgliteSession.ts"
 
-/** Where an embedded Postgres keeps its data. */
+/** Options for `layer`. */
 export interface PgliteOptions {
   /**
-   * A directory, made when it does not exist. Absent: memory, gone with the scope.
-   * PGlite takes no lock on it: two processes that open one directory destroy it.
+   * Directory of the database, created if it does not exist. If absent, the database is
+   * in memory and is lost when the scope closes. PGlite does not lock the directory: two
+   * processes that open the same one corrupt it.
    */
   readonly dataDirectory?: string | undefined
-  /** A dump (`PGlite.dumpDataDir`) to start from instead of initialising a new database. */
+  /** Dump (`PGlite.dumpDataDir`) to start from instead of an empty database. */
   readonly loadDataDir?: Blob | undefined
-  /** Connections of the pool; statements still run one after the other. Default 8. */
+  /** Connections of the pool. Statements run one after the other all the same. Default 8. */
   readonly maxConnections?: number | undefined
 }
 
-/** A client over an embedded Postgres that stops with the scope. */
+/** Starts an embedded Postgres and provides a client. Closes the database with the scope. */
 export const layer = (
   options: PgliteOptions = {}
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
@@ -48,7 +49,7 @@ export const layer = (
         },
         catch: (cause) =>
           new SqlError.SqlError({
-            reason: new SqlError.ConnectionError({ message: "PGlite did not start", operation: "connect", cause })
+            reason: new SqlError.ConnectionError({ message: "PGlite failed to start", operation: "connect", cause })
           })
       }),
       (database) => Effect.promise(() => database.close())
@@ -62,6 +63,6 @@ export const layer = (
       maxConnections,
       multiplex: false
     })
-    // Effect's cluster takes table leases instead of advisory locks on this driver.
+    // Makes Effect's cluster use table leases instead of advisory locks.
     return Object.assign(client, { driver: "pglite" })
   }))

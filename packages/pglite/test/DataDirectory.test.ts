@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { PgliteClient } from "../src/index.ts"
 
-/** Milliseconds. Initialising a directory takes a second of an idle core, and tests run side by side. */
+/** Timeout in milliseconds. Initialising a directory takes a second of an idle core, and tests run in parallel. */
 const startsMax = 120_000
 
 const makeDirectory = Effect.acquireRelease(
@@ -17,26 +17,26 @@ const makeDirectory = Effect.acquireRelease(
   (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
 )
 
-/** Runs `body` on the database in `dataDirectory`, and closes it. */
+/** Runs `body` on the database in `dataDirectory`, then closes the database. */
 const onDatabase = <A, E>(dataDirectory: string, body: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.provide(body, PgliteClient.layer({ dataDirectory }))
 
 const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
 
-it.live("keeps what was committed over a restart", () =>
+it.live("keeps committed rows over a restart", () =>
   Effect.gen(function*() {
     const directory = join(yield* makeDirectory, "made/by/it")
     yield* onDatabase(directory, statement("CREATE TABLE kept AS SELECT 7 AS id"))
     assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT id FROM kept")), [{ id: 7 }])
   }).pipe(Effect.scoped), startsMax)
 
-it.live("loses no acknowledged row when its process is killed", () =>
+it.live("keeps every acknowledged row when its process is killed", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const acknowledged = yield* Effect.promise(() => writeUntilKilled(directory, 100))
     const found = yield* onDatabase(directory, statement("SELECT id FROM acknowledged ORDER BY id"))
     assert.isAtLeast(acknowledged.length, 100)
-    // One more may have been committed whose acknowledgement died on the way.
+    // The acknowledgement of one more committed row may be lost.
     assert.deepStrictEqual(found.slice(0, acknowledged.length), acknowledged.map((id) => ({ id })))
     assert.isAtMost(found.length, acknowledged.length + 1)
   }).pipe(Effect.scoped), startsMax)
@@ -47,7 +47,7 @@ it.live("fails with a connection error when the directory cannot be opened", () 
     assert.strictEqual(error.reason._tag, "ConnectionError")
   }))
 
-/** The ids that a writer printed, which was killed in the middle of its work. */
+/** Starts a writer, kills it while it writes, and returns the ids that it printed. */
 const writeUntilKilled = async (directory: string, rows: number): Promise<ReadonlyArray<number>> => {
   const script = join(import.meta.dirname, "writer.process.ts")
   const writer = spawn(process.execPath, ["--conditions=@kinora/source", script, directory], {

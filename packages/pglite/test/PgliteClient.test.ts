@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { PgliteClient } from "../src/index.ts"
 
 layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) => {
-  it.effect("keeps the statements of other connections out of an open transaction", () =>
+  it.effect("delays statements of other connections until an open transaction ends", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE seen (id int)`
@@ -24,7 +24,7 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       assert.deepStrictEqual(yield* Fiber.join(reader), [{ id: 1 }, { id: 2 }])
     }))
 
-  it.effect("loses no update of more transactions than there are connections", () =>
+  it.effect("loses no update of more concurrent transactions than connections", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE counter (value int NOT NULL)`
@@ -37,7 +37,7 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       assert.deepStrictEqual(yield* sql`SELECT value FROM counter`, [{ value: 50 }])
     }))
 
-  it.effect("rolls back a transaction whose fiber is interrupted, and serves the others", () =>
+  it.effect("rolls back a transaction whose fiber is interrupted, and continues with the others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE interrupted (id int)`
@@ -53,7 +53,7 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       assert.deepStrictEqual(yield* sql`SELECT id FROM interrupted`, [])
     }))
 
-  it.effect("keeps the session usable after a statement failed inside a transaction", () =>
+  it.effect("keeps the session usable after a statement fails inside a transaction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE half (id int PRIMARY KEY)`
@@ -64,7 +64,7 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       assert.deepStrictEqual(yield* sql`SELECT id FROM half`, [])
     }))
 
-  it.effect("hands a notification to those who listen to its channel, after the commit and to nobody else", () =>
+  it.effect("delivers a notification to the listeners of its channel, after the commit", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const first = yield* sql.listen("news")
@@ -80,7 +80,7 @@ layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) 
       assert.strictEqual((yield* Queue.take(other)).payload, "rain")
     }).pipe(Effect.scoped))
 
-  it.effect("carries rows and parameters that are larger than any buffer on the way", () =>
+  it.effect("transfers rows and parameters that are larger than any buffer", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE large (id int, body text, bytes bytea)`

@@ -1,12 +1,13 @@
-/** Several virtual connections over PGlite's one session. */
+/** Virtual connections that share the one session of PGlite. */
 import type { PGlite } from "@electric-sql/pglite"
 import { Duplex } from "node:stream"
 
+/** Runs the frames of all connections one after the other. An open transaction excludes other connections. */
 export class PgliteSession {
   readonly #database: PGlite
   readonly #connections = new Set<VirtualConnection>()
   readonly #queue: Array<{ readonly connection: VirtualConnection; readonly frame: Buffer }> = []
-  /** The connection whose transaction is open; nobody else is served until it ends. */
+  /** The connection whose transaction is open. Frames of others wait until it ends. */
   #owner: VirtualConnection | undefined
   #isPumping = false
 
@@ -33,7 +34,7 @@ export class PgliteSession {
     const kept = this.#queue.filter((entry) => entry.connection !== connection)
     this.#queue.splice(0, this.#queue.length, ...kept)
     if (this.#owner === connection) {
-      // It died inside a transaction, which nobody else would end.
+      // The connection closed inside a transaction, so its session has to end it.
       this.#queue.unshift({ connection, frame: message("Q", Buffer.from("ROLLBACK\0")) })
       this.#pump()
     }
@@ -66,7 +67,7 @@ export class PgliteSession {
     return index < 0 ? undefined : this.#queue.splice(index, 1)[0]
   }
 
-  /** Hands the answer over and returns the session's status. Notifications go to everybody: each picks its channels. */
+  /** Delivers a response and returns the transaction status in it. Notifications go to all connections, which filter by channel. */
   #deliver(answer: Buffer, connection: VirtualConnection): number | undefined {
     let position = 0
     let start = 0
@@ -120,7 +121,7 @@ class VirtualConnection extends Duplex {
     done(error)
   }
 
-  /** Answers the start-up message; `undefined` while it is incomplete, or when there is nothing to start. */
+  /** Responds to the start-up message and returns the bytes after it, or `undefined` if it is incomplete or a cancellation. */
   #start(bytes: Buffer): Buffer | undefined {
     if (bytes.length < 8 || bytes.length < bytes.readInt32BE(0)) {
       this.#pending = bytes
@@ -135,7 +136,7 @@ class VirtualConnection extends Duplex {
     return bytes.subarray(bytes.readInt32BE(0))
   }
 
-  /** Forwards whole cycles, up to a Sync or a Query, so that frames of two connections never mix. */
+  /** Submits complete cycles, which end with Sync or Query, so that frames of two connections never mix. */
   #forward(bytes: Buffer): void {
     let position = 0
     let start = 0
@@ -174,7 +175,7 @@ const message = (type: string, payload: Uint8Array): Buffer => {
   return bytes
 }
 
-/** AuthenticationOk, two parameters, a key for cancelling (which is refused), ReadyForQuery. */
+/** AuthenticationOk, two parameters, a cancellation key (cancelling is not supported), ReadyForQuery. */
 const greeting = Buffer.concat([
   message("R", Buffer.from([0, 0, 0, 0])),
   message("S", Buffer.from("server_version\u000018\0")),
