@@ -2,7 +2,7 @@ import { BlobStore, Range, UrlSigner } from "@kinora/storage"
 import { DateTime, Effect, Layer, Redacted, type Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Keeps a result while it arrives, and links to it for an hour. */
+/** Stores a result as it arrives, and returns a link to it that is valid for an hour. */
 export const keep = Effect.fn("keep")(function*(id: string, video: Stream.Stream<Uint8Array>) {
   const { put } = yield* BlobStore.BlobStore
   const { sign } = yield* UrlSigner.UrlSigner
@@ -11,7 +11,7 @@ export const keep = Effect.fn("keep")(function*(id: string, video: Stream.Stream
   return { blob, url: `/results/${id}?exp=${exp}&sig=${sig}` }
 })
 
-/** Answers a request for the link with all of the blob or with the range that was asked for. */
+/** Responds to a request for the link with the whole blob or with the requested range. */
 export const answer = Effect.fn("answer")(function*(blob: BlobStore.Blob, url: URL, rangeHeader: string | undefined) {
   const { get } = yield* BlobStore.BlobStore
   const { verify } = yield* UrlSigner.UrlSigner
@@ -34,8 +34,8 @@ export const answer = Effect.fn("answer")(function*(blob: BlobStore.Blob, url: U
   })
 })
 
-/** `FileBlobStore.layer({ directory })` in place of `layerMemory` keeps the blobs. */
+/** Use `FileBlobStore.layer({ directory })` instead of `layerMemory` to keep the blobs. */
 export const layer = Layer.merge(
   BlobStore.layerMemory,
-  UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })
+  UrlSigner.layer({ keys: [Redacted.make("a secret of at least thirty-two bytes")] })
 )

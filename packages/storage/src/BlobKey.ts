@@ -1,23 +1,23 @@
 /**
- * Names of blobs: opaque text of an alphabet that every backend can take as it is.
+ * Keys of blobs, restricted to an alphabet that every backend accepts unescaped.
  *
- * Lower case only, so that no two keys are one file on a file system that ignores
- * case; and no segment begins or ends with a dot, so that no key leaves its place.
+ * Keys are lower case, so that two keys never name the same file on a file system that
+ * ignores case. No segment begins or ends with a dot, so a key cannot leave the
+ * directory of the store.
  */
 import { Effect } from "effect"
 import { BlobError, InvalidKey } from "./BlobError.ts"
 
-/** The longest key, in characters. */
+/** Maximum length of a key, in characters. */
 export const lengthMax = 128
 
 /**
- * Whether `key` may name a blob: at most 128 characters, segments separated by
- * `/`, each made of `a-z`, `0-9`, `.`, `_` and `-` and with a letter or a digit
- * at both ends.
+ * Returns whether `key` is valid: at most 128 characters, in segments separated by `/`,
+ * each of `a-z`, `0-9`, `.`, `_` and `-`, beginning and ending with a letter or a digit.
  */
 export const isValid = (key: string): boolean => key.length <= lengthMax && pattern.test(key)
 
-/** Fails with `InvalidKey` unless `isValid`. */
+/** Fails with `InvalidKey` unless `key` is valid. */
 export const check = (key: string): Effect.Effect<void, BlobError> =>
   isValid(key) ? Effect.void : Effect.fail(new BlobError({ reason: new InvalidKey({ key }) }))
 

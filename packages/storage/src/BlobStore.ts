@@ -1,32 +1,31 @@
 /**
- * Large values under a key, streamed in and out: the port, and a store in memory.
+ * Stores large values under a key, streamed in and out: the port, and a store in memory.
  *
- * A blob is no part of a unit of work. Put it first and record it in the unit that
- * makes it known; delete it after the unit that forgets it. A crash in between
- * leaves bytes that nobody knows, never a record without its bytes.
+ * A blob is not part of a unit of work. Put it before the unit that records it, and
+ * delete it after the unit that removes the record. A crash in between leaves bytes
+ * without a record, never a record without bytes.
  *
- * A store keeps bytes and nothing else. Size, hash and content type are the answer
- * of `put`, and belong in the caller's record, which has them at hand when it
- * answers a request.
+ * A store keeps bytes only. `put` returns size, hash and content type for the record of
+ * the caller.
  */
 import { Cause, Context, Effect, Layer, Stream } from "effect"
 import { BlobError, NotFound, OutOfRange } from "./BlobError.ts"
 import * as BlobKey from "./BlobKey.ts"
 import * as Meter from "./internal/Meter.ts"
 
-/** Keeps blobs. */
+/** Stores blobs. */
 export class BlobStore extends Context.Service<BlobStore, {
   /**
-   * Reads `stream` to its end and publishes it under `key`, counted and hashed on
-   * the way. A blob is never whole in memory.
+   * Reads `stream` to its end and publishes it under `key`, counted and hashed as it
+   * arrives. A blob is never whole in memory.
    *
-   * Until the stream has ended nothing is visible; when it fails, when it is longer
-   * than `bytesMax` (`TooLarge`), on interruption and after a crash the key is as it
-   * was. The answer means that the bytes survive a loss of power.
+   * Nothing is visible before the stream has ended. If the stream fails, if it is longer
+   * than `bytesMax` (`TooLarge`), on interruption and after a crash, the key is
+   * unchanged. When `put` returns, the bytes survive a loss of power.
    *
-   * A key that exists is replaced, so a job that runs again after a crash just puts
-   * again. Of puts at the same time the last to finish stays, whole. Readers of the
-   * old blob read it to its end.
+   * An existing blob is replaced, so a job that runs again can put again. Of concurrent
+   * puts the last to finish remains, complete. Readers of the old blob read it to its
+   * end.
    */
   readonly put: <E, R>(
     key: string,
@@ -35,60 +34,58 @@ export class BlobStore extends Context.Service<BlobStore, {
   ) => Effect.Effect<Blob, E | BlobError, R>
 
   /**
-   * The bytes of a blob, or of a range of it, in chunks of at most 64 KiB that are
-   * the reader's to keep but not to change. Memory is constant: a chunk is read when
-   * the reader asks for it, and what the store holds open is closed when the reader
-   * goes away.
+   * Streams the bytes of a blob, or of a range of it, in chunks of at most 64 KiB. The
+   * reader may keep the chunks but must not change them. Memory use is constant: a chunk
+   * is read when the reader pulls it, and the file is closed when the reader stops.
    *
-   * Fails with `NotFound`, and with `OutOfRange` when the blob is shorter than the
-   * range. So whoever has promised a length passes a range, and never sends less
-   * without noticing.
+   * Fails with `NotFound`, and with `OutOfRange` if the blob is shorter than the range.
+   * Pass a range if a length was promised, so that a truncated blob is an error.
    */
   readonly get: (key: string, range?: ByteRange) => Stream.Stream<Uint8Array, BlobError>
 
-  /** What the store knows of a blob without reading it. Fails with `NotFound`. */
+  /** Returns the size of a blob without reading it. Fails with `NotFound`. */
   readonly head: (key: string) => Effect.Effect<BlobHead, BlobError>
 
   /**
-   * Deletes the blobs that there are; a key without one changes nothing. When it
-   * fails, some may be deleted: call it again.
+   * Deletes the blobs of these keys. Keys without a blob are ignored. If it fails, some
+   * blobs may be deleted already; call it again.
    */
   readonly delete: (keys: ReadonlyArray<string>) => Effect.Effect<void, BlobError>
 }>()("@kinora/storage/BlobStore") {}
 
-/** What a put is told. */
+/** Options for `put`. */
 export interface PutOptions {
-  /** At most this many bytes. */
+  /** Maximum number of bytes. */
   readonly bytesMax: number
-  /** Media type of the bytes, for stores that serve them by themselves. */
+  /** Media type of the bytes, for stores that serve them directly. */
   readonly contentType: string
 }
 
-/** A blob that was put. */
+/** A stored blob. */
 export interface Blob {
   readonly key: string
   readonly bytes: number
-  /** Hash of the bytes, in lower-case hexadecimal: a strong `ETag`. */
+  /** SHA-256 of the bytes in lower-case hexadecimal, usable as a strong `ETag`. */
   readonly sha256: string
   readonly contentType: string
 }
 
-/** What `head` answers. */
+/** The result of `head`. */
 export interface BlobHead {
   readonly key: string
   readonly bytes: number
 }
 
-/** The bytes from `start` to `end`, both inclusive, `0 <= start <= end`, as in HTTP. `Range.Part` is one. */
+/** The bytes from `start` to `end`, both inclusive as in HTTP, `0 <= start <= end`. A `Range.Part` is one. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** The largest chunk that `get` gives, in bytes: what a slow reader makes the store hold. */
+/** Maximum size of a chunk of `get`, in bytes. Bounds the memory per slow reader. */
 export const chunkBytesMax = 64 * 1024
 
-/** Blobs in this process's memory, for tests and for hosts that keep nothing. Requires no `MemoryBackend`: see above. */
+/** Provides a store in the memory of this process, for tests and for hosts that keep nothing. */
 export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
   const blobs = new Map<string, Uint8Array>()
 
@@ -108,7 +105,7 @@ export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
         Effect.suspend(() => {
           const refusal = meter.add(chunk)
           if (refusal !== undefined) return Effect.fail(refusal)
-          // A copy, which `slice` of a Buffer is not.
+          // Copies the chunk, which `slice` of a Buffer would not.
           chunks.push(new Uint8Array(chunk))
           return Effect.void
         }))

@@ -1,12 +1,12 @@
 /**
- * Blobs as files of one directory.
+ * Stores blobs as files in one directory.
  *
  *     <directory>/blobs/7f/generations~gen_01k…~output.mp4
  *     <directory>/partial/<uuid>
  *
- * A put writes a partial file, syncs it, and renames it into place, so a blob is
- * there whole or not at all. Both directories are on one file system, as a rename
- * needs. Any number of processes may share the directory.
+ * A put writes a partial file, syncs it, and renames it into place, so a blob is never
+ * partly visible. Both directories must be on one file system, which the rename
+ * requires. Any number of processes can share the directory.
  */
 import { Cause, Clock, Duration, Effect, Layer, type Pull, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
@@ -17,23 +17,23 @@ import * as BlobKey from "./BlobKey.ts"
 import { BlobStore, type ByteRange, chunkBytesMax } from "./BlobStore.ts"
 import * as Meter from "./internal/Meter.ts"
 
-/** Where and how the files are kept. */
+/** Options for `layer`. */
 export interface FileBlobStoreOptions {
-  /** Created when missing. Nothing else may live in it. */
+  /** Directory of the store, created if it does not exist. It must not contain other files. */
   readonly directory: string
   /**
-   * A partial file that was not written to for this long was left by a crash, and
-   * is removed when the layer is built. Longer than any put waits for its next
-   * bytes, since another process may be at work in the directory. Default one day.
+   * Age after which a partial file is considered left over from a crash. Such files are
+   * removed when the layer is built. Choose it longer than any put waits for its next
+   * bytes, since other processes may write to the directory. Default one day.
    */
   readonly partialAgeMax?: Duration.Input | undefined
 }
 
-/** A `BlobStore` in a directory. Building it makes the directory ready and removes what crashes have left. */
+/** Provides a `BlobStore` in a directory. Creates the directory and removes partial files of crashes. */
 export const layer = (options: FileBlobStoreOptions): Layer.Layer<BlobStore, BlobError> =>
   Layer.effect(BlobStore, make(options))
 
-/** See `layer`. */
+/** Creates a `BlobStore` in a directory, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
   const places = makePlaces(options.directory)
   yield* prepare(places)
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Of many files, four at a time: each holds a thread of Node's pool, which has four. */
+/** Four files at a time, since each occupies a thread of the pool of Node, which has four. */
 const fewAtATime = { concurrency: 4, discard: true } as const
 
 interface Places {
@@ -95,8 +95,8 @@ interface Places {
 }
 
 /**
- * Files are spread by hash over 256 directories, so that none grows too long to
- * work with. A key becomes a file name by writing `/` as `~`, which no key has.
+ * Files are distributed by hash over 256 directories, so that none grows too large. The
+ * file name is the key with `~` for `/`, since no key contains `~`.
  */
 const makePlaces = (directory: string): Places => {
   const fans = Array.from(
@@ -113,7 +113,7 @@ const makePlaces = (directory: string): Places => {
   }
 }
 
-/** Makes all directories at once, so that a put never has to, and their names durable. */
+/** Creates all directories, so that a put never has to, and makes their names durable. */
 const prepare = Effect.fnUntraced(function*({ fans, partials }: Places) {
   yield* Effect.forEach(
     [partials, ...fans],
@@ -133,7 +133,7 @@ const removeStale = Effect.fnUntraced(function*({ partials }: Places, ageMax: Du
       const { mtimeMs } = yield* attempt("make", () => stat(file), name)
       if (mtimeMs < oldest) yield* attempt("make", () => rm(file, { force: true }))
     }).pipe(
-      // Another process has removed or published it meanwhile.
+      // Another process has removed or published the file meanwhile.
       Effect.catchReason("BlobError", "NotFound", () => Effect.void)
     ), fewAtATime)
 })
@@ -143,18 +143,18 @@ interface PartialFile {
   readonly handle: FileHandle
 }
 
-/** A new partial file, closed and removed with the scope. Closing waits for a write that is under way. */
+/** Creates a partial file that is closed and removed with the scope. Closing waits for a running write. */
 const acquirePartial = ({ partials }: Places) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const file = path.join(partials, randomUUID())
       return Effect.map(attempt("put", () => open(file, "wx")), (handle): PartialFile => ({ file, handle }))
     }),
-    // A file that could not be removed is found by its age later.
+    // A file that cannot be removed now is removed at a later start, by its age.
     ({ file, handle }) => Effect.andThen(close(handle), Effect.ignore(attempt("put", () => rm(file, { force: true }))))
   )
 
-/** The bytes first, then the name: a name that survives a loss of power has all its bytes. */
+/** Syncs the bytes before the name, so that a name that survives a loss of power has all its bytes. */
 const publish = Effect.fnUntraced(function*({ file, handle }: PartialFile, target: string) {
   yield* attempt("put", () => handle.sync())
   yield* attempt("put", () => rename(file, target))
@@ -164,10 +164,10 @@ const publish = Effect.fnUntraced(function*({ file, handle }: PartialFile, targe
 const acquireFile = (key: string, file: string) =>
   Effect.acquireRelease(attempt("get", () => open(file, "r"), key), close)
 
-/** What could not be closed was read or synced before, so its bytes are good. */
+/** Ignores failures: the file was read or synced before. */
 const close = (handle: FileHandle) => Effect.ignore(attempt("close", () => handle.close()))
 
-/** Pulls one chunk per read. Each has memory of its own, since a socket may still hold the one before. */
+/** Reads one chunk per pull, each into new memory, since a socket may still hold the previous one. */
 const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, range: ByteRange | undefined) {
   const { size } = yield* attempt("get", () => handle.stat())
   const outOfRange = Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes: size }) }))
@@ -193,7 +193,7 @@ const syncDirectory = (operation: string, directory: string) =>
     close
   )
 
-/** Runs a call to the file system. Only where a `key` is given does a missing file mean `NotFound`. */
+/** Runs a file system call. A missing file is `NotFound` if `key` is given, and `Unavailable` otherwise. */
 const attempt = <A>(operation: string, call: () => Promise<A>, key?: string): Effect.Effect<A, BlobError> =>
   Effect.tryPromise({
     try: call,

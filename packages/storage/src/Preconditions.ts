@@ -1,19 +1,19 @@
 /**
- * Conditional requests (RFC 9110, section 13) for GET and HEAD of a representation
- * that has a strong entity tag and a date of last modification.
+ * Evaluates conditional GET and HEAD requests (RFC 9110, section 13) of a representation
+ * with an entity tag and a date of last modification.
  */
 import { type DateTime, Result } from "effect"
 import { Headers } from "effect/http"
 
-/** What identifies the current representation. */
+/** Validators of the current representation. */
 export interface Validators {
-  /** The entity tag as it is sent, with its quotes: `"…"`, or `W/"…"` when it is weak. */
+  /** The entity tag as sent, with quotes: `"…"`, or `W/"…"` if it is weak. */
   readonly etag: string
-  /** Sent with a resolution of one second, and compared so. */
+  /** Sent and compared with a resolution of one second. */
   readonly lastModified: DateTime.Utc
 }
 
-/** The request's headers, `undefined` where it has none. */
+/** Conditional headers of a request. */
 export interface Conditions {
   readonly ifMatch?: string | undefined
   readonly ifUnmodifiedSince?: string | undefined
@@ -21,13 +21,13 @@ export interface Conditions {
   readonly ifModifiedSince?: string | undefined
 }
 
-/** `Proceed` with the request, 304 `NotModified`, or 412 `Failed`. */
+/** Result of the conditions: `Proceed`, `NotModified` (304) or `Failed` (412). */
 export type Outcome = "Proceed" | "NotModified" | "Failed"
 
 /**
- * Evaluates the conditions of a GET or HEAD in the order of section 13.2.2: an
- * entity tag is asked before a date, and the date is ignored then. A date that is
- * none is ignored; a list of tags that is none matches nothing.
+ * Evaluates the conditions in the order of section 13.2.2. A date is ignored if the
+ * request has the corresponding entity tag. A malformed date is ignored; a malformed
+ * list of tags matches nothing.
  */
 export const evaluate = (conditions: Conditions, { etag, lastModified }: Validators): Outcome => {
   const { ifMatch, ifModifiedSince, ifNoneMatch, ifUnmodifiedSince } = conditions
@@ -46,10 +46,10 @@ export const evaluate = (conditions: Conditions, { etag, lastModified }: Validat
 }
 
 /**
- * Whether `Range` counts, given `If-Range` (section 13.1.5): without the header it
- * does; a tag must be the same by strong comparison; a date must be exactly the
- * date of last modification. Use the date only for representations that do not
- * change twice in one second. Anything else means that the range is ignored.
+ * Returns whether `Range` applies, given `If-Range` (section 13.1.5). It applies if the
+ * header is absent, if its tag is equal by strong comparison, or if its date is exactly
+ * the date of last modification. Otherwise the range is to be ignored. Dates are safe
+ * only for representations that do not change twice in one second.
  */
 export const isRangeCurrent = (ifRange: string | undefined, { etag, lastModified }: Validators): boolean => {
   if (ifRange === undefined) return true
@@ -61,7 +61,7 @@ export const isRangeCurrent = (ifRange: string | undefined, { etag, lastModified
 // internal
 // -----------------------------------------------------------------------------
 
-/** `entity-tag` of section 8.8.3. Bytes above 0x7f arrive as Latin-1. */
+/** `entity-tag` of section 8.8.3. Node decodes bytes above 0x7f as Latin-1. */
 const tag = "(?:W/)?\"[\\x21\\x23-\\x7e\\x80-\\xff]*\""
 const tagOnly = new RegExp(`^${tag}$`)
 
@@ -78,7 +78,7 @@ const isSameWeak = (a: string, b: string) => opaque(a) === opaque(b)
 const matches = (header: string, etag: string, isSame: (a: string, b: string) => boolean) =>
   header.trim() === "*" || parseTags(header).some((tag) => isSame(tag, etag))
 
-/** The tags of a list, none if it is malformed. Read one by one, since a tag may contain a comma. */
+/** Returns the tags of a list, or none if it is malformed. A tag may contain a comma, so the list is not split. */
 const parseTags = (header: string): ReadonlyArray<string> => {
   const member = new RegExp(`[ \\t,]*(${tag})[ \\t]*(?=,|$)`, "y")
   const tags: Array<string> = []

@@ -1,16 +1,16 @@
 /**
- * The `Range` header (RFC 9110, section 14): one byte range per request, as D33
- * says. What a server may ignore is ignored, so a client always gets an answer
- * that it can use.
+ * Parses the `Range` header (RFC 9110, section 14), with one byte range per request.
+ * A header that RFC 9110 allows a server to ignore is ignored.
  */
 import { Data } from "effect"
 
 /**
- * What a request asks for.
+ * The part of the representation to send:
  *
  * - `Whole`: 200 with all bytes.
- * - `Part`: 206 with the bytes from `start` to `end`, both inclusive; also when that is everything.
- * - `Unsatisfiable`: 416, with the size in `Content-Range`.
+ * - `Part`: 206 with the bytes from `start` to `end`, both inclusive, even if those are
+ *   all bytes.
+ * - `Unsatisfiable`: 416 with the size in `Content-Range`.
  */
 export type Range = Data.TaggedEnum<{
   Whole: {}
@@ -22,12 +22,12 @@ export type Range = Data.TaggedEnum<{
 export const { $is, $match, Part, Unsatisfiable, Whole } = Data.taggedEnum<Range>()
 
 /**
- * Reads the header for a representation of `size` bytes.
+ * Parses the header for a representation of `size` bytes.
  *
- * No header, a malformed one, another unit and several ranges are `Whole`. An end
- * past the last byte means the last byte, and a suffix longer than the
- * representation means all of it. An empty representation has no range to give, so
- * any single range of it is `Unsatisfiable`.
+ * Returns `Whole` if the header is absent or malformed, has another unit, or has several
+ * ranges. An end past the last byte is the last byte; a suffix longer than the
+ * representation is the whole representation. Every single range of an empty
+ * representation is `Unsatisfiable`.
  */
 export const parse = (header: string | undefined, size: number): Range => {
   const spec = header === undefined ? undefined : singleSpec(header)
@@ -43,18 +43,18 @@ export const parse = (header: string | undefined, size: number): Range => {
   return start >= size ? Unsatisfiable() : Part({ start, end: Math.min(end, size - 1) })
 }
 
-/** `Content-Range` of a 206. */
+/** Returns the `Content-Range` of a 206 response. */
 export const contentRange = ({ end, start }: { readonly start: number; readonly end: number }, size: number): string =>
   `bytes ${start}-${end}/${size}`
 
-/** `Content-Range` of a 416. */
+/** Returns the `Content-Range` of a 416 response. */
 export const contentRangeUnsatisfied = (size: number): string => `bytes */${size}`
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** The only range of the set, or `undefined`. A list may have empty members (RFC 9110, 5.6.1.2). */
+/** Returns the range if the set has exactly one. A list may have empty members (RFC 9110, 5.6.1.2). */
 const singleSpec = (header: string): { readonly first: string; readonly last: string } | undefined => {
   const set = /^bytes=(.*)$/i.exec(header)?.[1]
   if (set === undefined) return undefined

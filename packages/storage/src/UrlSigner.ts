@@ -1,9 +1,9 @@
 /**
- * Links that work without a key until they expire (D32): `exp` and `sig` in the
- * query of a path.
+ * Signs paths, so that a link works without a key until it expires. The signature is
+ * in the query parameters `exp` and `sig`.
  *
- * Every job object that is read carries such links, so both directions are
- * synchronous and cost a few microseconds.
+ * Signing and verifying are synchronous and take a few microseconds, since responses
+ * can contain many links.
  */
 import { Context, type DateTime, Layer, Redacted } from "effect"
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
@@ -11,21 +11,20 @@ import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 /** Signs and verifies paths. */
 export class UrlSigner extends Context.Service<UrlSigner, {
   /**
-   * The pair that opens `path` until `expiresAt`, which is cut to whole seconds. It
-   * binds the path and the expiry; the method and other parameters stay free.
-   * The same input gives the same pair, as long as the signing key is the same.
+   * Returns the pair that grants access to `path` until `expiresAt`, truncated to whole
+   * seconds. It binds the path and the expiry, not the method or other parameters. The
+   * same input and key give the same pair.
    */
   readonly sign: (path: string, expiresAt: DateTime.Utc) => SignedPair
 
   /**
-   * What the pair is worth at `now`. The signature is judged first, so an `exp` that
-   * was tampered with is `Wrong` and never `Expired`. Takes the same time wherever
-   * the signatures differ.
+   * Verifies a pair at `now`. The signature is checked first, so a changed `exp` is
+   * `Wrong` and never `Expired`. Signatures are compared in constant time.
    */
   readonly verify: (path: string, pair: SignedPair, now: DateTime.Utc) => Verdict
 }>()("@kinora/storage/UrlSigner") {}
 
-/** The two query parameters, as text. */
+/** The two query parameters. */
 export interface SignedPair {
   /** Expiry in Unix seconds. */
   readonly exp: string
@@ -33,20 +32,20 @@ export interface SignedPair {
   readonly sig: string
 }
 
-/** `Valid`; signed by one of the keys but `Expired`; or `Wrong`. */
+/** Result of `verify`. `Expired` pairs have a valid signature. */
 export type Verdict = "Valid" | "Expired" | "Wrong"
 
-/** What a signer is told. */
+/** Options for `make` and `layer`. */
 export interface UrlSignerOptions {
   /**
-   * The first signs, all verify. To rotate: put the new key first, and drop the old
-   * one when the last link it signed has expired. Each has at least 32 bytes of
-   * UTF-8; a shorter one is a mistake of the host, and a defect.
+   * The first key signs, all keys verify. To rotate, put the new key first, and remove
+   * the old one after its last link has expired. Each key needs at least 32 bytes of
+   * UTF-8; a shorter one is a defect.
    */
   readonly keys: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
 }
 
-/** A signer for these keys. */
+/** Creates a signer. */
 export const make = (options: UrlSignerOptions): UrlSigner["Service"] => {
   const [signing, ...older] = options.keys
   const signWith = makeSign(signing)
@@ -66,7 +65,7 @@ export const make = (options: UrlSignerOptions): UrlSigner["Service"] => {
   }
 }
 
-/** See `make`. */
+/** Provides a signer. */
 export const layer = (options: UrlSignerOptions): Layer.Layer<UrlSigner> => Layer.sync(UrlSigner, () => make(options))
 
 // -----------------------------------------------------------------------------
@@ -75,18 +74,18 @@ export const layer = (options: UrlSignerOptions): Layer.Layer<UrlSigner> => Laye
 
 const keyBytesMin = 32
 
-/** Digits only, so that the line after `exp` cannot be moved into it. */
+/** Digits only, so that `exp` cannot contain a line feed, which separates it from the path in the signed text. */
 const expPattern = /^\d{1,12}$/
 
-/** The first line keeps these signatures apart from any other use of the same key. */
+/** The first line of the signed text separates these signatures from other uses of the key. */
 const makeSign = (secret: Redacted.Redacted) => {
   const bytes = Buffer.from(Redacted.value(secret))
-  if (bytes.length < keyBytesMin) throw new Error(`A key for signing URLs needs at least ${keyBytesMin} bytes`)
+  if (bytes.length < keyBytesMin) throw new Error(`A key for signing URLs must have at least ${keyBytesMin} bytes`)
   const key = createSecretKey(bytes)
   return (exp: string, path: string) => createHmac("sha256", key).update(`kinora-url-1\n${exp}\n${path}`).digest()
 }
 
-/** Compares the text, not what it decodes to: base64url has several spellings of the same bytes. */
+/** Compares the text and not the decoded bytes, which have several base64url encodings. */
 const isSame = (given: Buffer, expected: Buffer) => {
   const text = Buffer.from(expected.toString("base64url"))
   return given.length === text.length && timingSafeEqual(given, text)

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as BlobKey from "../src/BlobKey.ts"
 
-it.effect("takes lower-case segments with a letter or a digit at both ends", () =>
+it.effect("accepts lower-case segments with a letter or a digit at both ends", () =>
   Effect.sync(() => {
     const keys = [
       "a",
@@ -16,7 +16,7 @@ it.effect("takes lower-case segments with a letter or a digit at both ends", () 
     for (const key of keys) assert.isTrue(BlobKey.isValid(key), key)
   }))
 
-it.effect("refuses what could leave the directory, or be one file with another key", () =>
+it.effect("rejects keys that leave the directory or share a file with another key", () =>
   Effect.sync(() => {
     const texts = [
       "",

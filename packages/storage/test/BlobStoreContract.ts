@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import type { BlobError } from "../src/BlobError.ts"
 import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
 
-/** Bytes that differ from place to place. */
+/** Returns bytes that differ by position. */
 export const bytesOf = (length: number, seed = 1): Uint8Array => {
   const bytes = new Uint8Array(length)
   for (let i = 0; i < length; i++) bytes[i] = Math.imul(i + seed, 2_654_435_761) >>> 24
@@ -13,7 +13,7 @@ export const bytesOf = (length: number, seed = 1): Uint8Array => {
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-/** The bytes in chunks of `size`, pulled one by one. */
+/** Streams the bytes in chunks of `size`, one per pull. */
 export const streamOf = (bytes: Uint8Array, size = 1_000): Stream.Stream<Uint8Array> =>
   Stream.unfold(
     0,
@@ -34,10 +34,10 @@ const reasonOf = <A, E>(effect: Effect.Effect<A, E | BlobError>) => Effect.map(E
 const tagOf = (error: unknown) =>
   typeof error === "object" && error !== null && "reason" in error ? (error as BlobError).reason._tag : error
 
-/** What every backend of `BlobStore` promises. */
+/** The contract of `BlobStore`, for every store. */
 export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
   layer(backend)(`BlobStore (${name})`, (it) => {
-    it.effect("gives back what was put, and says its size and hash", () =>
+    it.effect("returns what was put, with its size and hash", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* BlobStore
         const bytes = bytesOf(1_000_000)
@@ -52,7 +52,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.deepStrictEqual(yield* head(blob.key), { key: blob.key, bytes: 1_000_000 })
       }))
 
-    it.effect("keeps an empty blob", () =>
+    it.effect("stores an empty blob", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* BlobStore
         const blob = yield* put("empty", Stream.empty, options)
@@ -62,7 +62,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual(yield* reasonOf(collect(get("empty", { start: 0, end: 0 }))), "OutOfRange")
       }))
 
-    it.effect("does not mind a source that writes all its chunks into one buffer", () =>
+    it.effect("accepts a source that reuses one buffer for all chunks", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         const buffer = Buffer.alloc(4)
@@ -79,7 +79,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.deepStrictEqual(yield* collect(get("again")), bytesOf(300, 2))
       }))
 
-    it.effect("lets a reader finish the blob that was replaced or deleted meanwhile", () =>
+    it.effect("continues to read a blob that is replaced or deleted meanwhile", () =>
       Effect.gen(function*() {
         const { delete: remove, get, put } = yield* BlobStore
         const old = bytesOf(3 * chunkBytesMax)
@@ -100,7 +100,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         }
       }))
 
-    it.effect("takes as many bytes as the cap, and publishes nothing of one more", () =>
+    it.effect("accepts bytesMax bytes, and publishes nothing of one byte more", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* BlobStore
         const capped = { bytesMax: 5_000, contentType: "image/png" }
@@ -112,7 +112,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual(yield* reasonOf(head("over")), "NotFound")
       }))
 
-    it.effect("stops an endless stream at the cap", () =>
+    it.effect("stops an endless stream at bytesMax", () =>
       Effect.gen(function*() {
         const { put } = yield* BlobStore
         let chunks = 0
@@ -125,7 +125,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual(chunks, 11)
       }))
 
-    it.effect("passes the stream's own failure on, and publishes nothing", () =>
+    it.effect("fails with the failure of the stream, and publishes nothing", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* BlobStore
         const broken = Stream.concat(streamOf(bytesOf(5_000, 2)), Stream.fail("cut off" as const))
@@ -136,7 +136,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.deepStrictEqual(yield* collect(get("kept")), bytesOf(100))
       }))
 
-    it.effect("publishes nothing when the put is interrupted, and nothing before the end", () =>
+    it.effect("publishes nothing before the end, and nothing when the put is interrupted", () =>
       Effect.gen(function*() {
         const { head, put } = yield* BlobStore
         const written = yield* Deferred.make<void>()
@@ -151,7 +151,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual(yield* reasonOf(head("interrupted")), "NotFound")
       }))
 
-    it.effect("keeps one of many puts of a key at the same time, whole", () =>
+    it.effect("keeps one of many concurrent puts of a key, complete", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         const seeds = Array.from({ length: 16 }, (_, index) => index + 1)
@@ -167,7 +167,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.isTrue(blobs.some((blob) => blob.sha256 === found))
       }))
 
-    it.effect.prop("reads ranges that are equal to slices", [
+    it.effect.prop("reads ranges that equal slices", [
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 * chunkBytesMax })),
       Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
       Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
@@ -181,7 +181,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.deepStrictEqual(yield* collect(get("slices", { start, end })), bytes.slice(start, end + 1))
       }), { arbitrary: { runs: 40 } })
 
-    it.effect("reads ranges around the borders of chunks", () =>
+    it.effect("reads ranges at chunk boundaries", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         const bytes = bytesOf(2 * chunkBytesMax)
@@ -194,7 +194,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         }
       }))
 
-    it.effect("gives no byte of a range that the blob does not have", () =>
+    it.effect("fails for a range beyond the end of the blob", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         yield* put("short", streamOf(bytesOf(10)), options)
@@ -204,7 +204,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         }
       }))
 
-    it.effect("reads chunk by chunk, as the reader asks", () =>
+    it.effect("reads a chunk when the reader pulls it", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         yield* put("chunks", streamOf(bytesOf(4 * chunkBytesMax + 1), 100_000), options)
@@ -214,7 +214,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual(pulls.length, 5)
       }))
 
-    it.effect("deletes a set, and changes nothing where there is no blob", () =>
+    it.effect("deletes a set, and ignores keys without a blob", () =>
       Effect.gen(function*() {
         const { delete: remove, get, head, put } = yield* BlobStore
         for (const key of ["gone/1", "gone/2", "stays"]) yield* put(key, streamOf(bytesOf(10)), options)
@@ -226,7 +226,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual((yield* head("stays")).bytes, 10)
       }))
 
-    it.effect("refuses a key that is not one, in every operation", () =>
+    it.effect("rejects an invalid key in every operation", () =>
       Effect.gen(function*() {
         const { delete: remove, get, head, put } = yield* BlobStore
         yield* put("good", streamOf(bytesOf(10)), options)
@@ -238,7 +238,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         assert.strictEqual((yield* head("good")).bytes, 10)
       }))
 
-    it.effect("keeps keys apart that look alike", () =>
+    it.effect("distinguishes similar keys", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
         const keys = ["a/b", "a.b", "a-b", "a_b", "ab", "a/b/c", "a", "x".repeat(128)]
@@ -248,7 +248,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         }
       }))
 
-    it.effect("works again after a put died", () =>
+    it.effect("works after a put has died", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* BlobStore
         const exit = yield* Effect.exit(put("died", Stream.concat(streamOf(bytesOf(10)), Stream.die("bug")), options))

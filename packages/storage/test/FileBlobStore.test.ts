@@ -12,7 +12,7 @@ import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
 import * as FileBlobStore from "../src/FileBlobStore.ts"
 import { bytesOf, collect, streamOf, suite } from "./BlobStoreContract.ts"
 
-/** A directory that goes with the scope. */
+/** Creates a directory that is removed with the scope. */
 const makeDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "blobs-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
@@ -24,7 +24,7 @@ const options = { bytesMax: 1024 ** 3, contentType: "video/mp4" }
 
 const partials = (directory: string) => readdirSync(path.join(directory, "partial"))
 
-/** The file of the only blob in the directory. */
+/** Returns the file of the only blob in the directory. */
 const onlyBlob = (directory: string) => {
   const files = readdirSync(path.join(directory, "blobs"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -32,7 +32,7 @@ const onlyBlob = (directory: string) => {
   return path.join(files[0]!.parentPath, files[0]!.name)
 }
 
-/** How many descriptors of this process are open on the file. */
+/** Returns how many descriptors of this process are open on the file. */
 const handlesOn = (file: string) => {
   const { dev, ino } = statSync(file)
   return readdirSync("/dev/fd").filter((fd) => {
@@ -46,7 +46,7 @@ const handlesOn = (file: string) => {
   }).length
 }
 
-it.effect("streams 256 MiB in and out in a fraction of that memory (D35)", () =>
+it.effect("streams 256 MiB in and out in a fraction of that memory", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
@@ -75,7 +75,7 @@ it.effect("streams 256 MiB in and out in a fraction of that memory (D35)", () =>
     assert.isBelow(most - before, size / 2)
   }))
 
-it.effect("closes its file when the reader ends, leaves or is interrupted", () =>
+it.effect("closes its file when the reader ends, stops early or is interrupted", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
@@ -106,7 +106,7 @@ it.effect("closes its file when the reader ends, leaves or is interrupted", () =
     assert.strictEqual(handlesOn(file), 0)
   }))
 
-it.effect("leaves no partial file behind, however a put ends", () =>
+it.effect("removes the partial file, however a put ends", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const { put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
@@ -143,7 +143,7 @@ it.live("shows nothing of a put whose process was killed, and removes its partia
     assert.deepStrictEqual(partials(directory), [])
   }))
 
-it.effect("removes partial files that nobody wrote to for a day, and no others", () =>
+it.effect("removes partial files without a write for a day, and no others", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const layer = FileBlobStore.layer({ directory })
@@ -170,7 +170,7 @@ it.effect("shares a directory with other processes, and finds its blobs after a 
     assert.strictEqual((yield* Effect.flip(one.head("shared"))).reason._tag, "NotFound")
   }))
 
-it.effect("never sends less than a range when the file was cut behind its back", () =>
+it.effect("fails when the file is truncated during the read of a range", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
@@ -180,7 +180,7 @@ it.effect("never sends less than a range when the file was cut behind its back",
     assert.deepInclude(reason, { _tag: "OutOfRange", bytes: 500 })
   }))
 
-it.effect("says that storage is unavailable when the directory cannot be used", () =>
+it.effect("fails with Unavailable when the directory cannot be used", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
     const file = path.join(directory, "file")

@@ -10,7 +10,7 @@ const otherKey = Redacted.make("a key of somebody else of more than 32 bytes too
 const path = "/v1/generations/gen_01h455vb4pex5vsknk084sn02q/content"
 const at = (seconds: number) => DateTime.makeUnsafe(seconds * 1_000)
 
-it.effect("opens the path it signed until the second of expiry (D32)", () =>
+it.effect("verifies a signed path until the second of its expiry", () =>
   Effect.sync(() => {
     const { sign, verify } = UrlSigner.make({ keys: [newKey] })
     const pair = sign(path, DateTime.makeUnsafe(2_000_999))
@@ -22,14 +22,14 @@ it.effect("opens the path it signed until the second of expiry (D32)", () =>
     assert.strictEqual(verify(path, pair, at(9_999)), "Expired")
   }))
 
-it.effect("is base64url of HMAC-SHA256 over a text that says what it is for", () =>
+it.effect("is the base64url HMAC-SHA256 of a text with a purpose line", () =>
   Effect.sync(() => {
     const { sign } = UrlSigner.make({ keys: [newKey] })
     const expected = createHmac("sha256", Redacted.value(newKey)).update(`kinora-url-1\n2000\n${path}`)
     assert.strictEqual(sign(path, at(2_000)).sig, expected.digest("base64url"))
   }))
 
-it.effect("gives the same pair for the same input", () =>
+it.effect("returns the same pair for the same input", () =>
   Effect.sync(() => {
     const { sign } = UrlSigner.make({ keys: [newKey] })
     assert.deepStrictEqual(sign(path, at(2_000)), sign(path, DateTime.makeUnsafe(2_000_500)))
@@ -56,7 +56,7 @@ it.effect("verifies with every key, and signs with the first", () =>
     assert.strictEqual(UrlSigner.make({ keys: [otherKey] }).verify(path, young, now), "Wrong")
   }))
 
-it.effect("is wrong when anything that is bound was changed, also after the expiry", () =>
+it.effect("is Wrong if the path or the expiry was changed, also after the expiry", () =>
   Effect.sync(() => {
     const { sign, verify } = UrlSigner.make({ keys: [newKey, oldKey] })
     const { exp, sig } = sign(path, at(2_000))
@@ -90,7 +90,7 @@ it.effect("is wrong when anything that is bound was changed, also after the expi
     }
   }))
 
-it.effect("is wrong with any other character at any place of the signature", () =>
+it.effect("is Wrong with another character anywhere in the signature", () =>
   Effect.sync(() => {
     const { sign, verify } = UrlSigner.make({ keys: [newKey] })
     const { exp, sig } = sign(path, at(2_000))
@@ -103,14 +103,14 @@ it.effect("is wrong with any other character at any place of the signature", () 
     }
   }))
 
-it.effect("cannot be made to take a part of the path for the expiry", () =>
+it.effect("does not accept a part of the path as the expiry", () =>
   Effect.sync(() => {
     const { sign, verify } = UrlSigner.make({ keys: [newKey] })
     const { sig } = sign("5\n/a", at(2_000))
     assert.strictEqual(verify("/a", { exp: "2000\n5", sig }, at(1_000)), "Wrong")
   }))
 
-it.effect("dies of a key that is too short, and shows no key", () =>
+it.effect("dies if a key is too short, without showing the key", () =>
   Effect.gen(function*() {
     const short = Redacted.make("x".repeat(31))
     const build = (keys: UrlSigner.UrlSignerOptions["keys"]) =>

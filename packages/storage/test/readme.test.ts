@@ -1,12 +1,19 @@
 import { assert, it } from "@effect/vitest"
+import { Example } from "@kinora/testkit"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { readFile } from "node:fs/promises"
-import { answer, keep, layer } from "../example/results.ts"
+import { answer, keep, layer } from "../example/http.ts"
 import { bytesOf, streamOf } from "./BlobStoreContract.ts"
 
-it.effect("the README's example runs", () =>
+it.live("the first example of the README prints what it shows", () =>
+  Effect.gen(function*() {
+    const lines = yield* Example.printed(() => import("../example/memory.ts"))
+    assert.strictEqual(lines, "14 large Valid Expired")
+  }))
+
+it.effect("the HTTP example of the README responds with ranges and rejects other links", () =>
   Effect.gen(function*() {
     const bytes = bytesOf(10_000)
     const { blob, url } = yield* keep("gen_1", streamOf(bytes))
@@ -32,10 +39,12 @@ it.effect("the README's example runs", () =>
     assert.strictEqual((yield* read()).status, 403)
   }).pipe(Effect.provide(layer)))
 
-it.live("the README shows the example as it runs", () =>
+it.live("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/results.ts"))
+    const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/memory.ts"))
+    assert.include(readme, yield* read("../example/http.ts"))
   }))
 
 const bodyOf = (response: Response) =>

@@ -1,17 +1,17 @@
-/** Counts and hashes a blob on its way into storage, and refuses what is over the cap. */
+/** Counts and hashes the bytes of a put, and rejects bytes beyond the limit. */
 import { createHash } from "node:crypto"
 import { BlobError, TooLarge } from "../BlobError.ts"
 import type { Blob, PutOptions } from "../BlobStore.ts"
 
-/** What was measured so far. */
+/** Counter and hash of one put. */
 export interface Meter {
-  /** Measures the next bytes. The answer is the refusal, if they are too many: keep none of them. */
+  /** Adds bytes. Returns the error if they exceed the limit; do not store them then. */
   readonly add: (bytes: Uint8Array) => BlobError | undefined
-  /** The measured blob. Call it once, at the end. */
+  /** Returns the measured blob. Call it once, after the last bytes. */
   readonly finish: () => Blob
 }
 
-/** Starts at zero. */
+/** Creates a meter for a put. */
 export const make = (key: string, { bytesMax, contentType }: PutOptions): Meter => {
   const hash = createHash("sha256")
   let total = 0
