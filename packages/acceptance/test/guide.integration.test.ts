@@ -1,4 +1,4 @@
-/** The programs of docs/api.md, run as its readers run them: by themselves, against a server after its first start. */
+/** Runs the programs of the how-to guides against a server after its first start. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -20,12 +20,19 @@ const programs = [
 
 const example = (file: string) => join(import.meta.dirname, "../example", file)
 
-describe("docs/api.md", () => {
+describe("docs/how-to", () => {
   it.effect("shows the programs as they run", () =>
     Effect.gen(function*() {
-      const guide = yield* read(join(import.meta.dirname, "../../../docs/api.md"))
-      const shown = Array.from(guide.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text)
-      assert.deepStrictEqual(shown, yield* Effect.forEach(programs, ({ file }) => read(example(file))))
+      const pages = ["use-an-openai-client.md", "use-the-client.md"]
+      const guide = (yield* Effect.forEach(pages, (page) =>
+        read(join(import.meta.dirname, "../../../docs/how-to", page)))).join("\n")
+      const shown = Array.from(guide.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) =>
+        text)
+      assert.deepStrictEqual(
+        shown,
+        yield* Effect.forEach(programs, ({ file }) =>
+          read(example(file)))
+      )
     }))
 
   it.live("shows programs that make what they say, one after the other", () =>

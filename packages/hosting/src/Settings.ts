@@ -71,6 +71,8 @@ export interface SettingDoc {
   readonly variable: string
   readonly key: string
   readonly default: string
+  /** A noun phrase that describes the valid values. */
+  readonly expected: string
   readonly about: string
 }
 
@@ -79,6 +81,7 @@ export const docs: ReadonlyArray<SettingDoc> = Object.entries<Definition>(defini
   variable: variableOf(key),
   key,
   default: definition.default ?? "",
+  expected: definition.expected,
   about: definition.about
 }))
 

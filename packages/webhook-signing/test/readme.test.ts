@@ -59,12 +59,12 @@ it("the README shows the examples as they run", async () => {
 })
 
 it("the guide for receivers shows two of them", async () => {
-  const guide = await read("../../../docs/webhooks.md")
+  const guide = await read("../../../docs/how-to/receive-webhooks.md")
   for (const example of ["next", "express"]) assert.include(guide, await read(`../example/${example}.ts`))
 })
 
 it("the guide's example of a signature is right", async () => {
-  const guide = await read("../../../docs/webhooks.md")
+  const guide = await read("../../../docs/how-to/receive-webhooks.md")
   const [, secret, body, header] = /^```\n(whsec_.*)\n(.*)\n(t=.*)\n```$/m.exec(guide)!
   const [, timestamp] = /^t=([0-9]+)/.exec(header!)!
   assert.strictEqual(await Signature.sign({ body: body!, secret: secret!, timestamp: Number(timestamp) }), header)

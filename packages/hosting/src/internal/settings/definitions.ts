@@ -29,59 +29,59 @@ export const definitions = {
     schema: Schema.NonEmptyString,
     default: "127.0.0.1",
     expected: "an address to listen on",
-    about: "Address to listen on. The default answers this machine only; 0.0.0.0 answers the network."
+    about: "Address to listen on. The default accepts connections of this machine only, 0.0.0.0 those of the network."
   },
   port: {
     schema: between(0, 65_535),
     default: "4747",
     expected: "a port from 0 to 65535",
-    about: "Port to listen on; 0 takes any free one and prints it."
+    about: "Port to listen on; 0 selects a free one and prints it."
   },
   base_url: {
     schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
     default: undefined,
     expected: "an origin such as https://media.example.com, without a path",
-    about: "Origin in the URLs that clients get. Absent: the origin that the request came to."
+    about: "Origin of the URLs in responses and webhooks. If unset, the origin of the request."
   },
   trusted_proxies: {
     schema: listOf(Network),
     default: undefined,
     expected: "networks such as 10.0.0.0/8, separated by commas",
     about:
-      "Networks of the proxies in front, separated by commas: only their X-Forwarded-For, -Host and -Proto are believed.",
+      "Networks of the proxies in front, separated by commas. Only their X-Forwarded-For, -Host and -Proto headers are trusted.",
     isList: true
   },
   data_dir: {
     schema: Schema.NonEmptyString,
     default: "./data",
     expected: "a directory",
-    about: "Directory of stored files, and of the embedded database, which one process at a time can have."
+    about: "Directory of stored files and of the embedded database, which one process at a time can open."
   },
   database_url: {
     schema: Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/./)),
     default: undefined,
     expected: "a URL postgres://user:password@host:port/database",
-    about: "Postgres to use. Absent: an embedded database in the data directory.",
+    about: "Postgres to use. If unset, an embedded database in the data directory.",
     isSecret: true
   },
   database_pool_size: {
     schema: between(2, 200),
     default: "16",
     expected: "a number of connections from 2 to 200",
-    about: "Connections to Postgres of this process, at most."
+    about: "Maximum number of connections of this process to Postgres."
   },
   workers: {
     schema: between(0, 256),
     default: "4",
     expected: "a number of jobs from 0 to 256",
-    about: "Jobs at once in this process; 0: none, some other process works."
+    about: "Jobs that this process runs at once; 0 if other processes run them."
   },
   url_signing_keys: {
     schema: listOf(Secret),
     default: undefined,
     expected: "secrets of at least 32 characters, separated by commas",
     about:
-      "Secrets that sign content URLs, separated by commas: the first signs, all verify. Absent: one is made and kept in the data directory.",
+      "Secrets that sign content URLs, separated by commas: the first signs, all verify. If unset, one is generated and stored in the data directory.",
     isSecret: true,
     isList: true
   },
@@ -90,7 +90,7 @@ export const definitions = {
     default: undefined,
     expected: "secrets of at least 32 characters, separated by commas",
     about:
-      "Secrets that seal the secrets of webhook endpoints, separated by commas: the first seals, all open. Absent: one is made and kept in the data directory.",
+      "Secrets that encrypt the secrets of webhook endpoints, separated by commas: the first encrypts, all decrypt. If unset, one is generated and stored in the data directory.",
     isSecret: true,
     isList: true
   },
@@ -98,89 +98,88 @@ export const definitions = {
     schema: between(0, 4_096),
     default: "256",
     expected: "a number of sends from 0 to 4096",
-    about: "Webhooks sent at once by this process; 0: none, some other process sends."
+    about: "Webhooks that this process sends at once; 0 if other processes send them."
   },
   webhook_own_domains: {
     schema: listOf(HostName),
     default: undefined,
     expected: "host names such as example.com, separated by commas, without scheme, port or path",
     about:
-      "Domains of this service, separated by commas: no webhook goes to them or to names below them. The host of base_url is always one.",
+      "Domains of this service, separated by commas. No webhook is sent to them or to names below them. The host of base_url is always included.",
     isList: true
   },
   webhook_own_addresses: {
     schema: Schema.Literals(["true", "false"]),
     default: "true",
     expected: "true or false",
-    about:
-      "Whether no webhook goes to an address that one of these domains has; false behind a content-delivery network."
+    about: "Whether webhooks to the addresses of these domains are rejected; false behind a content-delivery network."
   },
   webhook_allow_private: {
     schema: Schema.Literals(["true", "false"]),
     default: "false",
     expected: "true or false",
-    about: "Whether webhooks may go over HTTP, to any port and to private addresses. For development and tests only."
+    about: "Whether webhooks can use HTTP, any port and private addresses. For development and tests only."
   },
   admin_token: {
     schema: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{32,512}$/)),
     default: undefined,
     expected: "a secret of 32 to 512 ASCII characters without spaces",
-    about: "The operators' token. Absent: the interface for operators is not there.",
+    about: "Token of the operator API. If unset, the operator API is disabled.",
     isSecret: true
   },
   demo_account: {
     schema: Schema.Literals(["true", "false"]),
     default: "true",
     expected: "true or false",
-    about: "Whether a server makes the demo account in a database that has none, and shows its key."
+    about: "Whether a server creates the demo account in a database that has none, and prints its key."
   },
   results_ttl_hours: {
     schema: between(1, 8_760),
     default: "24",
     expected: "a number of hours from 1 to 8760",
-    about: "How long after completion a result can be downloaded, in hours."
+    about: "Hours after completion during which a result can be downloaded."
   },
   download_gib_per_day: {
     schema: between(1, 1_000_000),
     default: "50",
     expected: "a number of GiB from 1 to 1000000",
-    about: "GiB that an account may download per UTC day."
+    about: "GiB that an account can download per UTC day."
   },
   download_multiple: {
     schema: between(1, 1_000),
     default: "10",
     expected: "a number from 1 to 1000",
-    about: "How many times its size may be downloaded of a result per UTC day."
+    about: "How many times its size each result can be downloaded per UTC day."
   },
   download_streams: {
     schema: between(1, 1_000),
     default: "8",
     expected: "a number of downloads from 1 to 1000",
-    about: "Files that an account may download at the same time."
+    about: "Files that an account can download at once."
   },
   image_wait_seconds: {
     schema: between(1, 110),
     default: "50",
     expected: "a number of seconds from 1 to 110",
-    about: "How long the image endpoint waits for its image before it answers 504, in seconds."
+    about: "Seconds that the image endpoint waits for its image before it returns 504."
   },
   drain_seconds: {
     schema: between(0, 300),
     default: "0",
     expected: "a number of seconds from 0 to 300",
-    about: "How long a server that was told to stop goes on taking requests while /readyz answers 503, in seconds."
+    about: "Seconds that a stopping server continues to accept requests while /readyz returns 503."
   },
   metrics: {
     schema: Schema.Literals(["true", "false"]),
     default: "true",
     expected: "true or false",
-    about: "Whether a server answers /metrics, which needs no key; otherwise it is not found."
+    about: "Whether a server exposes /metrics, which needs no key; if false, it returns 404."
   },
   log_level: {
     schema: LogLevel,
     default: "info",
     expected: "one of trace, debug, info, warn, error, none",
-    about: "The least severe messages that are logged."
+    about: "Lowest level that is logged."
   }
 } as const satisfies Readonly<Record<string, Definition>>
 

@@ -4,31 +4,42 @@ import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as DemoAccount from "../src/DemoAccount.ts"
-import * as Drivers from "../src/Drivers.ts"
-import * as Http from "../src/Http.ts"
-import * as Notifications from "../src/Notifications.ts"
-import * as Services from "../src/Services.ts"
-import * as Stores from "../src/Stores.ts"
-import * as Webhook from "../src/Webhook.ts"
-import * as Work from "../src/Work.ts"
+import * as DemoAccount from "../../src/DemoAccount.ts"
+import * as Drivers from "../../src/Drivers.ts"
+import * as Http from "../../src/Http.ts"
+import * as Notifications from "../../src/Notifications.ts"
+import * as Services from "../../src/Services.ts"
+import * as Stores from "../../src/Stores.ts"
+import * as Webhook from "../../src/Webhook.ts"
+import * as Work from "../../src/Work.ts"
 import * as Guide from "./Guide.ts"
+import * as Page from "./Page.ts"
 
-/** Milliseconds. Three pictures are painted, and tests run side by side. */
-const paintsMax = 120_000
+/** Milliseconds. Paints three pictures while other tests run. */
+const timeout = 120_000
 
-const guide = Effect.promise(() => readFile(new URL("../../../docs/api.md", import.meta.url), "utf8"))
+/** Pages for API clients in the order in which this test follows them: later ones use jobs and files of earlier ones. */
+const pages = [
+  "tutorials/first-picture.md",
+  "how-to/follow-a-job.md",
+  "how-to/download-results.md",
+  "how-to/read-usage.md",
+  "how-to/cancel-a-job.md",
+  "how-to/retry-requests.md",
+  "how-to/use-input-images.md",
+  "how-to/use-an-openai-client.md"
+]
 
-/** The models of a first start; jobs of the one that the guide cancels do not end, so that the next one waits. */
+/** The models of a first start. Jobs of the canvas model do not end, so that a second one is pending and can be cancelled. */
 const models = [
   DefaultModels.sketch,
   { ...DefaultModels.canvas, driver: { name: "scripted", options: { delay: "1 hour" } }, time_limit: "2 hours" }
 ]
 
-/** What the reader of the guide has: a server with its demo account. */
+/** A server with its demo account. */
 class Reader extends Context.Service<Reader, { readonly baseUrl: string; readonly key: string }>()("test/Reader") {
   static readonly layer = Layer.effect(
     Reader,
@@ -64,14 +75,14 @@ const Job = Schema.Struct({
   output: Schema.optionalKey(Schema.NullOr(Schema.Struct({ url: Schema.String })))
 })
 
-layer(Reader.layer, { excludeTestServices: true })("docs/api.md", (it) => {
-  it.effect("shows the answers that its commands get", () =>
+layer(Reader.layer, { excludeTestServices: true })("docs for API clients", (it) => {
+  it.effect("shows the responses to its commands", () =>
     Effect.gen(function*() {
       const { baseUrl, key } = yield* Reader
       const variables: Record<string, string> = { BASE: baseUrl, KEY: key }
       const files: Record<string, Uint8Array<ArrayBuffer>> = {}
-      const steps = Guide.parse(yield* guide)
-      assert.isAbove(steps.length, 10)
+      const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
+      assert.isAbove(steps.length, 20)
       for (const { answer, command } of steps) {
         const { body, headers, method, output, url } = Guide.toRequest(command, variables, files)
         const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))
@@ -86,10 +97,10 @@ layer(Reader.layer, { excludeTestServices: true })("docs/api.md", (it) => {
         const contentType = response.headers.get("content-type") ?? undefined
         const json = Guide.parseBody(contentType, new TextDecoder().decode(bytes))
         assert.deepStrictEqual(Guide.asShown(json, answer.body), Guide.asShown(answer.body, answer.body), command)
-        // Who follows the guide takes the id and the link of an answer into the next command.
+        // A reader copies the id and the link of a response into the next command.
         if (!Schema.is(Job)(json)) continue
         variables[json.id.startsWith("upl_") ? "UPLOAD" : "ID"] = json.id
         if (json.output) variables["URL"] = json.output.url
       }
-    }), paintsMax)
+    }), timeout)
 })

@@ -6,21 +6,18 @@ import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Transport } from "@kinora/webhooks"
 import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { readFile } from "node:fs/promises"
-import * as Http from "../src/Http.ts"
-import * as Notifications from "../src/Notifications.ts"
-import * as ProcessMetrics from "../src/ProcessMetrics.ts"
-import * as Services from "../src/Services.ts"
-import * as Stores from "../src/Stores.ts"
-import * as Webhook from "../src/Webhook.ts"
-import * as Work from "../src/Work.ts"
-import { code, rowsBelow } from "./MarkdownTable.ts"
-
-const document = Effect.promise(() => readFile(new URL("../../../docs/operations.md", import.meta.url), "utf8"))
+import * as Http from "../../src/Http.ts"
+import * as Notifications from "../../src/Notifications.ts"
+import * as ProcessMetrics from "../../src/ProcessMetrics.ts"
+import * as Services from "../../src/Services.ts"
+import * as Stores from "../../src/Stores.ts"
+import * as Webhook from "../../src/Webhook.ts"
+import * as Work from "../../src/Work.ts"
+import { code, expectTables } from "./Page.ts"
 
 const token = "the token of the operators of this service"
 
-/** A server with a worker, whose jobs succeed at once. */
+/** A server and a worker whose jobs succeed at once. */
 class Server extends Context.Service<Server, { readonly baseUrl: string }>()("test/Server") {
   static readonly layer = Layer.effect(
     Server,
@@ -54,7 +51,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
   )
 }
 
-/** What a test needs of answers. */
+/** The parts of responses that a test needs. */
 const Account = Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
 const Sends = Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Schema.Struct({ reason: Schema.String })) }))
 const Key = Schema.fromJsonString(Schema.Struct({ key: Schema.String }))
@@ -72,7 +69,7 @@ const request = Effect.fnUntraced(function*(method: string, path: string, key = 
   )
 })
 
-/** A customer's day: an account, a job of it to its end, its result, a request that is refused, and a webhook. */
+/** Updates every metric: an account, a completed job, its result, a rejected request and a webhook. */
 const use = Effect.gen(function*() {
   const decode = <A>(schema: Schema.ConstraintDecoder<A>) => Effect.flatMap(Schema.decodeUnknownEffect(schema))
   const { id } = yield* request("POST", "/admin/v1/accounts", token, { email: "a@example.com" }).pipe(decode(Account))
@@ -96,34 +93,39 @@ const use = Effect.gen(function*() {
   )
 })
 
-/** The families of an exposition: name, type, labels, and what it says. */
+/** The metric families of an exposition. */
 const familiesOf = (text: string) =>
-  Array.from(text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n/gm), ([, name = "", help, type]) => {
+  Array.from(text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n/gm), ([, name = "", help = "", type = ""]) => {
     const samples = Array.from(text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? .+$`, "gm")))
-    const labels = samples.flatMap(([, labels = ""]) => Array.from(labels.matchAll(/(\w+)="/g), ([, label]) => label))
+    const labels = samples.flatMap(([, labels = ""]) =>
+      Array.from(labels.matchAll(/(\w+)="/g), ([, label = ""]) => label)
+    )
     return { name, type, labels: [...new Set(labels)].filter((label) => label !== "le"), help }
   })
 
-layer(Server.layer, { excludeTestServices: true })("docs/operations.md", (it) => {
-  it.effect("lists every metric with its type, its labels and what it says (D49)", () =>
+layer(Server.layer, { excludeTestServices: true })("docs/reference/metrics.md", (it) => {
+  it.effect("lists every metric with its type and its labels", () =>
     Effect.gen(function*() {
       yield* use
       const text = yield* request("GET", "/metrics", "nobody")
-      const shown = familiesOf(text).map(({ help, labels, name, type }) => [
-        code(name),
-        type,
-        labels.map((label) => code(label ?? "")).join(", "),
-        help
-      ])
-      const byName = (rows: ReadonlyArray<ReadonlyArray<string | undefined>>) =>
-        rows.toSorted(([a = ""], [b = ""]) => a < b ? -1 : 1)
-      assert.deepStrictEqual(byName(rowsBelow(yield* document, "## Metrics")), byName(shown))
-      // There is no line that is none of these.
-      const families = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name))
-      assert.strictEqual(families.size, shown.length)
+      const families = familiesOf(text)
+      yield* expectTables("reference/metrics.md", {
+        metrics: {
+          head: ["metric", "type", "labels", "description"],
+          rows: families.toSorted((a, b) => a.name < b.name ? -1 : 1).map(({ help, labels, name, type }) => [
+            code(name),
+            type,
+            labels.map(code).join(", "),
+            help
+          ])
+        }
+      })
+      // Every line belongs to one of them.
+      const names = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name))
+      assert.strictEqual(names.size, families.length)
     }))
 
-  it.effect("tells what one job did, and how the process is", () =>
+  it.effect("counts a job and measures the process", () =>
     Effect.gen(function*() {
       const lines = (yield* request("GET", "/metrics", "nobody")).split("\n")
       const of = `plan="credits",kind="image"`

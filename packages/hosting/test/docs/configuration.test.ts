@@ -1,21 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
-import { Catalog, Model } from "@kinora/catalog"
+import { Catalog, type Model } from "@kinora/catalog"
 import { Generators } from "@kinora/generator"
 import { Effect, Option, Result, Schema } from "effect"
 import { Yaml } from "effect/encoding"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Drivers from "../src/Drivers.ts"
-import * as Settings from "../src/Settings.ts"
-import { code, rowsBelow } from "./MarkdownTable.ts"
+import * as Drivers from "../../src/Drivers.ts"
+import * as Settings from "../../src/Settings.ts"
+import { code, expectTables, read } from "./Page.ts"
 
-const document = Effect.promise(() =>
-  readFile(new URL("../../../docs/reference/configuration.md", import.meta.url), "utf8")
-)
+const page = "reference/configuration.md"
+const document = read(page)
 
-/** The settings from a file with this text, and nothing else. */
+/** Loads settings from a file with this text and an empty environment. */
 const load = (text: string) =>
   Effect.acquireUseRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-configuration-"))),
@@ -33,39 +32,60 @@ const examples = Effect.map(
   (text) => Array.from(text.matchAll(/^```yaml\n(.*?)^```$/gms), ([, example = ""]) => example)
 )
 
+/** The default and the description of each field of a model. */
+const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fallback: string, description: string]>> =
+  {
+    id: ["", "the id that clients send: lower-case letters, digits, `.`, `_`, `-`, at most 64 characters; unique"],
+    name: ["", "name for people, at most 100 characters"],
+    kind: ["", "`image` or `video`; also the daily quota that a Studio job counts in"],
+    status: [
+      "`available`",
+      "`degraded` is served, slower; `paused` accepts no new jobs; `withdrawn` is not listed, and its waiting jobs fail"
+    ],
+    studio_eligible: ["`false`", "whether the Studio plan includes it"],
+    capabilities: ["", "modes of its kind: `text_to_image`, `image_to_image`, `text_to_video`, `image_to_video`"],
+    max_reference_images: ["`0`", "input images per job, at most 16 and at most what the driver supports"],
+    max_prompt_chars: ["", "Unicode code points of a prompt"],
+    params_schema: ["", "parameters that a job can have"],
+    price_table: ["", "credits per job; of the matching rows, the one with the most parameters applies"],
+    driver: ["", "`name` of the generator, and its `options`"],
+    time_limit: ["", "a job that runs longer fails and is refunded: `90 seconds`, `10 minutes`"],
+    response_format: ["`url`", "`url` or `b64_json`: default of the image endpoint for this model"],
+    output_formats: ["", "media types of its results; the driver is asked for the first"]
+  }
+
 describe("docs/reference/configuration.md", () => {
-  it.effect("lists every setting with its variable, key, default and what it says", () =>
-    Effect.gen(function*() {
-      const rows = rowsBelow(yield* document, "## Settings")
-      assert.deepStrictEqual(
-        rows.map(([variable, key, fallback, , about]) => [variable, key, fallback, about]),
-        Settings.docs.map(({ about, default: fallback, key, variable }) => [
+  it.effect("lists every setting and every field of a model", () =>
+    expectTables(page, {
+      settings: {
+        head: ["variable", "key", "default", "value", "description"],
+        rows: Settings.docs.map(({ about, default: fallback, expected, key, variable }) => [
           code(variable),
           code(key),
           code(fallback),
+          expected,
           about
         ])
-      )
-      assert.isEmpty(rows.filter(([, , , unit]) => unit === ""))
+      },
+      model: {
+        head: ["field", "default", "description"],
+        rows: Object.entries(modelFields).map((
+          [field, [fallback, description]]
+        ) => [code(field), fallback, description])
+      }
     }))
 
-  it.effect("says of every setting why it is there", () =>
+  it.effect("explains every setting", () =>
     Effect.gen(function*() {
       const text = yield* document
       for (const { key } of Settings.docs) assert.include(text, `\n- \`${key}\`: `)
     }))
 
-  it.effect("lists every field of a model", () =>
-    Effect.gen(function*() {
-      const rows = rowsBelow(yield* document, "### Fields of a model")
-      assert.deepStrictEqual(rows.map(([field]) => field), Object.keys(Model.Model.fields).map(code))
-    }))
-
-  it.effect("shows a file that says what is so without it", () =>
+  it.effect("shows a file whose values are the defaults", () =>
     Effect.gen(function*() {
       const [defaults = ""] = yield* examples
       assert.deepStrictEqual(yield* load(defaults), yield* load(""))
-      // With what it leaves to be filled in it is a good file, too.
+      // The commented lines are valid settings as well.
       const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = yield* load(
         defaults.replaceAll("# ", "")
       )
@@ -77,7 +97,7 @@ describe("docs/reference/configuration.md", () => {
       assert.deepStrictEqual(webhookOwnDomains, ["example.com", "example.net"])
     }))
 
-  it.effect("shows models that the catalog accepts, for drivers that a host has", () =>
+  it.effect("shows models that the catalog and the drivers accept", () =>
     Effect.gen(function*() {
       const [, example = ""] = yield* examples
       const { models: configured } = yield* load(example)
@@ -90,12 +110,11 @@ describe("docs/reference/configuration.md", () => {
       assert.deepStrictEqual(new Set(models.map(({ driver }) => driver.name)), new Set(["procedural", "scripted"]))
     }).pipe(Effect.provide(Drivers.layer)))
 
-  it.effect("shows the whole table of plans, which is what counts without it (D25)", () =>
+  it.effect("shows the complete table of plans with its defaults", () =>
     Effect.gen(function*() {
       const plans = (yield* examples).find((example) => example.startsWith("plans:")) ?? ""
       const { planTable } = yield* load(plans)
       assert.deepStrictEqual(planTable, PlanTable.defaults)
-      // Nothing of the table is left out.
       const written = Yaml.parse(plans)
       const encoded = Schema.encodeSync(PlanTable.PlanTable)(PlanTable.defaults)
       assert.deepStrictEqual(written, { plans: encoded })

@@ -3,20 +3,21 @@ import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { readFile } from "node:fs/promises"
-import * as Drivers from "../src/Drivers.ts"
-import * as Http from "../src/Http.ts"
-import * as Notifications from "../src/Notifications.ts"
-import * as Services from "../src/Services.ts"
-import * as Stores from "../src/Stores.ts"
-import * as Webhook from "../src/Webhook.ts"
+import * as Drivers from "../../src/Drivers.ts"
+import * as Http from "../../src/Http.ts"
+import * as Notifications from "../../src/Notifications.ts"
+import * as Services from "../../src/Services.ts"
+import * as Stores from "../../src/Stores.ts"
+import * as Webhook from "../../src/Webhook.ts"
 import * as Guide from "./Guide.ts"
+import * as Page from "./Page.ts"
 
-const guide = Effect.promise(() => readFile(new URL("../../../docs/operations.md", import.meta.url), "utf8"))
+/** Pages for operators in the order in which this test follows them. */
+const pages = ["how-to/manage-accounts.md", "how-to/register-webhooks.md"]
 
 const token = "the token of the operators of this service"
 
-/** What an operator has: a server without accounts. No worker, so that nothing moves by itself. */
+/** A server without accounts and without a worker, so that jobs stay queued. */
 class Operator extends Context.Service<Operator, { readonly baseUrl: string }>()("test/Operator") {
   static readonly layer = Layer.effect(
     Operator,
@@ -41,18 +42,18 @@ class Operator extends Context.Service<Operator, { readonly baseUrl: string }>()
   )
 }
 
-/** What an answer has that a later command names. */
+/** The parts of a response that later commands use. */
 const Named = Schema.Struct({ id: Schema.String, key: Schema.optionalKey(Schema.String) })
 
-layer(Operator.layer, { excludeTestServices: true })("docs/operations.md", (it) => {
-  it.effect("shows the answers that an operator's commands get (D50)", () =>
+layer(Operator.layer, { excludeTestServices: true })("docs for operators", (it) => {
+  it.effect("shows the responses to its commands", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Operator
       const variables: Record<string, string> = { BASE: baseUrl, TOKEN: token }
-      const steps = Guide.parse(yield* guide)
+      const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
       assert.strictEqual(steps.length, 11)
       for (const { answer, command } of steps) {
-        // The reader's customer has made a job meanwhile.
+        // The page assumes a job of the customer.
         if (command.includes("$JOB/")) variables["JOB"] = yield* createJob(baseUrl, variables["KEY"] ?? "")
         const { body, headers, method, url } = Guide.toRequest(command, variables)
         const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))

@@ -1,0 +1,34 @@
+import { describe, it } from "@effect/vitest"
+import * as AdminOpenApiDocument from "@kinora/http-api/AdminOpenApiDocument"
+import * as OpenApiDocument from "@kinora/http-api/OpenApiDocument"
+import { code, expectTables, type Table } from "./Page.ts"
+
+type Document = typeof OpenApiDocument.document
+
+const methods = ["get", "post", "put", "patch", "delete"] as const
+
+/** The operations of a document, those of one tag if it is given. HEAD follows from GET. */
+const operationsOf = ({ paths }: Document, tag?: string): Table => ({
+  head: ["operation", "method and path"],
+  rows: Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method]
+      if (operation === undefined || (tag !== undefined && !operation.tags.includes(tag))) return []
+      return [[operation.summary ?? "", code(`${method.toUpperCase()} ${path}`)]]
+    })
+  )
+})
+
+describe("docs/reference", () => {
+  it.effect("lists every operation of the HTTP API", () =>
+    expectTables("reference/http-api.md", { operations: operationsOf(OpenApiDocument.document) }))
+
+  it.effect("lists every operation of the operator API", () => {
+    const { document } = AdminOpenApiDocument
+    const tags = document.tags.map(({ name }) => name)
+    return expectTables(
+      "reference/operator-api.md",
+      Object.fromEntries(tags.map((tag) => [tag, operationsOf(document, tag)]))
+    )
+  })
+})

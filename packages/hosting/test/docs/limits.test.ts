@@ -1,0 +1,267 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PlanTable } from "@kinora/accounts"
+import { ErrorCode } from "@kinora/http-api"
+import { HttpServerOptions } from "@kinora/http-server"
+import { Retry } from "@kinora/webhooks"
+import { Duration, Effect } from "effect"
+import * as Settings from "../../src/Settings.ts"
+import { code, expectTables, read, type Table } from "./Page.ts"
+
+const page = "reference/limits.md"
+
+/** A limit as the page shows it. */
+type Row = readonly [what: string, limit: string, setting: string, whenExceeded: string]
+
+/** Options of the HTTP server that limit no client. */
+type NoLimit =
+  | "adminToken"
+  | "baseUrl"
+  | "docs"
+  | "downloadBlockBytes"
+  | "metrics"
+  | "plans"
+  | "trustedProxies"
+
+const { defaults } = HttpServerOptions
+
+const perMinute = (count: number) => `${count} per minute`
+const bytes = (count: number) =>
+  count % 1024 ** 3 === 0
+    ? `${count / 1024 ** 3} GiB`
+    : count % 1024 ** 2 === 0
+    ? `${count / 1024 ** 2} MiB`
+    : `${count / 1024} KiB`
+const hours = (duration: Duration.Duration) => `${Duration.toHours(duration)} hours`
+const seconds = (duration: Duration.Duration) => `${Duration.toSeconds(duration)} seconds`
+
+/** A limit that no setting changes. */
+const fixed = (what: string, limit: string, whenExceeded: string): Row => [what, limit, "", whenExceeded]
+
+/** The limits of the HTTP server, by option. */
+const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions, NoLimit>, Row>> = {
+  keyRequestsPerMinute: fixed(
+    "requests per API key, all endpoints together",
+    perMinute(defaults.keyRequestsPerMinute),
+    "429 `rate_limited`, `details.scope` `key`"
+  ),
+  failedAuthenticationsPerMinute: fixed(
+    "failed authentications per address (IPv6: per /64)",
+    perMinute(defaults.failedAuthenticationsPerMinute),
+    "429 `rate_limited`, `details.scope` `auth`; requests with a valid key are never rejected for it"
+  ),
+  longPollsMax: fixed(
+    "concurrent requests with `wait` and event streams per key",
+    String(defaults.longPollsMax),
+    "returns at once with the current state"
+  ),
+  eventsHeartbeat: fixed(
+    "silence of an event stream",
+    seconds(defaults.eventsHeartbeat),
+    "a comment is sent, to keep proxies from closing the connection"
+  ),
+  imageWait: [
+    "wait of the image endpoint",
+    seconds(defaults.imageWait),
+    "image_wait_seconds",
+    "504 `generation_pending`; the same request again waits for the same job"
+  ],
+  imageWaitsMax: fixed(
+    "concurrent requests per key that wait for an image or receive one",
+    String(defaults.imageWaitsMax),
+    "504 `generation_pending` at once"
+  ),
+  creatingBodyBytesMax: fixed(
+    "body that creates a job",
+    bytes(defaults.creatingBodyBytesMax),
+    "413 `payload_too_large`"
+  ),
+  bodyStructureMax: fixed(
+    "the same, counting at most 256 bytes of each string",
+    bytes(defaults.bodyStructureMax),
+    "400 `invalid_request`"
+  ),
+  uploadBytesMax: fixed("uploaded image", bytes(defaults.uploadBytesMax), "413 `payload_too_large`"),
+  bodyBytesMax: fixed("any other body", bytes(defaults.bodyBytesMax), "413 `payload_too_large`"),
+  bodiesBytesMax: fixed(
+    "bodies that a server holds at a time, a quarter of it per account",
+    bytes(defaults.bodiesBytesMax),
+    "503 `unavailable`"
+  ),
+  uploadsMax: fixed(
+    "uploads that a server decodes at a time, half of them per account",
+    String(defaults.uploadsMax),
+    "503 `unavailable`"
+  ),
+  resultTtl: [
+    "download window after completion",
+    hours(defaults.resultTtl),
+    "results_ttl_hours",
+    "410 `result_expired`; the file is deleted"
+  ],
+  downloadStreamsMax: [
+    "concurrent downloads per account",
+    String(defaults.downloadStreamsMax),
+    "download_streams",
+    "429 `download_limited`, `details.scope` `streams`"
+  ],
+  downloadBytesPerDay: [
+    "downloaded bytes per account and day",
+    bytes(defaults.downloadBytesPerDay),
+    "download_gib_per_day",
+    "429 `download_limited`, `details.scope` `bytes`"
+  ],
+  resultDownloadMultiple: [
+    "downloaded bytes per result and day",
+    `${defaults.resultDownloadMultiple} times its size`,
+    "download_multiple",
+    "429 `download_limited`, `details.scope` `downloads`"
+  ]
+}
+
+const requests: ReadonlyArray<Row> = [
+  server.keyRequestsPerMinute,
+  [
+    "creations per account and plan group, both creating endpoints together",
+    "by tier",
+    "plans",
+    "429 `rate_limited`, `details.scope` `plan`; replays do not count"
+  ],
+  server.failedAuthenticationsPerMinute,
+  server.longPollsMax,
+  fixed("seconds of `wait`", "60", "treated as 60"),
+  server.eventsHeartbeat,
+  server.imageWait,
+  server.imageWaitsMax,
+  fixed("jobs per page", "100", "400 `invalid_params`"),
+  fixed("days of a usage report", "31", "400 `invalid_range`")
+]
+
+const jobs: ReadonlyArray<Row> = [
+  ["`queued` and `processing` jobs per account and plan group", "by tier", "plans", "further jobs are `pending`"],
+  fixed("`pending` jobs per account, both groups together", "20", "429 `queue_full`, `details.waiting_max`"),
+  fixed("time until a job starts", "24 hours", "the job fails with `queue_timeout` and is refunded"),
+  ["run time of a job", "by model", "models", "the job fails with `time_limit` and is refunded"],
+  fixed("starts of a job whose workers are lost", "5", "the job fails with `worker_lost` and is refunded"),
+  fixed("size of a result", "2 GiB", "the job fails with `generation_failed` and is refunded"),
+  ["Unicode code points of a prompt", "by model", "models", "400 `invalid_params`"],
+  ["input images per job", "by model", "models", "400 `invalid_params`"],
+  fixed("characters of an `Idempotency-Key`", "255", "400 `invalid_idempotency_key`"),
+  fixed("time for which a key is kept", "24 hours", "the key identifies a new request"),
+  fixed("time for which a request without a key is matched", "120 seconds", "an identical request creates a new job"),
+  fixed("wait for another process with the same key", "10 seconds", "409 `idempotency_in_progress`")
+]
+
+const bodies: ReadonlyArray<Row> = [
+  server.creatingBodyBytesMax,
+  server.bodyStructureMax,
+  server.uploadBytesMax,
+  server.bodyBytesMax,
+  server.bodiesBytesMax,
+  server.uploadsMax,
+  fixed("input image, decoded from base64", "10 MiB", "400 `invalid_image`, `details.index`"),
+  fixed("input image, re-encoded as stored", "64 MiB", "400 `invalid_image`, `details.index`"),
+  fixed("pixels of an image", "40 megapixels", "400 `invalid_image`, `details.index`"),
+  fixed("long side of an image", "8 times its short side", "400 `invalid_image`, `details.index`"),
+  fixed("usable uploads per account", "1,000", "429 `rate_limited`, `details.scope` `uploads`"),
+  fixed("lifetime of an upload", "24 hours", "404 `upload_not_found`; jobs that were created with it keep it")
+]
+
+const downloads: ReadonlyArray<Row> = [
+  server.resultTtl,
+  server.downloadStreamsMax,
+  server.downloadBytesPerDay,
+  server.resultDownloadMultiple
+]
+
+const webhooks: ReadonlyArray<Row> = [
+  fixed("endpoints per account", "5", "409 `too_many_endpoints`"),
+  fixed("characters of a URL", "2,048", "400 `invalid_webhook_url`"),
+  fixed("time for a send, from the DNS lookup to the head of the response", "10 seconds", "failed send, `timeout`"),
+  fixed("bytes of a response that are read", "64 KiB", "the rest is ignored"),
+  fixed(
+    `sends per delivery, retried ${Retry.defaultSchedule.map(Duration.toSeconds).join(", ")} seconds after a failure`,
+    String(Retry.defaultSchedule.length + 1),
+    "the delivery is `failed`; an operator can re-send it"
+  ),
+  fixed("time that a delivery waits behind others of its endpoint", "3 days", "the delivery is `failed`"),
+  fixed("time that an ended delivery is kept", "7 days", "it cannot be re-sent"),
+  fixed("lifetime of the URLs in a body", "1 hour from the first send", "403 `signature_expired`; get the job"),
+  fixed("age of a signature", "5 minutes", "receivers reject it"),
+  fixed("overlap of a rotation", "24 hours", "400 `invalid_request`"),
+  fixed("signing secrets per endpoint", "5", "409 `too_many_secrets`"),
+  fixed("sends in the log of an endpoint", "20", "older ones are deleted"),
+  [
+    "concurrent sends per process",
+    Settings.docs.find(({ key }) => key === "webhook_sends")?.default ?? "",
+    "webhook_sends",
+    "due deliveries wait"
+  ],
+  fixed("of these, to one endpoint", "16", "due deliveries wait"),
+  fixed("of these, to the endpoints of one account", "48", "due deliveries wait"),
+  fixed("of these, to endpoints whose last send failed or took over 2 seconds", "half", "due deliveries wait")
+]
+
+const tableOf = (rows: ReadonlyArray<Row>): Table => ({
+  head: ["limit", "value", "setting", "when exceeded"],
+  rows: rows.map(([what, limit, setting, whenExceeded]) => [what, limit, code(setting), whenExceeded])
+})
+
+const { credits, free, studio } = PlanTable.defaults
+
+const plans: Table = {
+  head: ["group", "tier", "creations per minute", "jobs at once", "per day", "per period"],
+  rows: [
+    ...Object.entries(studio).map(([tier, { concurrency, createRpm, quota }]) => [
+      "studio",
+      tier,
+      String(createRpm),
+      String(concurrency),
+      `${quota.images} images, ${quota.videos} videos`,
+      ""
+    ]),
+    ...Object.entries(credits).map(([tier, { concurrency, createRpm, credits }]) => [
+      "credits",
+      tier,
+      String(createRpm),
+      String(concurrency),
+      "",
+      `${credits} credits`
+    ]),
+    ["no plan", "free", String(free.createRpm), String(free.concurrency), "", ""]
+  ]
+}
+
+const all = [...requests, ...jobs, ...bodies, ...downloads, ...webhooks]
+
+describe("docs/reference/limits.md", () => {
+  it.effect("lists every limit with its default", () =>
+    expectTables(page, {
+      requests: tableOf(requests),
+      plans,
+      jobs: tableOf(jobs),
+      bodies: tableOf(bodies),
+      downloads: tableOf(downloads),
+      webhooks: tableOf(webhooks)
+    }))
+
+  it("includes every limit of the HTTP server", () => {
+    assert.includeMembers(all, Object.values(server))
+  })
+
+  it("names existing settings", () => {
+    const keys = [...Settings.docs.map(({ key }) => key), "plans", "models"]
+    assert.includeMembers(keys, all.flatMap(([, , setting]) => setting === "" ? [] : [setting]))
+  })
+
+  it.effect("pairs every code with its status", () =>
+    Effect.gen(function*() {
+      const statuses: Readonly<Record<string, { readonly status: number }>> = ErrorCode.table
+      const pairs = Array.from((yield* read(page)).matchAll(/\b(\d{3}) `(\w+)`/g), ([, status, name = ""]) => ({
+        name,
+        status: Number(status)
+      }))
+      const shared = pairs.filter(({ name }) => name in statuses)
+      assert.isAbove(shared.length, 20)
+      for (const { name, status } of shared) assert.strictEqual(status, statuses[name]?.status, name)
+    }))
+})
