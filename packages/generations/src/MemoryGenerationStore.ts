@@ -1,11 +1,11 @@
-/** The store in memory, for tests and for hosts that keep nothing. */
-import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+/** `GenerationStore` and `ImageStore` in memory, for tests and for hosts without persistent data. */
+import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
-import { type Ending, GenerationStore, type Selection } from "./GenerationStore.ts"
+import { type Ending, type Expired, GenerationStore, type Selection, type Subject } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
-import type { UsageRow } from "./Usage.ts"
+import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** Keeps generations and their images in the memory of this process. */
 export const layer: Layer.Layer<GenerationStore | ImageStore, never, MemoryBackend> = Layer.suspend(() =>
@@ -16,98 +16,37 @@ export const layer: Layer.Layer<GenerationStore | ImageStore, never, MemoryBacke
 // internal
 // -----------------------------------------------------------------------------
 
+interface Tables {
+  readonly generations: MemoryMap<GenerationId, Generation>
+  /** By account, day, plan, model and kind. */
+  readonly usage: MemoryMap<string, UsageRow & { readonly account: string }>
+  readonly putOff: MemoryMap<GenerationId, DateTime.Utc>
+}
+
 const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
   GenerationStore,
-  Effect.gen(function*() {
-    const { access, makeMap } = yield* MemoryBackend
-    const generations = makeMap<GenerationId, Generation>()
-    const usage = makeMap<string, UsageRow & { readonly account: string }>()
-    const putOff = makeMap<GenerationId, DateTime.Utc>()
-
-    /** The generation as it is now; `undefined`: it was in none of these states. */
-    const change = (
-      id: GenerationId,
-      from: ReadonlyArray<Generation["status"]>,
-      to: Partial<Generation>
-    ): Generation | undefined => {
-      const generation = generations.get(id)
-      if (generation === undefined || !from.includes(generation.status)) return undefined
-      const changed = { ...generation, ...to }
-      generations.set(id, changed)
-      return changed
-    }
-
-    const count = ({ account, costCredits, kind, model, plan }: Generation, { at, status }: Ending) => {
-      const day = dayOf(at)
-      const key = JSON.stringify([account, day, plan, model, kind])
-      const row = usage.get(key) ??
-        { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
-      const credits = status === "completed" ? costCredits ?? 0 : 0
-      usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
-    }
-
-    const end = (ending: Ending): ReadonlyArray<Generation> => {
-      const { at, id, status, ...result } = ending
-      const ended = change(id, status === "completed" ? ["processing"] : ["pending", "queued", "processing"], {
-        status,
-        finishedAt: at,
-        refunded: status !== "completed",
-        ...result
-      })
-      if (ended === undefined) return []
-      count(ended, ending)
-      return [ended]
-    }
+  Effect.map(MemoryBackend, ({ access, makeMap }) => {
+    const tables: Tables = { generations: makeMap(), usage: makeMap(), putOff: makeMap() }
+    const { generations, putOff } = tables
 
     return GenerationStore.of({
       insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
-      list: (account, selection) =>
-        access(() =>
-          Array.from(generations.values())
-            .filter((generation) => generation.account === account && isSelected(generation, selection))
-            .toSorted((a, b) => a.id > b.id ? -1 : 1)
-            .slice(0, selection.limit)
-        ),
-      queue: (ids) => access(() => ids.forEach((id) => change(id, ["pending"], { status: "queued" }))),
+      list: (account, selection) => access(() => list(tables, account, selection)),
+      queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
       start: (starts) =>
         access(() =>
-          starts.flatMap(({ at, id }) => change(id, ["queued"], { status: "processing", startedAt: at }) ?? [])
+          starts.flatMap(({ at, id }) => change(tables, id, ["queued"], { status: "processing", startedAt: at }) ?? [])
         ),
-      end: (endings) => access(() => endings.flatMap(end)),
-      usage: (account, { from, to }) =>
-        access(() =>
-          Array.from(usage.values())
-            .filter((row) => row.account === account && from <= row.day && row.day <= to)
-            .map(({ account: _, ...row }) => row)
-            .toSorted((a, b) => orderOf(a) < orderOf(b) ? -1 : 1)
-        ),
-      waiting: (models, limit, except = []) =>
-        access(() =>
-          Array.from(generations.values())
-            .filter(({ id, model, status }) =>
-              models.includes(model) && (status === "pending" || status === "queued") && !except.includes(id)
-            )
-            .toSorted((a, b) => a.id < b.id ? -1 : 1)
-            .slice(0, limit)
-            .map(({ account, id, plan }) => ({ account, id, plan }))
-        ),
-      expired: (now, limit) => {
-        const dueAt = ({ id, resultExpiresAt }: Generation) =>
-          Math.max(Number(resultExpiresAt?.epochMilliseconds), putOff.get(id)?.epochMilliseconds ?? 0)
-        return access(() =>
-          Array.from(generations.values())
-            .filter((generation) => generation.output !== null && dueAt(generation) <= now.epochMilliseconds)
-            .toSorted((a, b) => dueAt(a) - dueAt(b))
-            .slice(0, limit)
-            .map(({ id, output }) => ({ id, output: output ?? undefined }))
-        )
-      },
+      end: (endings) => access(() => endings.flatMap((ending) => end(tables, ending))),
+      usage: (account, span) => access(() => usage(tables, account, span)),
+      waiting: (models, limit, except = []) => access(() => waiting(tables, models, limit, except)),
+      expired: (now, limit) => access(() => expired(tables, now, limit)),
       putOff: (ids, until) => access(() => ids.forEach((id) => putOff.set(id, until))),
       clearOutput: (ids) =>
         access(() =>
           ids.forEach((id) => {
-            change(id, ["completed"], { output: null })
+            change(tables, id, ["completed"], { output: null })
             putOff.delete(id)
           })
         )
@@ -115,12 +54,83 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
   })
 )
 
+/** Changes a generation that is in one of the states `from`. Returns the changed generation, or `undefined`. */
+const change = (
+  { generations }: Tables,
+  id: GenerationId,
+  from: ReadonlyArray<Generation["status"]>,
+  to: Partial<Generation>
+): Generation | undefined => {
+  const generation = generations.get(id)
+  if (generation === undefined || !from.includes(generation.status)) return undefined
+  const changed = { ...generation, ...to }
+  generations.set(id, changed)
+  return changed
+}
+
+const end = (tables: Tables, ending: Ending): ReadonlyArray<Generation> => {
+  const { at, id, status, ...result } = ending
+  const ended = change(tables, id, status === "completed" ? ["processing"] : ["pending", "queued", "processing"], {
+    status,
+    finishedAt: at,
+    refunded: status !== "completed",
+    ...result
+  })
+  if (ended === undefined) return []
+  count(tables, ended, ending)
+  return [ended]
+}
+
+const count = ({ usage }: Tables, generation: Generation, { at, status }: Ending): void => {
+  const { account, costCredits, kind, model, plan } = generation
+  const day = DateTime.formatIso(at).slice(0, 10)
+  const key = JSON.stringify([account, day, plan, model, kind])
+  const row = usage.get(key) ??
+    { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
+  const credits = status === "completed" ? costCredits ?? 0 : 0
+  usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
+}
+
+const list = ({ generations }: Tables, account: string, selection: Selection): ReadonlyArray<Generation> =>
+  Array.from(generations.values())
+    .filter((generation) => generation.account === account && isSelected(generation, selection))
+    .toSorted((a, b) => a.id > b.id ? -1 : 1)
+    .slice(0, selection.limit)
+
 const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
   (status === undefined || generation.status === status) &&
   (kind === undefined || generation.kind === kind) &&
   (plan === undefined || generation.plan === plan) &&
   (before === undefined || generation.id < before)
 
-const dayOf = (at: DateTime.Utc): string => DateTime.formatIso(at).slice(0, 10)
+const usage = ({ usage }: Tables, account: string, { from, to }: UsageSpan): ReadonlyArray<UsageRow> =>
+  Array.from(usage.values())
+    .filter((row) => row.account === account && from <= row.day && row.day <= to)
+    .map(({ account: _, ...row }) => row)
+    .toSorted((a, b) => sortKeyOf(a) < sortKeyOf(b) ? -1 : 1)
 
-const orderOf = ({ day, kind, model, plan }: UsageRow): string => [day, plan, model, kind].join("\0")
+const sortKeyOf = ({ day, kind, model, plan }: UsageRow): string => [day, plan, model, kind].join("\0")
+
+const waiting = (
+  { generations }: Tables,
+  models: ReadonlyArray<string>,
+  limit: number,
+  except: ReadonlyArray<GenerationId>
+): ReadonlyArray<Subject> =>
+  Array.from(generations.values())
+    .filter(({ id, model, status }) =>
+      models.includes(model) && (status === "pending" || status === "queued") && !except.includes(id)
+    )
+    .toSorted((a, b) => a.id < b.id ? -1 : 1)
+    .slice(0, limit)
+    .map(({ account, id, plan }) => ({ account, id, plan }))
+
+const expired = ({ generations, putOff }: Tables, now: DateTime.Utc, limit: number): ReadonlyArray<Expired> => {
+  const dueAt = ({ id, resultExpiresAt }: Generation) =>
+    Math.max(Number(resultExpiresAt?.epochMilliseconds), putOff.get(id)?.epochMilliseconds ?? 0)
+  return Array.from(generations.values())
+    .filter((generation) => generation.output !== null && dueAt(generation) <= now.epochMilliseconds)
+    .toSorted((a, b) => dueAt(a) - dueAt(b))
+    .slice(0, limit)
+    .map(({ id, output }) => ({ id, output: output ?? undefined }))
+}

@@ -1,4 +1,4 @@
-/** Lets plans go on or end when their period does (D25). Any number of hosts may: each period is paid once. */
+/** Renews or ends plans when their period ends. Any number of hosts may run it: each period is paid once. */
 import type { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import type { PlanName } from "@kinora/accounts/AccountStore"
@@ -7,58 +7,40 @@ import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Cause, Context, DateTime, Effect, Layer, Result } from "effect"
 
-/** The sweep of plans. */
+/** Sweep of plans whose period ends. */
 export class PlanRenewal extends Context.Service<PlanRenewal, {
   /**
-   * Renews or ends up to `limit` plans whose period is over, and renews those that
-   * go on shortly before; answers how many. In one unit each: what is paid, the new
-   * period, and the credits that it brings.
+   * Renews or ends up to `limit` plans whose period has ended, and renews plans shortly
+   * before their period ends. Returns how many. One unit of work per plan takes the
+   * payment, starts the new period and grants its credits. A plan that fails is logged
+   * and does not stop the others.
    */
   readonly renew: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/generations/PlanRenewal") {}
 
-/** What renewing is built on. */
+/** Services that the sweep requires. */
 export type Requirements = Accounts | Ledger | UnitOfWork
 
-/** Renewals at the prices of this table. */
-export const layerWith = (
-  { planTable }: { readonly planTable: PlanTable.PlanTable }
-): Layer.Layer<PlanRenewal, never, Requirements> =>
+/** Options for `PlanRenewal.layerWith`. */
+export interface PlanRenewalOptions {
+  /** Prices and credits of the plan tiers. */
+  readonly planTable: PlanTable.PlanTable
+}
+
+/** The sweep with these options. */
+export const layerWith = ({ planTable }: PlanRenewalOptions): Layer.Layer<PlanRenewal, never, Requirements> =>
   Layer.effect(
     PlanRenewal,
     Effect.gen(function*() {
       const accounts = yield* Accounts
-      const ledger = yield* Ledger
-      const { atomically } = yield* UnitOfWork
-
-      /** Whether something was done. */
-      const renewOne = Effect.fnUntraced(function*({ account, group }: PlanName) {
-        const renewed = yield* accounts.renewPlan(account, group, planTable)
-        if (renewed._tag !== "Renewed") return renewed._tag === "Lapsed"
-        const { credits, plan: { periodEnd, tier } } = renewed
-        if (credits === 0) return true
-        const granted = yield* ledger.grant({
-          account,
-          reference: `renewal ${tier} ${DateTime.formatIso(periodEnd)}`,
-          kind: "plan",
-          credits,
-          expiresAt: periodEnd,
-          at: yield* DateTime.now
-        })
-        // A period that was just bought ends in the future.
-        const { _tag, lot } = Result.getOrThrow(granted)
-        // The lot of a plan that was set back is there; one that somebody else named like it is not the plan's.
-        const isOwn = _tag === "Granted" || (lot.kind === "plan" && DateTime.Equivalence(lot.expiresAt, periodEnd))
-        return isOwn || (yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`)))
-      }, atomically)
+      const renewOne = yield* makeRenewOne(planTable)
 
       const renew = Effect.fn("PlanRenewal.renew")(function*(limit: number) {
         const due = yield* accounts.duePlans(limit)
         const done = yield* Effect.forEach(due, (plan) =>
           renewOne(plan).pipe(
-            // One account that is damaged is no reason for the others to wait.
             Effect.catchCause((cause) =>
-              isForAll(cause)
+              concernsAll(cause)
                 ? Effect.failCause(cause)
                 : Effect.as(Effect.logError("A plan was not renewed", plan, cause), false)
             )
@@ -74,9 +56,36 @@ export const layerWith = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Whether the other plans would fare no better: the database is away, or the process stops. */
-const isForAll = <E>(cause: Cause.Cause<E>): cause is Cause.Cause<Extract<E, StorageError>> =>
-  Cause.hasInterruptsOnly(cause) ||
-  cause.reasons.some((reason) => Cause.isFailReason(reason) && isAway(reason.error))
+/** Makes a function that renews or ends a plan. Returns `false` if the plan was not due. */
+const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
+  const accounts = yield* Accounts
+  const ledger = yield* Ledger
+  const { atomically } = yield* UnitOfWork
 
-const isAway = (error: unknown) => error instanceof StorageError && error.isRetryable
+  return Effect.fnUntraced(function*({ account, group }: PlanName) {
+    const renewed = yield* accounts.renewPlan(account, group, planTable)
+    if (renewed._tag !== "Renewed") return renewed._tag === "Lapsed"
+    const { credits, plan: { periodEnd, tier } } = renewed
+    if (credits === 0) return true
+    const granted = yield* ledger.grant({
+      account,
+      reference: `renewal ${tier} ${DateTime.formatIso(periodEnd)}`,
+      kind: "plan",
+      credits,
+      expiresAt: periodEnd,
+      at: yield* DateTime.now
+    })
+    // The only refusal is an expired lot, and a renewed period ends in the future.
+    const { _tag, lot } = Result.getOrThrow(granted)
+    // If a plan was set back to an earlier period, its lot exists. Another lot with this reference is corruption.
+    const isOwn = _tag === "Granted" || (lot.kind === "plan" && DateTime.Equivalence(lot.expiresAt, periodEnd))
+    return isOwn || (yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`)))
+  }, atomically)
+})
+
+/** Returns `true` if the other plans would fail too: the database is unavailable, or the process shuts down. */
+const concernsAll = <E>(cause: Cause.Cause<E>): cause is Cause.Cause<Extract<E, StorageError>> =>
+  Cause.hasInterruptsOnly(cause) ||
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && isUnavailable(reason.error))
+
+const isUnavailable = (error: unknown) => error instanceof StorageError && error.isRetryable

@@ -9,7 +9,7 @@ import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
-import { listing } from "../src/internal/store/generationPage.ts"
+import { selectPage } from "../src/internal/store/generationPage.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
 import { layerSql, openAccount, request } from "./Assembly.ts"
 
@@ -45,7 +45,7 @@ for (const [name, database] of TestDatabase.all) {
         const limit = 10
         const selections: ReadonlyArray<Selection> = [{ limit }, { limit, status: "failed" }, { limit, kind: "video" }]
         for (const selection of selections) {
-          const steps = yield* QueryPlan.explain(listing(sql, "big", selection))
+          const steps = yield* QueryPlan.explain(selectPage(sql, "big", selection))
           const scans = steps.filter(({ table }) => table === "generation_job")
           assert.isNotEmpty(scans)
           for (const { filtered, loops, rows, type } of scans) {

@@ -1,19 +1,23 @@
 /** The statement that reads a page of an account's generations. */
+import { Rows } from "@kinora/persistence"
 import type { SqlClient } from "effect/sql"
 import { GenerationId, Kind, Plan, Status } from "../../Generation.ts"
 import type { Selection } from "../../GenerationStore.ts"
 import { columns } from "./generationRow.ts"
 
 /**
- * Status, kind and plan lead the index, so each combination of them that is selected
- * is one range of it, newest first. A page is the newest of the ranges' newest: at
- * most `limit` entries are read of each of the 24, however many generations there
- * are and however rare those that are wanted.
+ * Selects a page, newest first.
  *
- * The range is written as one, and so is its order: told that all but the id are
- * equal, a planner may walk the ids of everybody and look for those that are wanted.
+ * The index starts with account, status, kind and plan, so each selected combination of
+ * them is one range of the index, ordered by id. The page consists of the newest entries
+ * of these ranges. At most `limit` entries of each of the 24 ranges are read, whatever
+ * the number of generations and however rare the selected ones are.
+ *
+ * The range is one row comparison, and the order names all of its columns. With
+ * equality on the first columns, a planner may instead scan ids of all accounts and
+ * filter.
  */
-export const listing = (
+export const selectPage = (
   sql: SqlClient.SqlClient,
   account: string,
   { before, kind, limit, plan, status }: Selection
@@ -23,9 +27,9 @@ export const listing = (
     FROM generation_job
     WHERE id = ANY(ARRAY(
       SELECT newest.id
-      FROM unnest(${some(status, Status.literals)}::text[]) AS wanted_status
-      CROSS JOIN unnest(${some(kind, Kind.literals)}::text[]) AS wanted_kind
-      CROSS JOIN unnest(${some(plan, Plan.literals)}::text[]) AS wanted_plan
+      FROM unnest(${selected(status, Status.literals)}) AS wanted_status
+      CROSS JOIN unnest(${selected(kind, Kind.literals)}) AS wanted_kind
+      CROSS JOIN unnest(${selected(plan, Plan.literals)}) AS wanted_plan
       CROSS JOIN LATERAL (
         SELECT job.id
         FROM generation_job AS job
@@ -48,11 +52,12 @@ export const listing = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Comes before all that are made. */
+/** Sorts before every id. */
 const firstUuid = "00000000-0000-0000-0000-000000000000"
 
-/** Comes after all that are made. */
+/** Sorts after every id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-const some = <A>(wanted: A | undefined, all: ReadonlyArray<A>): ReadonlyArray<A> =>
-  wanted === undefined ? all : [wanted]
+/** Returns the wanted value, or all values if no filter is set. */
+const selected = (wanted: string | undefined, all: ReadonlyArray<string>) =>
+  Rows.array("text", wanted === undefined ? all : [wanted])

@@ -1,5 +1,6 @@
-/** Generations as rows of `generation_job`, and back. */
-import { DateTime, Schema } from "effect"
+/** Rows of `generation_job`. */
+import { Rows } from "@kinora/persistence"
+import { DateTime, Effect, Option, Schema } from "effect"
 import {
   Failure,
   type Generation,
@@ -12,16 +13,37 @@ import {
   Plan,
   Status
 } from "../../Generation.ts"
-import type { Ending, Start } from "../../GenerationStore.ts"
 
-/** What a select of a generation names. */
+/** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
   id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, refunded, failure,
   output, result_expires_at, created_at, started_at, finished_at
 `
 
-/** A row of `columns`. */
-export const Row = Schema.Struct({
+/** Decodes the rows of a statement. Fails if one of them is damaged. */
+export const decodeGenerations = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+  Effect.map(decodeRows(statement), (rows) => rows.map(fromRow))
+
+/** Decodes the rows of a write one by one. Logs and omits damaged rows, so that the others are still returned. */
+export const decodeReadable = <E, R>(statement: Effect.Effect<ReadonlyArray<{ readonly id?: unknown }>, E, R>) =>
+  Effect.flatMap(
+    statement,
+    Effect.fnUntraced(function*(rows) {
+      const generations: Array<Generation> = []
+      for (const row of rows) {
+        const decoded = decodeRow(row)
+        if (Option.isSome(decoded)) generations.push(fromRow(decoded.value))
+        else yield* Effect.logError("A generation cannot be decoded", row.id)
+      }
+      return generations
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Row = Schema.Struct({
   id: Schema.String,
   account: Schema.String,
   model: Schema.String,
@@ -43,8 +65,11 @@ export const Row = Schema.Struct({
   finished_at: Schema.NullOr(Schema.Date)
 })
 
-/** The generation of a row. */
-export const fromRow = (row: typeof Row.Type): Generation => ({
+const decodeRows = Rows.decodeAll(Row)
+
+const decodeRow = Schema.decodeUnknownOption(Row)
+
+const fromRow = (row: typeof Row.Type): Generation => ({
   id: GenerationId.fromUuid(row.id),
   account: row.account,
   model: row.model,
@@ -65,40 +90,5 @@ export const fromRow = (row: typeof Row.Type): Generation => ({
   startedAt: utcOrNull(row.started_at),
   finishedAt: utcOrNull(row.finished_at)
 })
-
-/** What a new generation's row begins with. */
-export const toInsert = (generation: Generation) => ({
-  id: GenerationId.toUuid(generation.id),
-  account: generation.account,
-  model: generation.model,
-  kind: generation.kind,
-  mode: generation.mode,
-  plan: generation.plan,
-  status: generation.status,
-  prompt: generation.prompt,
-  params: generation.params,
-  images: generation.images,
-  cost_credits: generation.costCredits,
-  quota_kind: generation.quotaKind,
-  refunded: generation.refunded,
-  created_at: DateTime.formatIso(generation.createdAt)
-})
-
-/** What a statement is told of a start. */
-export const toStart = ({ at, id }: Start) => ({ id: GenerationId.toUuid(id), at: DateTime.formatIso(at) })
-
-/** What a statement is told of an ending. */
-export const toEnding = ({ at, failure, id, output, resultExpiresAt, status }: Ending) => ({
-  id: GenerationId.toUuid(id),
-  status,
-  failure,
-  output,
-  at: DateTime.formatIso(at),
-  expires_at: resultExpiresAt === null ? null : DateTime.formatIso(resultExpiresAt)
-})
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const utcOrNull = (date: Date | null) => date === null ? null : DateTime.fromDateUnsafe(date)

@@ -1,7 +1,9 @@
+/** Tables of this package. A released migration is never edited. */
 import type { Migrations } from "@kinora/persistence"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** See `SqlGenerationStore.migrations`. */
 export const migrations: Migrations.Migrations = {
   namespace: "generation",
   migrations: {
@@ -36,7 +38,7 @@ export const migrations: Migrations.Migrations = {
           CHECK ((status = 'completed') = (result_expires_at IS NOT NULL))
         )
       `
-      // An account's generations, newest first: an id sorts by its time.
+      // Lists an account's generations, newest first: ids sort by time.
       yield* sql`CREATE INDEX generation_job_account ON generation_job (account, id DESC)`
       yield* sql`
         CREATE INDEX generation_job_waiting ON generation_job (model, id) WHERE status IN ('pending', 'queued')
@@ -46,7 +48,7 @@ export const migrations: Migrations.Migrations = {
 
     "0002_add_usage": Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      // Room in each page, so that counting once more need not touch the index.
+      // Leaves room in each page, so that an update of a counter does not touch the index.
       yield* sql`
         CREATE TABLE generation_usage (
           account   text   NOT NULL,

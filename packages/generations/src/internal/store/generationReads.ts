@@ -1,0 +1,87 @@
+/** Statements that read `generation_job` and `generation_usage`. */
+import { Rows } from "@kinora/persistence"
+import { mapSql } from "@kinora/persistence/StorageError"
+import { DateTime, Effect, Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { GenerationId, Kind, Output, Plan } from "../../Generation.ts"
+import type { GenerationStore } from "../../GenerationStore.ts"
+import { selectPage } from "./generationPage.ts"
+import { columns, decodeGenerations } from "./generationRow.ts"
+
+type Store = GenerationStore["Service"]
+
+export const find = (sql: SqlClient.SqlClient): Store["find"] => (ids) =>
+  sql`
+    SELECT ${sql.literal(columns)}
+    FROM generation_job
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))})
+  `.pipe(decodeGenerations, mapSql("GenerationStore.find"))
+
+export const list = (sql: SqlClient.SqlClient): Store["list"] => (account, selection) =>
+  selectPage(sql, account, selection).pipe(decodeGenerations, mapSql("GenerationStore.list"))
+
+export const usage = (sql: SqlClient.SqlClient): Store["usage"] => (account, { from, to }) =>
+  sql`
+    SELECT
+      to_char(day, 'YYYY-MM-DD') AS day, plan, model, kind,
+      completed::text, failed::text, cancelled::text, credits::text
+    FROM generation_usage
+    WHERE account = ${account} AND day BETWEEN ${from}::date AND ${to}::date
+    ORDER BY generation_usage.day, plan COLLATE "C", model COLLATE "C", kind COLLATE "C"
+  `.pipe(decodeUsage, mapSql("GenerationStore.usage"))
+
+export const waiting = (sql: SqlClient.SqlClient): Store["waiting"] => (models, limit, except = []) =>
+  sql`
+    SELECT id, account, plan
+    FROM generation_job
+    WHERE model = ANY(${Rows.array("text", models)})
+      AND status IN ('pending', 'queued')
+      AND id <> ALL(${Rows.array("uuid", except.map(GenerationId.toUuid))})
+    ORDER BY id
+    LIMIT ${limit}
+  `.pipe(
+    decodeSubjects,
+    Effect.map((rows) => rows.map((row) => ({ ...row, id: GenerationId.fromUuid(row.id) }))),
+    mapSql("GenerationStore.waiting")
+  )
+
+export const expired = (sql: SqlClient.SqlClient): Store["expired"] => (now, limit) =>
+  // `greatest` ignores nulls, so a result that was never put off is due when its window ends.
+  sql`
+    SELECT id, output
+    FROM generation_job
+    WHERE output IS NOT NULL AND greatest(result_expires_at, put_off_until) <= ${DateTime.toDate(now)}
+    ORDER BY greatest(result_expires_at, put_off_until)
+    LIMIT ${limit}
+  `.pipe(
+    decodeExpired,
+    Effect.map((rows) =>
+      rows.map(({ id, output }) => ({
+        id: GenerationId.fromUuid(id),
+        output: Option.getOrUndefined(decodeOutput(output))
+      }))
+    ),
+    mapSql("GenerationStore.expired")
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const decodeUsage = Rows.decodeAll(Schema.Struct({
+  day: Schema.String,
+  plan: Plan,
+  model: Schema.String,
+  kind: Kind,
+  completed: Schema.NumberFromString,
+  failed: Schema.NumberFromString,
+  cancelled: Schema.NumberFromString,
+  credits: Schema.NumberFromString
+}))
+
+const decodeSubjects = Rows.decodeAll(Schema.Struct({ id: Schema.String, account: Schema.String, plan: Plan }))
+
+/** Each output is decoded separately, so that a damaged one does not hide the others. */
+const decodeExpired = Rows.decodeAll(Schema.Struct({ id: Schema.String, output: Schema.Unknown }))
+
+const decodeOutput = Schema.decodeUnknownOption(Output)

@@ -1,0 +1,114 @@
+/** Statements that write `generation_job` and `generation_usage`. Each is one statement for a set of any size. */
+import { Rows } from "@kinora/persistence"
+import { mapSql } from "@kinora/persistence/StorageError"
+import { DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { GenerationId } from "../../Generation.ts"
+import type { GenerationStore } from "../../GenerationStore.ts"
+import { columns, decodeReadable } from "./generationRow.ts"
+
+type Store = GenerationStore["Service"]
+
+export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generations) =>
+  sql`
+    INSERT INTO generation_job ${
+    Rows.unnest(generations, {
+      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
+      account: ["text", ({ account }) => account],
+      model: ["text", ({ model }) => model],
+      kind: ["text", ({ kind }) => kind],
+      mode: ["text", ({ mode }) => mode],
+      plan: ["text", ({ plan }) => plan],
+      status: ["text", ({ status }) => status],
+      prompt: ["text", ({ prompt }) => prompt],
+      params: ["jsonb", ({ params }) => params],
+      images: ["jsonb", ({ images }) => images],
+      cost_credits: ["int8?", ({ costCredits }) => costCredits],
+      quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+      refunded: ["boolean", ({ refunded }) => refunded],
+      created_at: ["timestamptz", ({ createdAt }) => createdAt]
+    })
+  }
+  `.pipe(Effect.asVoid, mapSql("GenerationStore.insert"))
+
+export const queue = (sql: SqlClient.SqlClient): Store["queue"] => (ids) =>
+  sql`
+    UPDATE generation_job SET status = 'queued'
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'pending'
+  `.pipe(Effect.asVoid, mapSql("GenerationStore.queue"))
+
+export const start = (sql: SqlClient.SqlClient): Store["start"] => (starts) =>
+  sql`
+    WITH started AS (
+      UPDATE generation_job AS job
+      SET status = 'processing', started_at = start.at
+      FROM ${
+    Rows.table("start", starts, {
+      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
+      at: ["timestamptz", ({ at }) => at]
+    })
+  }
+      WHERE job.id = start.id AND job.status = 'queued'
+      RETURNING job.*
+    )
+    SELECT ${sql.literal(columns)} FROM started
+  `.pipe(decodeReadable, mapSql("GenerationStore.start"))
+
+export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
+  // The same statement ends a job and counts it, so a job is counted once. Units that count in one row of
+  // `generation_usage` hold the lock of the same lane; the order prevents deadlocks of callers without that lock.
+  sql`
+    WITH ended AS (
+      UPDATE generation_job AS job
+      SET status = ending.status,
+          failure = ending.failure,
+          output = ending.output,
+          result_expires_at = ending.expires_at,
+          finished_at = ending.at,
+          refunded = ending.status <> 'completed'
+      FROM ${
+    Rows.table("ending", endings, {
+      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
+      status: ["text", ({ status }) => status],
+      failure: ["jsonb?", ({ failure }) => failure],
+      output: ["jsonb?", ({ output }) => output],
+      at: ["timestamptz", ({ at }) => at],
+      expires_at: ["timestamptz?", ({ resultExpiresAt }) => resultExpiresAt]
+    })
+  }
+      WHERE job.id = ending.id
+        AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
+      RETURNING job.*
+    ), counted AS (
+      INSERT INTO generation_usage AS usage (
+        account, day, plan, model, kind, completed, failed, cancelled, credits
+      )
+      SELECT
+        account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
+        count(*) FILTER (WHERE status = 'completed'),
+        count(*) FILTER (WHERE status = 'failed'),
+        count(*) FILTER (WHERE status = 'cancelled'),
+        coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+      FROM ended
+      GROUP BY 1, 2, 3, 4, 5
+      ORDER BY 1, 2, 3, 4, 5
+      ON CONFLICT (account, day, plan, model, kind) DO UPDATE
+      SET completed = usage.completed + excluded.completed,
+          failed = usage.failed + excluded.failed,
+          cancelled = usage.cancelled + excluded.cancelled,
+          credits = usage.credits + excluded.credits
+    )
+    SELECT ${sql.literal(columns)} FROM ended
+  `.pipe(decodeReadable, mapSql("GenerationStore.end"))
+
+export const putOff = (sql: SqlClient.SqlClient): Store["putOff"] => (ids, until) =>
+  sql`
+    UPDATE generation_job SET put_off_until = ${DateTime.toDate(until)}
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))})
+  `.pipe(Effect.asVoid, mapSql("GenerationStore.putOff"))
+
+export const clearOutput = (sql: SqlClient.SqlClient): Store["clearOutput"] => (ids) =>
+  sql`
+    UPDATE generation_job SET output = NULL
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'completed'
+  `.pipe(Effect.asVoid, mapSql("GenerationStore.clearOutput"))
