@@ -1,7 +1,6 @@
 /** What a test can do with its service, in promises. */
 import type { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
-import type { Audit } from "@kinora/ledger"
 import { Clock, Context, DateTime, type Duration, Effect } from "effect"
 import type {
   Controls,
@@ -92,7 +91,7 @@ export interface RunningWebhooks {
 /** The books of a running host. */
 export interface RunningLedger {
   /** Compares the books with the figures kept beside them; `discrepancies` is empty when all is sound. */
-  readonly verify: () => Promise<Audit.Verification>
+  readonly verify: () => Promise<Ledger.Verification>
   /** Credits that the account can spend now, and what its Studio plan was charged today, by kind. */
   readonly balances: (
     account: string

@@ -5,7 +5,7 @@ import type { PlanName } from "@kinora/accounts/AccountStore"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Cause, Context, DateTime, Effect, Layer, Result } from "effect"
+import { Cause, Context, DateTime, Effect, Layer } from "effect"
 
 /** Sweep of plans whose period ends. */
 export class PlanRenewal extends Context.Service<PlanRenewal, {
@@ -67,16 +67,17 @@ const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable)
     if (renewed._tag !== "Renewed") return renewed._tag === "Lapsed"
     const { credits, plan: { periodEnd, tier } } = renewed
     if (credits === 0) return true
-    const granted = yield* ledger.grant({
+    const { _tag, lot } = yield* ledger.grant({
       account,
       reference: `renewal ${tier} ${DateTime.formatIso(periodEnd)}`,
       kind: "plan",
       credits,
       expiresAt: periodEnd,
       at: yield* DateTime.now
-    })
-    // The only refusal is an expired lot, and a renewed period ends in the future.
-    const { _tag, lot } = Result.getOrThrow(granted)
+    }).pipe(
+      // The only refusal is an expired lot, and a renewed period ends in the future.
+      Effect.catchTag("LedgerError", Effect.die)
+    )
     // If a plan was set back to an earlier period, its lot exists. Another lot with this reference is corruption.
     const isOwn = _tag === "Granted" || (lot.kind === "plan" && DateTime.Equivalence(lot.expiresAt, periodEnd))
     return isOwn || (yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`)))

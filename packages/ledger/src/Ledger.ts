@@ -1,364 +1,226 @@
 /**
  * The billing ledger: credits in lots, daily quotas, charges and refunds.
  *
- * Every movement is booked in double entry, and what a lot holds or a day has used
- * is a projection of the books that `verify` compares with them. An account is
- * charged once for a reference and refunded at most once, whatever happens twice.
+ * Every movement is booked in double entry. Stored figures, such as the credits of a
+ * lot, are projections of the books, and `verify` compares the two. An account is
+ * charged once per reference and refunded at most once, however often a command is
+ * repeated.
  */
-import { Folding } from "@kinora/persistence"
-import type { Proposal } from "@kinora/persistence/Proposal"
+import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { Context, type DateTime, type Duration, Effect, Layer, type Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Audit from "./Audit.ts"
-import type { Verification } from "./Audit.ts"
-import type {
-  AlreadyRefunded,
-  ChargeCommand,
-  Charged,
-  ChargeRefusal,
-  RefundCommand,
-  Refunded,
-  UnknownCharge
-} from "./Charge.ts"
-import * as Day from "./Day.ts"
-import type { AlreadyGranted, GrantCommand, Granted, GrantExpired } from "./Grant.ts"
-import * as Books from "./internal/Books.ts"
-import * as Check from "./internal/Check.ts"
-import * as IdSequence from "./internal/IdSequence.ts"
-import { type Changes, type ExpiredLot, LedgerStore, type TransactionName } from "./LedgerStore.ts"
-import * as Lot from "./Lot.ts"
+import type { SqlClient } from "effect/sql"
+import type * as Books from "./Books.ts"
+import { findBalances } from "./internal/balances.ts"
+import * as Check from "./internal/check.ts"
+import type { Day } from "./internal/Day.ts"
+import { expire } from "./internal/expire.ts"
+import * as LoadedBooks from "./internal/loadedBooks.ts"
+import { makeSetOperations } from "./internal/setOperations.ts"
+import { sweep } from "./internal/sweep.ts"
+import type { Discrepancy, Verification } from "./internal/verification.ts"
+import { verify } from "./internal/verify.ts"
+import type * as LedgerError from "./LedgerError.ts"
+import { LedgerStore } from "./LedgerStore.ts"
+import type { Lot } from "./Lot.ts"
+import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
+import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-/** Charges, refunds and grants; see the module's head. */
+export type { Discrepancy, Verification }
+
+/** Charges, refunds and grants. See the description of the module. */
 export class Ledger extends Context.Service<Ledger, {
   /**
-   * Locks the accounts that are named, in the order of their ids, and loads what
-   * commands on them need. Inside a unit of work only; an account that was never
-   * seen begins empty. Decide on the books, keep what should happen, then `save`.
+   * Charges an account once per reference. Concurrent calls share a unit of work
+   * unless the caller is inside a transaction, in which case the charge belongs to it.
+   *
+   * Fails with `InsufficientCredits`, `QuotaExceeded` or `AlreadyCharged`.
    */
-  readonly open: (options: OpenOptions) => Effect.Effect<OpenBooks, StorageError>
-
-  /** Charges once. Concurrent calls share a unit of work. */
   readonly charge: (
-    command: ChargeCommand
-  ) => Effect.Effect<Result.Result<Charged, ChargeRefusal>, StorageError>
-  /** Charges in one unit, in this order. One that is refused does not stop the others. */
+    command: Books.ChargeCommand
+  ) => Effect.Effect<Books.Charged, LedgerError.LedgerError | StorageError>
+  /** Charges in one unit of work, in order. A refused charge does not stop the others. */
   readonly chargeAll: (
-    commands: ReadonlyArray<ChargeCommand>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Charged, ChargeRefusal>>, StorageError>
+    commands: ReadonlyArray<Books.ChargeCommand>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Charged, LedgerError.ChargeRefusal>>, StorageError>
 
-  /** Refunds at most once. Concurrent calls share a unit of work. */
+  /** Refunds a charge at most once. Shares units of work like `charge`. Fails with `UnknownCharge`. */
   readonly refund: (
-    command: RefundCommand
-  ) => Effect.Effect<Result.Result<Refunded | AlreadyRefunded, UnknownCharge>, StorageError>
-  /** Refunds in one unit, in this order. */
+    command: Books.RefundCommand
+  ) => Effect.Effect<Books.Refunded, LedgerError.LedgerError | StorageError>
+  /** Refunds in one unit of work, in order. */
   readonly refundAll: (
-    commands: ReadonlyArray<RefundCommand>
-  ) => Effect.Effect<
-    ReadonlyArray<Result.Result<Refunded | AlreadyRefunded, UnknownCharge>>,
-    StorageError
-  >
+    commands: ReadonlyArray<Books.RefundCommand>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Refunded, LedgerError.UnknownCharge>>, StorageError>
 
-  /** Opens a lot, once for its reference. Concurrent calls share a unit of work. */
+  /** Opens a lot once per reference. Shares units of work like `charge`. Fails with `GrantExpired`. */
   readonly grant: (
-    command: GrantCommand
-  ) => Effect.Effect<Result.Result<Granted | AlreadyGranted, GrantExpired>, StorageError>
-  /** Opens lots in one unit, in this order. */
+    command: Books.GrantCommand
+  ) => Effect.Effect<Books.Granted, LedgerError.LedgerError | StorageError>
+  /** Opens lots in one unit of work, in order. */
   readonly grantAll: (
-    commands: ReadonlyArray<GrantCommand>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Granted | AlreadyGranted, GrantExpired>>, StorageError>
+    commands: ReadonlyArray<Books.GrantCommand>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Granted, LedgerError.GrantExpired>>, StorageError>
 
   /**
-   * Books what is left in lots that expired at `at` or before, the oldest first, at
-   * most `limit` lots (default 500). Run it until it answers 0 lots; any number of hosts may.
+   * Locks the accounts of a request, in the order of their ids, and loads their books
+   * for the functions of the `Books` module. An account without transactions has empty
+   * books. Dies outside of a unit of work.
+   */
+  readonly load: (request: LoadRequest) => Effect.Effect<Books.Books, StorageError>
+  /**
+   * Writes the changes that the books carry, in one statement, and returns the books
+   * without changes. Books that were saved before, or were decided from the same state
+   * as saved ones, fail: their transactions exist already.
+   */
+  readonly save: (books: Books.Books) => Effect.Effect<Books.Books, StorageError>
+
+  /**
+   * Books the credits that are left in lots that expired at `at` or before, oldest
+   * expiry first, for up to `limit` lots (default 500). Repeat it until it returns 0
+   * lots. Any number of hosts may call it at the same time. `layerSweep` does this.
    */
   readonly expire: (
     options: { readonly at: DateTime.Utc; readonly limit?: number | undefined }
-  ) => Effect.Effect<Expired, StorageError>
+  ) => Effect.Effect<{ readonly lots: number; readonly credits: number }, StorageError>
 
-  /** What the account has at `at`. Waits for nobody. */
+  /** Returns the balances of an account at `at`. Takes no locks. */
   readonly balances: (account: string, at: DateTime.Utc) => Effect.Effect<Balances, StorageError>
 
-  /** The account's transactions, newest first, for operators. */
-  readonly entries: (options: EntriesOptions) => Effect.Effect<ReadonlyArray<Transaction>, StorageError>
+  /** Returns transactions of an account, newest first. */
+  readonly entries: (options: {
+    readonly account: string
+    /** Returns only transactions with this reference. */
+    readonly reference?: string | undefined
+    /** Returns only transactions older than this one: the last one of the previous page. */
+    readonly before?: Transaction["id"] | undefined
+    /** 1 to 1,000. Default 100. */
+    readonly limit?: number | undefined
+  }) => Effect.Effect<ReadonlyArray<Transaction>, StorageError>
 
-  /**
-   * Compares the books with the figures that are kept beside them, for one account,
-   * for all, or for a page of them, while others go on working (D24).
-   */
-  readonly verify: (options?: VerifyOptions) => Effect.Effect<Verification, StorageError>
+  /** Compares the books with the stored figures, for one account, for all, or for a page. Takes no locks. */
+  readonly verify: (options?: {
+    /** Verifies only this account. Default: all accounts. */
+    readonly account?: string | undefined
+    /** Skips accounts up to and including this one: the `next` of the previous page. */
+    readonly after?: string | undefined
+    /** The maximum number of accounts, at least 1. Default: unlimited. */
+    readonly accountsMax?: number | undefined
+    /** The maximum number of returned discrepancies, 1 to 10,000. Default 100. */
+    readonly discrepanciesMax?: number | undefined
+  }) => Effect.Effect<Verification, StorageError>
 }>()("@kinora/ledger/Ledger") {}
 
-/** The most credits that one lot can hold or one charge can cost: a million millions. */
+/** The maximum number of credits of one lot or one charge: 10^12. */
 export const creditsMax: number = Check.creditsMax
 
-/** What a ledger can be told. */
+/** Options of a ledger. */
 export interface LedgerOptions {
-  /** How long a lot lives that a refund opens in place of an expired one. Default 30 days (D22). */
+  /** The lifetime of a lot that a refund opens in place of an expired one. Default 30 days. */
   readonly refundLifetime?: Duration.Input | undefined
-  /** A charge draws on the first so many live lots of its account. Default 1,000. */
+  /** The maximum number of live lots that a charge considers, soonest expiry first. Default 1,000. */
   readonly lotsMax?: number | undefined
-  /** At most this many commands or announced references in one unit; more are a defect. Default 1,000. */
+  /** The maximum number of references in one unit of work. More are a defect. Default 1,000. */
   readonly setMax?: number | undefined
-  /** At most this many concurrent single calls share a unit. Default 64. */
+  /** The maximum number of concurrent single calls that share a unit of work. Default 64. */
   readonly foldMax?: number | undefined
 }
 
-/** A ledger over a store. */
-export const make = Effect.fnUntraced(function*(options: LedgerOptions = {}) {
-  const { foldMax = 64, lotsMax = 1_000, setMax = 1_000 } = options
-  const refundLifetime = Duration.fromInputUnsafe(options.refundLifetime ?? Duration.days(30))
-  const store = yield* LedgerStore
-  const random = yield* SecureRandom.SecureRandom
-  const { atomically, isOpen } = yield* UnitOfWork
-
-  const openBooks = Effect.fnUntraced(function*({ announced, at, lots = [], until = at }: Announcement) {
-    if (!(yield* isOpen)) return yield* Effect.die(new Error("The ledger was opened outside a unit of work"))
-    Check.limit("A set of references", Math.max(1, announced.length), setMax)
-    for (const { account, reference } of announced) {
-      Check.name("An account", account, 128)
-      Check.name("A reference", reference, 128)
-    }
-    const named = [...announced, ...lots]
-    const loaded = yield* store.load({
-      accounts: [...new Set(named.map(({ account }) => account))].toSorted(),
-      transactions: eachOnce(announced).flatMap(withRefund),
-      lots: lots.map(({ lot }) => lot),
-      liveAfter: at,
-      liveMax: lotsMax,
-      days: { first: Day.of(at), last: Day.of(until) }
-    })
-    const nextId = yield* Effect.provideService(IdSequence.make, SecureRandom.SecureRandom, random)
-    return Books.make({ loaded, announced, at, until, refundLifetime, nextId })
-  })
-
-  const save = (books: Books.Books) =>
-    Effect.suspend(() => {
-      const changes = books.takeChanges()
-      return hasChanges(changes) ? store.save(changes) : Effect.void
-    })
-
-  /** Decides a set in one unit and keeps what is accepted. */
-  const decideAll = <Command extends Named & { readonly at: DateTime.Utc }, A, Refusal>(
-    kind: "charge" | "grant",
-    commands: ReadonlyArray<Command>,
-    decide: (books: Books.Books, command: Command) => Result.Result<Proposal<A>, Refusal>
-  ) =>
-    Effect.gen(function*() {
-      if (commands.length === 0) return []
-      const times = commands.map(({ at }) => at)
-      const books = yield* openBooks({
-        announced: commands.map(({ account, reference }) => ({ account, kind, reference })),
-        at: times.reduce((earliest, at) => DateTime.min(earliest, at)),
-        until: times.reduce((latest, at) => DateTime.max(latest, at))
-      })
-      const answers = commands.map((command) => Result.map(decide(books, command), keep))
-      yield* save(books)
-      return answers
-    }).pipe(atomically)
-
-  const chargeAll = Effect.fn("Ledger.chargeAll")((commands: ReadonlyArray<ChargeCommand>) =>
-    decideAll("charge", commands, (books, command) => books.charge(command))
-  )
-  const refundAll = Effect.fn("Ledger.refundAll")((commands: ReadonlyArray<RefundCommand>) =>
-    decideAll("charge", commands, (books, command) => books.refund(command))
-  )
-  const grantAll = Effect.fn("Ledger.grantAll")((commands: ReadonlyArray<GrantCommand>) =>
-    decideAll("grant", commands, (books, command) => books.grant(command))
-  )
-  const fold = { membersMax: foldMax }
-
-  return Ledger.of({
-    open: Effect.fn("Ledger.open")(function*({ at, charges = [], grants = [], until }: OpenOptions) {
-      const books = yield* openBooks({
-        announced: [
-          ...charges.map(({ account, reference }) => ({ account, kind: "charge", reference } as const)),
-          ...grants.map(({ account, reference }) => ({ account, kind: "grant", reference } as const))
-        ],
-        at,
-        until
-      })
-      return { charge: books.charge, refund: books.refund, grant: books.grant, save: save(books) }
-    }),
-
-    charge: yield* Folding.make({ ...fold, name: "Ledger.charge", run: chargeAll }),
-    chargeAll,
-    refund: yield* Folding.make({ ...fold, name: "Ledger.refund", run: refundAll }),
-    refundAll,
-    grant: yield* Folding.make({ ...fold, name: "Ledger.grant", run: grantAll }),
-    grantAll,
-
-    expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {
-      Check.limit("The limit of an expiry sweep", limit, setMax)
-      const lots = yield* store.findExpired(at, limit)
-      if (lots.length === 0) return { lots: 0, credits: 0 }
-      const books = yield* openBooks({ announced: [], lots, at })
-      const booked = lots.map(({ lot }) => keep(books.expire(lot, at))).filter((credits) => credits !== undefined)
-      yield* save(books)
-      return { lots: booked.length, credits: booked.reduce((sum, credits) => sum + credits, 0) }
-    }, atomically),
-
-    balances: Effect.fn("Ledger.balances")(function*(account, at) {
-      const day = Day.of(at)
-      const { lots, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
-      const spendable = lots.filter((lot) => Lot.isSpendable(lot.kind))
-      return {
-        account,
-        lots: lots.toSorted(Lot.spendingOrder),
-        credits: sumOf(spendable),
-        creditsImagesOnly: sumOf(spendable.filter((lot) => lot.imagesOnly)),
-        day,
-        resetsAt: Day.endOf(at),
-        quotaUsed: new Map(quotas.map(({ kind, used }) => [kind, used]))
-      }
-    }),
-
-    entries: Effect.fn("Ledger.entries")(function*({ account, before, limit = 100, reference }) {
-      Check.limit("The limit of a list of entries", limit, 1_000)
-      return yield* store.findTransactions({ account, reference, before, limit })
-    }),
-
-    verify: Effect.fn("Ledger.verify")(function*({ account, accountsMax, after = "", discrepanciesMax = 100 } = {}) {
-      Check.limit("The limit of discrepancies", discrepanciesMax, 10_000)
-      let verification: Verification = { accounts: 0, totals: Audit.noTotals, discrepancies: [], next: undefined }
-      let last = after
-      while (true) {
-        const room = Math.min(auditedMax, (accountsMax ?? Infinity) - verification.accounts)
-        // One more than there is room for tells whether any is left.
-        const found = account === undefined ? yield* store.findAccounts(last, room + 1) : [account]
-        const accounts = found.slice(0, room)
-        last = accounts.at(-1) ?? last
-        const audited = yield* store.audit({ accounts, discrepanciesMax })
-        verification = {
-          accounts: verification.accounts + accounts.length,
-          totals: Audit.addTotals(verification.totals, audited.totals),
-          discrepancies: [...verification.discrepancies, ...audited.discrepancies].slice(0, discrepanciesMax),
-          next: found.length > accounts.length ? last : undefined
-        }
-        if (verification.next === undefined || verification.accounts === accountsMax) return verification
-      }
-    })
-  })
-})
-
-/** A ledger that was told `options`. */
-export const layerWith = (
-  options: LedgerOptions
-): Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork> =>
-  Layer.effect(Ledger, make(options))
-
-/** `layerWith` with its defaults. */
-export const layer: Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork> = layerWith({})
-
-/** What a unit is going to ask the books. A command that was not announced is a defect. */
-export interface OpenOptions {
-  /** Charges that commands will make or refund. */
-  readonly charges?: ReadonlyArray<Named> | undefined
-  /** Grants that commands will make. */
-  readonly grants?: ReadonlyArray<Named> | undefined
+/** The accounts and references that a unit of work is going to decide on. */
+export interface LoadRequest {
+  /** References that commands will charge or refund. Others are a defect. */
+  readonly charges?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
+  /** References that commands will grant. Others are a defect. */
+  readonly grants?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
   /** The earliest `at` of the commands. */
   readonly at: DateTime.Utc
   /** The latest `at` of the commands. Default: `at`. */
   readonly until?: DateTime.Utc | undefined
 }
 
-/** A reference, and the account that it belongs to. */
-export interface Named {
-  readonly account: string
-  readonly reference: string
-}
-
-/**
- * The books of some accounts, locked for this unit. Deciding changes nothing;
- * keeping a proposal changes what the next command sees; `save` writes it.
- */
-export interface OpenBooks {
-  readonly charge: (command: ChargeCommand) => Result.Result<Proposal<Charged>, ChargeRefusal>
-  readonly refund: (
-    command: RefundCommand
-  ) => Result.Result<Proposal<Refunded | AlreadyRefunded>, UnknownCharge>
-  readonly grant: (
-    command: GrantCommand
-  ) => Result.Result<Proposal<Granted | AlreadyGranted>, GrantExpired>
-  /** Writes all that was kept since the books were opened or saved, in one statement. */
-  readonly save: Effect.Effect<void, StorageError>
-}
-
-/** What an expiry sweep booked. */
-export interface Expired {
-  readonly lots: number
-  readonly credits: number
-}
-
-/** What an account has. */
+/** The balances of an account. */
 export interface Balances {
   readonly account: string
-  /** Lots that hold something and have not expired, in the order of D21, trial lots among them. */
-  readonly lots: ReadonlyArray<Lot.Lot>
-  /** Credits that charges can spend: all lots but trial ones. */
+  /** Lots that are not empty and have not expired, in spending order, including trial lots. */
+  readonly lots: ReadonlyArray<Lot>
+  /** Credits that charges can spend: those of all lots but trial ones. */
   readonly credits: number
-  /** How many of `credits` pay for images only. */
+  /** The part of `credits` that pays for images only. */
   readonly creditsImagesOnly: number
-  /** The UTC day of the counters. */
-  readonly day: Day.Day
-  /** The next 00:00 UTC. */
+  /** The UTC day of `quotaUsed`. */
+  readonly day: Day
+  /** The end of that day: the next 00:00 UTC. */
   readonly resetsAt: DateTime.Utc
-  /** Charges of the day by kind of quota. A kind that is missing was not charged. */
+  /** Charges of the day by quota. Quotas without charges are missing. */
   readonly quotaUsed: ReadonlyMap<string, number>
 }
 
-/** Which transactions to list. */
-export interface EntriesOptions {
-  readonly account: string
-  /** Only those of this reference. */
-  readonly reference?: string | undefined
-  /** Only those older than this transaction: the last one of the page before. */
-  readonly before?: Transaction["id"] | undefined
-  /** 1 to 1,000. Default 100. */
-  readonly limit?: number | undefined
-}
+const make = Effect.fnUntraced(function*(options: LedgerOptions) {
+  const { foldMax = 64, lotsMax = 1_000, refundLifetime = "30 days", setMax = 1_000 } = options
+  const store = yield* LedgerStore
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const books = yield* LoadedBooks.make({ lotsMax, refundLifetime, setMax })
 
-/** What to verify. */
-export interface VerifyOptions {
-  /** Only this account. Default: all. */
-  readonly account?: string | undefined
-  /** Of all accounts, those behind this one: the `next` of an earlier verification. Default: from the first on. */
-  readonly after?: string | undefined
-  /** Of all accounts, at most this many, at least 1. Default: as many as there are. */
-  readonly accountsMax?: number | undefined
-  /** At most this many discrepancies are returned. Default 100. */
-  readonly discrepanciesMax?: number | undefined
-}
+  return Ledger.of({
+    ...(yield* makeSetOperations({ books, foldMax })),
+    load: Effect.fn("Ledger.load")(books.load),
+    save: Effect.fn("Ledger.save")(books.save),
+    expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {
+      Check.limit("The limit of an expiry sweep", limit, setMax)
+      return yield* expire({ books, store, at, limit })
+    }, atomically),
+    balances: Effect.fn("Ledger.balances")((account, at) => findBalances({ store, account, at, lotsMax })),
+    entries: Effect.fn("Ledger.entries")(({ account, before, limit = 100, reference }) => {
+      Check.limit("The limit of a list of entries", limit, 1_000)
+      return store.findTransactions({ account, reference, before, limit })
+    }),
+    verify: Effect.fn("Ledger.verify")(
+      ({ account, accountsMax = Infinity, after = "", discrepanciesMax = 100 } = {}) => {
+        Check.limit("The limit of discrepancies", discrepanciesMax, 10_000)
+        return verify({ store, account, accountsMax, after, discrepanciesMax })
+      }
+    )
+  })
+})
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+/** Creates a ledger over a store. */
+export const layerWith = (
+  options: LedgerOptions
+): Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork.UnitOfWork> =>
+  Layer.effect(Ledger, make(options))
 
-/** Accounts that one statement of `verify` compares. */
-const auditedMax = 100
+/** `layerWith` with default options. */
+export const layer: Layer.Layer<Ledger, never, LedgerStore | SecureRandom.SecureRandom | UnitOfWork.UnitOfWork> =
+  layerWith({})
 
-interface Announcement {
-  readonly announced: ReadonlyArray<TransactionName>
-  readonly lots?: ReadonlyArray<ExpiredLot> | undefined
-  readonly at: DateTime.Utc
-  readonly until?: DateTime.Utc | undefined
-}
+/** A ledger in the memory of the process, for tests. Its books end with the layer's scope. */
+export const layerMemory: Layer.Layer<Ledger | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend> = layer.pipe(
+  Layer.provide([MemoryLedgerStore.layer, SecureRandom.layerWebCrypto]),
+  Layer.provideMerge(UnitOfWork.layerMemory)
+)
 
-/** A charge's refund is loaded with it: it says whether there was one. */
-const withRefund = (name: TransactionName): ReadonlyArray<TransactionName> =>
-  name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
+/** A ledger in Postgres. Brings the ledger's tables up to date when the layer is built. */
+export const layerPostgres = (
+  options: LedgerOptions = {}
+): Layer.Layer<
+  Ledger | UnitOfWork.UnitOfWork,
+  Migrations.SchemaMismatch | StorageError,
+  SqlClient.SqlClient
+> =>
+  layerWith(options).pipe(
+    Layer.provide([SqlLedgerStore.layer, SecureRandom.layerWebCrypto]),
+    Layer.provideMerge(UnitOfWork.layerSql),
+    Layer.provide(Migrations.layer(SqlLedgerStore.migrations))
+  )
 
-const eachOnce = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [
-  ...new Map(names.map((name) => [`${name.kind}\n${name.account}\n${name.reference}`, name])).values()
-]
-
-const keep = <A>(proposal: Proposal<A>): A => {
-  proposal.keep()
-  return proposal.value
-}
-
-const hasChanges = (changes: Changes): boolean => changes.changedLots.length > 0 || changes.transactions.length > 0
-
-const sumOf = (lots: ReadonlyArray<Lot.Lot>): number => lots.reduce((sum, lot) => sum + lot.remaining, 0)
+/**
+ * Books expired lots in the background, at random intervals around `interval`
+ * (default 1 minute), `limit` lots per unit of work (default 500). Logs failures and
+ * continues. Any number of hosts may run it.
+ */
+export const layerSweep = (
+  options: { readonly interval?: Duration.Input | undefined; readonly limit?: number | undefined } = {}
+): Layer.Layer<never, never, Ledger> =>
+  Layer.effectDiscard(Effect.flatMap(Ledger, (ledger) => sweep({ ...options, expire: ledger.expire })))

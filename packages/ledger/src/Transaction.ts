@@ -1,66 +1,39 @@
 /**
- * The books: transactions that are only ever added, each made of entries that move
- * an amount from one book to another (D24).
+ * The books: transactions that are appended and never changed. Each consists of
+ * entries that move an amount from one book to another.
  *
  *     grant    source:<kind>       → lot
- *     charge   lot                 → consumed      (one entry for each lot used)
+ *     charge   lot                 → consumed      (one entry per lot that pays)
  *              allowance           → quota:<kind>:<day>
  *     refund   consumed            → lot           (the same lots, or new ones)
  *              quota:<kind>:<day>  → allowance
  *     expire   lot                 → expired
  *
- * An entry has both sides, so that a transaction cannot be out of balance. What a
- * lot holds and what a day has used are the balances of their books.
+ * An entry has both sides, so a transaction is always balanced. The credits of a lot
+ * and the charges of a day equal the balances of their books.
  */
-import { TypeId } from "@kinora/persistence"
-import { type DateTime, Schema } from "effect"
-import type { Day } from "./Day.ts"
-import type { LotId, LotKind } from "./Lot.ts"
+import type { DateTime } from "effect"
+import type { Book } from "./internal/Book.ts"
+import type { TransactionId } from "./internal/ids.ts"
 
-/** Codec and constructors of transaction ids, `txn_…` (D2). */
-export const TransactionId = TypeId.define("txn", "TransactionId")
-/** The id of a transaction. */
-export type TransactionId = TypeId.Id<"TransactionId">
+export { TransactionId } from "./internal/ids.ts"
 
-/** What a transaction does. */
-export const TransactionKind = Schema.Literals(["grant", "charge", "refund", "expire"])
-/** See the schema of the same name. */
-export type TransactionKind = typeof TransactionKind.Type
-
-/** One side of an entry: a lot by its id, or one of the named books. */
-export type Book = LotId | `source:${LotKind}` | "consumed" | "expired" | "allowance" | QuotaBook
-
-/** The book of one quota on one UTC day. */
-export type QuotaBook = `quota:${string}:${Day}`
-
-/** The book that counts charges to the quota `kind` on `day`. */
-export const quotaBook = (kind: string, day: Day): QuotaBook => `quota:${kind}:${day}`
-
-/** The quota and the day of a book that `quotaBook` named. */
-export const quotaOfBook = (book: QuotaBook): { readonly kind: string; readonly day: Day } => {
-  const dayAt = book.lastIndexOf(":") + 1
-  return { kind: book.slice("quota:".length, dayAt - 1), day: book.slice(dayAt) as Day } // as `quotaBook` wrote it
-}
-
-/** A movement of `amount` (credits, or charges to a quota) between two books of one account. */
-export interface Entry {
-  readonly from: Book
-  readonly to: Book
-  /** At least 1. */
-  readonly amount: number
-}
-
-/** Something that happened to an account, once for each kind and reference. */
+/** A booked movement of one account. There is at most one per kind and reference. */
 export interface Transaction {
   readonly id: TransactionId
   readonly account: string
-  readonly kind: TransactionKind
-  /** The caller's name for it; of an expiry, the lot's id. Unique for account and kind. */
+  readonly kind: "grant" | "charge" | "refund" | "expire"
+  /** The reference of the command. For an expiry, the lot's id. */
   readonly reference: string
   readonly at: DateTime.Utc
-  /** The sum of the entries. A charge that costs nothing has none. */
+  /** The sum of the entries. A charge of 0 credits has no entries. */
   readonly amount: number
-  /** Of a refund: the charge that it gives back, by exactly its amount. */
+  /** For a refund, the charge that it reverses by exactly its amount. */
   readonly reverses: TransactionId | undefined
-  readonly entries: ReadonlyArray<Entry>
+  readonly entries: ReadonlyArray<{
+    readonly from: Book
+    readonly to: Book
+    /** Credits, or charges to a quota. At least 1. */
+    readonly amount: number
+  }>
 }

@@ -1,12 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Result, Tracer } from "effect"
+import { DateTime, Effect, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../src/Ledger.ts"
 import { LotId } from "../src/Lot.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
 import * as LedgerContract from "./LedgerContract.ts"
+import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
 import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 
 const at = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
@@ -16,7 +17,7 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   const ledger = yield* Ledger
   const expiresAt = DateTime.add(at, { days: 30 })
   const grant = { account, reference: "period-1", kind: "plan", credits: 100, expiresAt, at } as const
-  const { lot: { id: lot } } = Result.getOrThrow(yield* ledger.grant(grant))
+  const { lot: { id: lot } } = yield* ledger.grant(grant)
   const credits = { _tag: "Credits", credits: 30, imagesOnlyAllowed: true } as const
   const quota = { _tag: "Quota", kind: "image", limit: 5 } as const
   yield* ledger.chargeAll([
@@ -27,7 +28,7 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   return { lot, charge: charge! }
 })
 
-/** How many statements `effect` sends, those that begin and end transactions aside. */
+/** Counts the statements of `effect`, except those that begin and end transactions. */
 const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
   let statements = 0
   yield* effect.pipe(Effect.withTracer(Tracer.make({
@@ -42,9 +43,10 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
 for (const [name, database] of TestDatabase.all) {
   LedgerContract.suite(name, Backends.over(database))
   LedgerUnitsContract.suite(name, Backends.over(database))
+  LedgerTransactionsContract.suite(name, Backends.over(database))
 
-  layer(Backends.over(database))(`Ledger's tables (${name})`, (it) => {
-    it.effect("tell by verify which kept figure was tampered with (D24)", () =>
+  layer(Backends.over(database))(`Tables of the ledger (${name})`, (it) => {
+    it.effect("reveal by verify which stored figure was tampered with", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const sql = yield* SqlClient.SqlClient
@@ -66,7 +68,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.isAtLeast(accounts, 1)
       }))
 
-    it.effect("tell by verify that a book was tampered with, and a lot that no book knows", () =>
+    it.effect("reveal by verify that an entry was tampered with, and a lot without a grant", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const sql = yield* SqlClient.SqlClient
@@ -95,7 +97,7 @@ for (const [name, database] of TestDatabase.all) {
         ])
       }))
 
-    it.effect("refuse what breaks an invariant, whoever writes it", () =>
+    it.effect("reject statements that break an invariant", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const sql = yield* SqlClient.SqlClient
@@ -128,7 +130,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
       }))
 
-    it.effect("cost a set of 64 charges or refunds as many statements as one", () =>
+    it.effect("need as many statements for 64 charges or refunds as for one", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = "counted"

@@ -2,13 +2,13 @@
  * The ledger as one would play it with coins: every credit lies in a named heap,
  * is taken one at a time, and goes back where it was. No entries, no parts, no sums.
  */
-import type { LotKind } from "../src/Lot.ts"
+import type { Lot } from "../src/Lot.ts"
 
 /** A lot, named by what opened it. */
 export interface Heap {
   readonly name: string
   readonly account: string
-  readonly kind: LotKind
+  readonly kind: Lot["kind"]
   readonly imagesOnly: boolean
   readonly openedAt: number
   readonly expiresAt: number

@@ -1,12 +1,14 @@
-/** Commands that the contract's suites share. */
-import { DateTime } from "effect"
-import type { GrantCommand } from "../src/Grant.ts"
+/** Commands that the contract suites share. */
+import type { Decision } from "@kinora/persistence/Decision"
+import { DateTime, Effect, Result } from "effect"
+import type { Books, GrantCommand } from "../src/Books.ts"
+import { LedgerError } from "../src/LedgerError.ts"
 
 export const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 export const after = (parts: Partial<DateTime.DateTime.PartsForMath>) => DateTime.add(noon, parts)
 
 let accounts = 0
-/** An account that no other test uses. */
+/** Returns an account that no other test uses. */
 export const newAccount = () => `acct-${++accounts}`
 
 export const grantOf = (account: string, credits: number, options: Partial<GrantCommand> = {}): GrantCommand => ({
@@ -39,3 +41,17 @@ export const quotaChargeOf = (account: string, reference: string, limit: number,
 })
 
 export const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** Runs all at the same time. */
+export const concurrently = <Call extends Effect.Effect<unknown, unknown, unknown>>(calls: ReadonlyArray<Call>) =>
+  Effect.all(calls, { concurrency: "unbounded" })
+
+/** The books after an accepted decision. */
+export const adopt = <A, Refusal>(decision: Decision<Books, A, Refusal>): Books => Result.getOrThrow(decision).state
+
+/** The reason why a command is refused. Any other outcome is a defect. */
+export const refusalOf = <A, E>(call: Effect.Effect<A, LedgerError | E>): Effect.Effect<LedgerError["reason"]> =>
+  Effect.flatMap(
+    Effect.flip(call),
+    (error) => error instanceof LedgerError ? Effect.succeed(error.reason) : Effect.die(error)
+  ).pipe(Effect.orDie)

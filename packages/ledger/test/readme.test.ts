@@ -1,15 +1,31 @@
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, vi } from "@effect/vitest"
+import { Ledger } from "@kinora/ledger"
+import { DateTime, Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { example } from "../example/job.ts"
+import { chargeJobs } from "../example/transaction.ts"
 
-it.effect("the README's example runs", () =>
-  Effect.gen(function*() {
-    assert.deepStrictEqual(yield* example, { again: "AlreadyCharged", credits: 1_000, discrepancies: [] })
-  }))
+it("prints what the first example of the README prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/memory.ts")
+  assert.deepStrictEqual(log.mock.calls, [[960]])
+  log.mockRestore()
+})
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("charges only for accepted jobs, as the README's unit of work does", () =>
   Effect.gen(function*() {
-    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/job.ts"))
-  }))
+    const ledger = yield* Ledger.Ledger
+    const at = yield* DateTime.now
+    const expiresAt = DateTime.add(at, { days: 30 })
+    yield* ledger.grant({ account: "ada", reference: "2026-11", kind: "plan", credits: 100, expiresAt, at })
+    const charged = yield* chargeJobs("ada", ["a", "b", "c", "d"], (job) => job !== "a")
+    assert.deepStrictEqual(charged, ["b", "c"])
+    assert.strictEqual((yield* ledger.balances("ada", at)).credits, 20)
+  }).pipe(Effect.provide(Ledger.layerMemory)))
+
+it("shows the examples in the README", async () => {
+  const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+  const readme = await read("../README.md")
+  for (const example of ["memory", "postgres", "transaction"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
+})

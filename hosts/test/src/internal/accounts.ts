@@ -30,7 +30,10 @@ export const make = Effect.gen(function*() {
     yield* accounts.setPlan(id, "studio", planOf(studio))
     yield* accounts.setPlan(id, "credits", planOf(creditsPlan))
     if (credits > 0) {
-      yield* ledger.grant({ account: id, reference: "start", kind: "addon", credits, expiresAt: periodEnd, at })
+      yield* ledger.grant({ account: id, reference: "start", kind: "addon", credits, expiresAt: periodEnd, at }).pipe(
+        // `lasts` is negative or 0.
+        Effect.catchTag("LedgerError", Effect.die)
+      )
     }
     const { key } = yield* accounts.createKey(id, "test")
     return { id, email, apiKey: Redacted.value(key) }

@@ -1,27 +1,37 @@
-/** Ids for rules that are decided without effects. */
+/** Ids for pure functions: a sequence is a value, and drawing an id returns the rest of the sequence. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Answers a new UUIDv7 at every call. */
-export type IdSequence = () => string
+/** A position in a sequence of UUIDv7s. */
+export interface IdSequence {
+  /** The bits that all ids of the sequence share: time, version and variant. */
+  readonly fixed: bigint
+  /** The last 62 bits of the previous id. */
+  readonly counter: bigint
+}
 
 /**
- * A sequence that begins at a random UUIDv7 of now and counts on from there in its
- * last 62 bits. Two sequences meet with the chance that two random ids do.
+ * Starts a sequence at a random UUIDv7 of the current time. Ids are counted up in the
+ * last 62 bits, so two sequences overlap about as rarely as two random ids are equal.
  */
 export const make: Effect.Effect<IdSequence, never, SecureRandom.SecureRandom> = SecureRandom.SecureRandom.use(
   (random) => Effect.map(random.uuidV7(), from)
 )
 
-/** The sequence that begins after `uuid`. */
+/** Returns the sequence that continues after `uuid`. */
 export const from = (uuid: string): IdSequence => {
   const bits = BigInt(`0x${uuid.replaceAll("-", "")}`)
   const fixed = bits >> counterBits << counterBits
-  let counter = bits - fixed
-  return () => {
-    counter = BigInt.asUintN(Number(counterBits), counter + 1n)
-    const hex = (fixed + counter).toString(16).padStart(32, "0")
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return { fixed, counter: bits - fixed }
+}
+
+/** Draws the next id. */
+export const next = (sequence: IdSequence): { readonly uuid: string; readonly rest: IdSequence } => {
+  const counter = BigInt.asUintN(Number(counterBits), sequence.counter + 1n)
+  const hex = (sequence.fixed + counter).toString(16).padStart(32, "0")
+  return {
+    uuid: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+    rest: { fixed: sequence.fixed, counter }
   }
 }
 
@@ -29,5 +39,5 @@ export const from = (uuid: string): IdSequence => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** What follows a UUID's version and variant. */
+/** The number of bits after a UUID's version and variant. */
 const counterBits = 62n

@@ -2,7 +2,7 @@
 import { PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { Issue, type Model, Parameters, Price } from "@kinora/catalog"
-import type { ChargeCommand } from "@kinora/ledger/Charge"
+import type { ChargeCommand } from "@kinora/ledger/Books"
 import { type DateTime, type Duration, Option, Result } from "effect"
 import type { Generation } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"

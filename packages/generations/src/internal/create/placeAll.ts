@@ -1,6 +1,7 @@
 /** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
-import type { ChargeRefusal } from "@kinora/ledger/Charge"
-import { Ledger, type OpenBooks } from "@kinora/ledger/Ledger"
+import * as Books from "@kinora/ledger/Books"
+import { Ledger } from "@kinora/ledger/Ledger"
+import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
 import * as Decision from "@kinora/persistence/Decision"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
@@ -25,15 +26,15 @@ export const makePlaceAll = Effect.gen(function*() {
   return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
     const none: ReadonlyArray<Placed> = []
     if (jobs.length === 0) return none
-    const books = yield* ledger.open({
+    const books = yield* ledger.load({
       charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
       ...spanOf(jobs)
     })
     const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     const images = yield* keepImages(jobs)
-    const { results, state } = Decision.all(lanes, jobs, (lanes, job) => place(lanes, job, { books, images }))
-    yield* books.save
-    const { promoted } = yield* scheduler.save(state)
+    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images))
+    yield* ledger.save(state.books)
+    const { promoted } = yield* scheduler.save(state.lanes)
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
   })
 })
@@ -42,21 +43,22 @@ export const makePlaceAll = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-interface Loaded {
-  readonly books: OpenBooks
-  readonly images: KeptImages
+/** The states that a job is decided on. */
+interface State {
+  readonly books: Books.Books
+  readonly lanes: Lanes.Lanes
 }
 
 /** Charges and enqueues a job, or neither. */
 const place = (
-  lanes: Lanes.Lanes,
+  { books, lanes }: State,
   job: AdmittedJob,
-  { books, images }: Loaded
-): Decision.Decision<Lanes.Lanes, Generation, GenerationError.Refusal> => {
+  images: KeptImages
+): Decision.Decision<State, Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
   if (missing !== undefined) return Result.fail(missing)
-  const charge = books.charge({
+  const charge = Books.charge(books, {
     account: generation.account,
     reference: generation.id,
     amount: terms.amount,
@@ -74,9 +76,8 @@ const place = (
     const { max } = enqueued.failure
     return Result.fail(new GenerationError.QueueFull({ plan: generation.plan, waitingMax: max }))
   }
-  charge.success.keep()
   const { state, value } = enqueued.success
-  return Decision.accept(state, { ...generation, status: value.state })
+  return Decision.accept({ books: charge.success.state, lanes: state }, { ...generation, status: value.state })
 }
 
 /** Returns the earliest and the latest time of the set's requests. */

@@ -3,6 +3,7 @@
  * goes back unless there is a result, and the oldest job that waits in the lane
  * gets the slot, and webhooks are told: one unit of work for a whole set.
  */
+import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import type { Decision } from "@kinora/persistence/Decision"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -58,7 +59,7 @@ export const makeEndAll = Effect.gen(function*() {
   return Effect.fn("Generations.endAll")(function*(commands: ReadonlyArray<EndCommand>) {
     const at = yield* DateTime.now
     const addresses = commands.map(({ subject }) => addressOf(subject))
-    const books = yield* ledger.open({
+    let books = yield* ledger.load({
       charges: commands.filter(isRefunded).map(({ subject }) => ({ account: subject.account, reference: subject.id })),
       at
     })
@@ -73,15 +74,15 @@ export const makeEndAll = Effect.gen(function*() {
       if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
       lanes = ended.success.state
       if (command._tag !== "Complete") {
-        const refund = books.refund({ account: command.subject.account, reference: id, at })
+        const refund = Books.refund(books, { account: command.subject.account, reference: id, at })
         // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
-        Result.getOrThrow(refund).keep()
+        books = Result.getOrThrow(refund).state
       }
       endings.push(endingOf(command, at))
       return "Ended"
     })
 
-    yield* books.save
+    yield* ledger.save(books)
     const { promoted } = yield* scheduler.save(lanes)
     const queued = promoted.map(GenerationId.fromUuid)
     const changed = endings.length > 0 ? yield* store.end(endings) : []

@@ -8,7 +8,7 @@ import { AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
 import { Ledger } from "@kinora/ledger"
 import type { Lot } from "@kinora/ledger/Lot"
 import type { Transaction } from "@kinora/ledger/Transaction"
-import { DateTime, Effect, Result, Schema, Semaphore } from "effect"
+import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Refusals from "./refusals.ts"
@@ -30,7 +30,7 @@ export const layer = HttpApiBuilder.group(
         Effect.fnUntraced(
           function*({ params, payload }) {
             const { id } = yield* accounts.get(yield* Refusals.accountIdOf(params.id))
-            const granted = yield* ledger.grant({
+            const { _tag, lot } = yield* ledger.grant({
               account: id,
               reference: payload.reference,
               kind: payload.kind,
@@ -39,9 +39,7 @@ export const layer = HttpApiBuilder.group(
               imagesOnly: payload.images_only,
               watermark: isMarked(payload),
               at: yield* DateTime.now
-            })
-            if (Result.isFailure(granted)) return yield* Refusals.invalid("expires_at", "must be in the future")
-            const { _tag, lot } = granted.success
+            }).pipe(Effect.catchTag("LedgerError", () => Refusals.invalid("expires_at", "must be in the future")))
             if (_tag === "AlreadyGranted" && !isSame(lot, payload)) {
               return yield* Effect.fail(conflict("reference_reused"))
             }

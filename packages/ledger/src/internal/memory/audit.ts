@@ -1,26 +1,27 @@
-/** Compares books and kept figures that lie in memory. The SQL store says the same in SQL. */
-import type { Discrepancy, Totals } from "../Audit.ts"
-import type { Audited, QuotaCount } from "../LedgerStore.ts"
-import type { Lot } from "../Lot.ts"
-import { type Book, quotaBook, type Transaction } from "../Transaction.ts"
+/** Compares books with stored figures in memory. `../sql/audit.ts` does the same in SQL, and a test compares the two. */
+import type { Lot } from "../../Lot.ts"
+import type { Transaction } from "../../Transaction.ts"
+import * as Book from "../Book.ts"
+import type { Audited, QuotaCount } from "../stored.ts"
+import type { Discrepancy } from "../verification.ts"
 
-/** All that was ever kept of some accounts. */
+/** Complete books of some accounts. */
 export interface Kept {
   readonly transactions: ReadonlyArray<Transaction>
   readonly lots: ReadonlyArray<Lot>
   readonly quotas: ReadonlyArray<QuotaCount>
 }
 
-/** What the books of `kept` say, and where its figures differ from them. */
+/** Returns the totals of the books, and the stored figures that differ from them. */
 export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
   const balances = balancesOf(transactions)
-  const bookedOn = (account: string, book: Book) => balances.get(account)?.get(book) ?? null
+  const bookedOn = (account: string, book: Book.Book) => balances.get(account)?.get(book) ?? null
   const openings = new Map(
     transactions.flatMap(({ entries, id }) => entries.map(({ amount, to }) => [`${id} ${to}`, amount]))
   )
   const keptBooks = new Set<string>([
     ...lots.map(({ account, id }) => `${account}\n${id}`),
-    ...quotas.map(({ account, day, kind }) => `${account}\n${quotaBook(kind, day)}`)
+    ...quotas.map(({ account, day, kind }) => `${account}\n${Book.ofQuota(kind, day)}`)
   ])
 
   const figures: ReadonlyArray<Discrepancy> = [
@@ -33,12 +34,12 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
       { account, figure: "remaining", subject: id, booked: bookedOn(account, id), kept: remaining }
     ]),
     ...quotas.map(({ account, day, kind, used }): Discrepancy => {
-      const book = quotaBook(kind, day)
+      const book = Book.ofQuota(kind, day)
       return { account, figure: "used", subject: book, booked: bookedOn(account, book), kept: used }
     }),
     ...Array.from(balances).flatMap(([account, books]) =>
       Array.from(books).flatMap(([book, booked]): ReadonlyArray<Discrepancy> => {
-        const figure = book.startsWith("lot_") ? "remaining" : book.startsWith("quota:") ? "used" : undefined
+        const figure = Book.isLot(book) ? "remaining" : Book.isQuota(book) ? "used" : undefined
         return figure === undefined || keptBooks.has(`${account}\n${book}`)
           ? []
           : [{ account, figure, subject: book, booked, kept: null }]
@@ -55,13 +56,13 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
 // internal
 // -----------------------------------------------------------------------------
 
-type Balances = ReadonlyMap<string, ReadonlyMap<Book, number>>
+type Balances = ReadonlyMap<string, ReadonlyMap<Book.Book, number>>
 
-/** What has come into each book of each account, less what has left it. */
+/** Returns the balance of each book of each account. */
 const balancesOf = (transactions: ReadonlyArray<Transaction>): Balances => {
-  const balances = new Map<string, Map<Book, number>>()
+  const balances = new Map<string, Map<Book.Book, number>>()
   for (const { account, entries } of transactions) {
-    const books = balances.get(account) ?? new Map<Book, number>()
+    const books = balances.get(account) ?? new Map<Book.Book, number>()
     balances.set(account, books)
     for (const { amount, from, to } of entries) {
       books.set(from, (books.get(from) ?? 0) - amount)
@@ -71,11 +72,11 @@ const balancesOf = (transactions: ReadonlyArray<Transaction>): Balances => {
   return balances
 }
 
-const totalsOf = (balances: Balances, lots: ReadonlyArray<Lot>): Totals => {
-  const sumOf = (isMeant: (book: Book) => boolean) => {
+const totalsOf = (balances: Balances, lots: ReadonlyArray<Lot>): Audited["totals"] => {
+  const sumOf = (includes: (book: Book.Book) => boolean) => {
     let sum = 0
     for (const books of balances.values()) {
-      for (const [book, balance] of books) if (isMeant(book)) sum += balance
+      for (const [book, balance] of books) if (includes(book)) sum += balance
     }
     return sum
   }

@@ -1,18 +1,18 @@
-/** The statement that compares books and kept figures. `Auditing.ts` says the same of books in memory. */
+/** Compares books with stored figures. `../memory/audit.ts` does the same in memory, and a test compares the two. */
+import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Discrepancy } from "../Audit.ts"
-import type { Audited, AuditQuery } from "../LedgerStore.ts"
-import { TransactionId } from "../Transaction.ts"
-import * as Row from "./LedgerRow.ts"
+import { TransactionId } from "../ids.ts"
+import type { Audited, AuditQuery } from "../stored.ts"
+import { toBook } from "./bookText.ts"
 
-/** One statement, so that it sees the accounts as they are at one moment. */
-export const makeAudit = (sql: SqlClient.SqlClient) => ({ accounts, discrepanciesMax }: AuditQuery) =>
+/** Compares in one statement, which sees all accounts as of one moment. */
+export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: AuditQuery) =>
   sql`
     WITH booked AS (
       SELECT id, account, amount
       FROM ledger_transaction
-      WHERE account = ANY(${accounts}::text[])
+      WHERE account = ANY(${Rows.array("text", accounts)})
     ), entry AS (
       SELECT booked.account, transaction_id, from_book, to_book, ledger_entry.amount
       FROM booked
@@ -28,11 +28,11 @@ export const makeAudit = (sql: SqlClient.SqlClient) => ({ accounts, discrepancie
     ), lot AS (
       SELECT account, 'lot:' || id AS book, granted, remaining, opened_by
       FROM ledger_lot
-      WHERE account = ANY(${accounts}::text[])
+      WHERE account = ANY(${Rows.array("text", accounts)})
     ), quota AS (
       SELECT account, 'quota:' || kind || ':' || to_char(day, 'YYYY-MM-DD') AS book, used
       FROM ledger_quota
-      WHERE account = ANY(${accounts}::text[])
+      WHERE account = ANY(${Rows.array("text", accounts)})
     ), figure AS (
       SELECT booked.account, 'amount' AS figure, booked.id::text AS subject,
         coalesce(sum(entry.amount), 0) AS booked, booked.amount AS kept
@@ -64,7 +64,7 @@ export const makeAudit = (sql: SqlClient.SqlClient) => ({ accounts, discrepancie
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'consumed') AS consumed,
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'expired') AS expired,
       (SELECT coalesce(jsonb_agg(discrepancy), '[]') FROM discrepancy) AS discrepancies
-  `.pipe(Effect.flatMap(decodeAudit), Effect.map(toAudited))
+  `.pipe(Rows.decodeAll(AuditRow), Effect.map(([row]) => toAudited(row!))) // without a FROM, it returns one row
 
 // -----------------------------------------------------------------------------
 // internal
@@ -75,15 +75,19 @@ const AuditRow = Schema.Struct({
   remaining: Schema.Number,
   consumed: Schema.Number,
   expired: Schema.Number,
-  discrepancies: Schema.Array(Row.DiscrepancyRow)
+  discrepancies: Schema.Array(Schema.Struct({
+    account: Schema.String,
+    figure: Schema.Literals(["remaining", "granted", "used", "amount"]),
+    subject: Schema.String,
+    booked: Schema.NullOr(Schema.Number),
+    kept: Schema.NullOr(Schema.Number)
+  }))
 })
 
-const decodeAudit = Schema.decodeUnknownEffect(Schema.Tuple([AuditRow]))
-
-const toAudited = ([{ discrepancies, ...totals }]: readonly [typeof AuditRow.Type]): Audited => ({
+const toAudited = ({ discrepancies, ...totals }: typeof AuditRow.Type): Audited => ({
   totals,
-  discrepancies: discrepancies.map((found): Discrepancy => ({
+  discrepancies: discrepancies.map((found) => ({
     ...found,
-    subject: found.figure === "amount" ? TransactionId.fromUuid(found.subject) : Row.toBook(found.subject)
+    subject: found.figure === "amount" ? TransactionId.fromUuid(found.subject) : toBook(found.subject)
   }))
 })

@@ -1,4 +1,4 @@
-/** The ledger's tables. Constraints state its invariants a second time. */
+/** The tables of the ledger. Constraints enforce its invariants a second time. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -12,7 +12,7 @@ const createTables = Effect.gen(function*() {
     )
   `
 
-  // A refund names the charge that it reverses: each charge once, by exactly its amount.
+  // The unique and foreign keys over `reverses` limit a charge to one refund, of exactly its amount.
   yield* sql`
     CREATE TABLE ledger_transaction (
       id uuid PRIMARY KEY,
@@ -33,7 +33,7 @@ const createTables = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX ledger_transaction_of_account ON ledger_transaction (account, id)`
 
-  // Both sides in one row: no transaction can be out of balance.
+  // Both sides are in one row, so every transaction is balanced.
   yield* sql`
     CREATE TABLE ledger_entry (
       transaction_id uuid NOT NULL REFERENCES ledger_transaction (id),
@@ -47,7 +47,7 @@ const createTables = Effect.gen(function*() {
     )
   `
 
-  // Room in the pages, and no index over what a charge changes, so that an update stays in its page.
+  // The fill factor, and no index over columns that charges change, allow updates within the page.
   yield* sql`
     CREATE TABLE ledger_lot (
       id uuid PRIMARY KEY,
@@ -100,5 +100,5 @@ const createTables = Effect.gen(function*() {
   `
 })
 
-/** Keyed as `Migrations.Migrations` asks for. */
+/** The migrations by name. */
 export const migrations = { "0001_books": createTables }

@@ -1,0 +1,274 @@
+/**
+ * The rules of the ledger as pure functions.
+ *
+ * A function decides one command on immutable books. It returns the books after the
+ * command together with the result, or the reason to refuse the command. The books
+ * that it was given do not change, so a decision that is not adopted has no effect:
+ *
+ *     const charged = Books.charge(books, command)
+ *     if (Result.isSuccess(charged)) books = charged.success.state
+ *
+ * `Ledger.load` loads books, and `Ledger.save` writes the changes that they carry.
+ * Arguments that break the caller's contract, such as half a credit or a reference
+ * that was not requested from `load`, are defects: the functions throw.
+ */
+import type { Decided, Decision } from "@kinora/persistence/Decision"
+import { DateTime, Result } from "effect"
+import * as Book from "./internal/Book.ts"
+import * as State from "./internal/booksState.ts"
+import * as Check from "./internal/check.ts"
+import type {
+  ChargeCommand,
+  Charged,
+  GrantCommand,
+  Granted,
+  LotPart,
+  RefundCommand,
+  Refunded
+} from "./internal/commands.ts"
+import * as Day from "./internal/Day.ts"
+import * as IdSequence from "./internal/IdSequence.ts"
+import { isExpired, isSpendable } from "./internal/lots.ts"
+import * as LedgerError from "./LedgerError.ts"
+import { type Lot, LotId } from "./Lot.ts"
+import { type Transaction, TransactionId } from "./Transaction.ts"
+
+export type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
+
+/** Books of some accounts: immutable, with the changes since they were loaded or saved. Treat as opaque. */
+export interface Books extends State.BooksState {}
+
+/** Charges an account once per reference, in full or not at all. */
+export const charge = (
+  books: Books,
+  command: ChargeCommand
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+  State.checkRequested(books, { ...command, kind: "charge" }, command.at)
+  const account = State.accountOf(books, command.account)
+  if (State.findTransaction(account, { ...command, kind: "charge" }) !== undefined) {
+    return Result.fail(new LedgerError.AlreadyCharged({ reference: command.reference }))
+  }
+  return command.amount._tag === "Credits"
+    ? chargeCredits(books, command, command.amount)
+    : chargeQuota(books, command, command.amount)
+}
+
+/**
+ * Refunds a charge at most once. Each part goes back to the lot that paid it. A part
+ * whose lot has expired becomes a new lot of kind `refund` with the same restrictions.
+ */
+export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
+  State.checkRequested(books, { ...command, kind: "charge" }, command.at)
+  const account = State.accountOf(books, command.account)
+  const charge = State.findTransaction(account, { ...command, kind: "charge" })
+  if (charge === undefined) return Result.fail(new LedgerError.UnknownCharge({ reference: command.reference }))
+  if (State.findTransaction(account, { ...command, kind: "refund" }) !== undefined) {
+    return Result.succeed({ state: books, value: { _tag: "AlreadyRefunded" } })
+  }
+  const { ids, transaction } = nextTransaction(books.ids, "refund", command)
+  const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
+  const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
+  const returned = returnLots(account, charge, opening, ids)
+  const counted = returnQuotas(returned.account, charge)
+  const next = State.book(counted.account, {
+    ...transaction,
+    amount: charge.amount,
+    reverses: charge.id,
+    entries: [...returned.entries, ...counted.entries]
+  })
+  return Result.succeed({
+    state: State.withAccount(books, command.account, next, returned.ids),
+    value: {
+      _tag: "Refunded",
+      credits: returned.parts.reduce((sum, { credits }) => sum + credits, 0),
+      parts: returned.parts
+    }
+  })
+}
+
+/** Opens a lot once per reference. */
+export const grant = (books: Books, command: GrantCommand): Decision<Books, Granted, LedgerError.GrantExpired> => {
+  State.checkRequested(books, { ...command, kind: "grant" }, command.at)
+  Check.credits("A grant", command.credits, 1)
+  const account = State.accountOf(books, command.account)
+  const found = State.findTransaction(account, { ...command, kind: "grant" })
+  if (found !== undefined) {
+    const lot = State.lotOf(account, found.entries[0]!.to as LotId) // the one entry of a grant goes to its lot
+    return Result.succeed({ state: books, value: { _tag: "AlreadyGranted", lot } })
+  }
+  if (DateTime.isLessThanOrEqualTo(command.expiresAt, command.at)) {
+    return Result.fail(new LedgerError.GrantExpired({ expiresAt: command.expiresAt }))
+  }
+  const { ids, transaction } = nextTransaction(books.ids, "grant", command)
+  const { rest, uuid } = IdSequence.next(ids)
+  const lot: Lot = {
+    id: LotId.fromUuid(uuid),
+    account: command.account,
+    kind: command.kind,
+    granted: command.credits,
+    remaining: command.credits,
+    openedAt: command.at,
+    expiresAt: command.expiresAt,
+    imagesOnly: command.imagesOnly ?? false,
+    watermark: command.watermark ?? false,
+    closed: false,
+    openedBy: transaction.id
+  }
+  const next = State.book(State.openLots(account, [lot]), {
+    ...transaction,
+    amount: command.credits,
+    entries: [{ from: `source:${command.kind}`, to: lot.id, amount: command.credits }]
+  })
+  return Result.succeed({
+    state: State.withAccount(books, command.account, next, rest),
+    value: { _tag: "Granted", lot }
+  })
+}
+
+/**
+ * Books the credits that are left in an expired lot as expired, and closes the lot.
+ * `undefined` means that the lot has not expired at `at` or is closed already.
+ */
+export const expire = (
+  books: Books,
+  command: { readonly account: string; readonly lot: LotId; readonly at: DateTime.Utc }
+): Decided<Books, { readonly credits: number } | undefined> => {
+  const account = State.accountOf(books, command.account)
+  const lot = State.lotOf(account, command.lot)
+  if (lot.closed || !isExpired(lot, command.at)) return { state: books, value: undefined }
+  const closed = State.replaceLots(account, [{ ...lot, remaining: 0, closed: true }])
+  const value = { credits: lot.remaining }
+  if (lot.remaining === 0) return { state: State.withAccount(books, command.account, closed, books.ids), value }
+  const { ids, transaction } = nextTransaction(books.ids, "expire", { ...command, reference: lot.id })
+  const next = State.book(closed, {
+    ...transaction,
+    amount: lot.remaining,
+    entries: [{ from: lot.id, to: "expired", amount: lot.remaining }]
+  })
+  return { state: State.withAccount(books, command.account, next, ids), value }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Entry = Transaction["entries"][number]
+
+const chargeCredits = (
+  books: Books,
+  command: ChargeCommand,
+  { credits, imagesOnlyAllowed }: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+  Check.credits("A price", credits, 0)
+  const account = State.accountOf(books, command.account)
+  const parts: Array<LotPart> = []
+  const paid: Array<Lot> = []
+  let missing = credits
+  for (const lot of account.lots) {
+    if (missing === 0) break
+    if (lot.remaining === 0 || !isSpendable(lot.kind) || isExpired(lot, command.at)) continue
+    if (lot.imagesOnly && !imagesOnlyAllowed) continue
+    const part = Math.min(lot.remaining, missing)
+    parts.push({ lot: lot.id, credits: part })
+    paid.push({ ...lot, remaining: lot.remaining - part })
+    missing -= part
+  }
+  if (missing > 0) {
+    return Result.fail(new LedgerError.InsufficientCredits({ required: credits, available: credits - missing }))
+  }
+  const { ids, transaction } = nextTransaction(books.ids, "charge", command)
+  const next = State.book(State.replaceLots(account, paid), {
+    ...transaction,
+    amount: credits,
+    entries: parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
+  })
+  return Result.succeed({
+    state: State.withAccount(books, command.account, next, ids),
+    value: { _tag: "ChargedCredits", credits, parts }
+  })
+}
+
+const chargeQuota = (
+  books: Books,
+  command: ChargeCommand,
+  { kind, limit }: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+  Check.name("A kind of quota", kind, 64)
+  Check.credits("A quota's limit", limit, 0)
+  const account = State.accountOf(books, command.account)
+  const day = Day.of(command.at)
+  const before = State.usedOf(account, kind, day)
+  if (before >= limit) {
+    const resetsAt = Day.endOf(command.at)
+    return Result.fail(new LedgerError.QuotaExceeded({ kind, limit, used: before, resetsAt }))
+  }
+  const used = before + 1
+  const { ids, transaction } = nextTransaction(books.ids, "charge", command)
+  const next = State.book(State.setUsed(account, { account: command.account, kind, day, used }), {
+    ...transaction,
+    amount: 1,
+    entries: [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
+  })
+  return Result.succeed({
+    state: State.withAccount(books, command.account, next, ids),
+    value: { _tag: "ChargedQuota", kind, day, used }
+  })
+}
+
+const nextTransaction = (
+  ids: IdSequence.IdSequence,
+  kind: Transaction["kind"],
+  { account, at, reference }: RefundCommand
+) => {
+  const { rest, uuid } = IdSequence.next(ids)
+  return {
+    ids: rest,
+    transaction: { id: TransactionId.fromUuid(uuid), account, kind, reference, at, reverses: undefined }
+  }
+}
+
+/** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */
+const returnLots = (
+  account: State.AccountState,
+  charge: Transaction,
+  refund: Pick<Lot, "openedBy" | "openedAt" | "expiresAt">,
+  ids: IdSequence.IdSequence
+) => {
+  const parts: Array<LotPart> = []
+  const filled: Array<Lot> = []
+  const opened: Array<Lot> = []
+  let rest = ids
+  for (const { amount, from, to } of charge.entries) {
+    if (to !== "consumed") continue
+    const paid = State.lotOf(account, from as LotId) // only lots pay into `consumed`
+    if (isExpired(paid, refund.openedAt)) {
+      const next = IdSequence.next(rest)
+      rest = next.rest
+      const id = LotId.fromUuid(next.uuid)
+      opened.push({ ...paid, ...refund, id, kind: "refund", granted: amount, remaining: amount, closed: false })
+      parts.push({ lot: id, credits: amount })
+    } else {
+      filled.push({ ...paid, remaining: paid.remaining + amount })
+      parts.push({ lot: paid.id, credits: amount })
+    }
+  }
+  return {
+    account: State.openLots(State.replaceLots(account, filled), opened),
+    entries: parts.map(({ credits, lot }): Entry => ({ from: "consumed", to: lot, amount: credits })),
+    ids: rest,
+    parts
+  }
+}
+
+/** Lowers the counters that the charge raised. */
+const returnQuotas = (account: State.AccountState, charge: Transaction) => {
+  const books = charge.entries.map(({ to }) => to).filter(Book.isQuota)
+  return {
+    account: books.reduce((account, book) => {
+      const { day, kind } = Book.toQuota(book)
+      const used = Math.max(0, State.usedOf(account, kind, day) - 1)
+      return State.setUsed(account, { account: charge.account, kind, day, used })
+    }, account),
+    entries: books.map((book): Entry => ({ from: book, to: "allowance", amount: 1 }))
+  }
+}

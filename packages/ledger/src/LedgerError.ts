@@ -1,0 +1,50 @@
+/** Refusals of the ledger. A refused command changes nothing. */
+import { Schema } from "effect"
+
+/** The lots that may pay hold less than the price. */
+export class InsufficientCredits
+  extends Schema.TaggedError<InsufficientCredits>("@kinora/ledger/InsufficientCredits")("InsufficientCredits", {
+    /** The price. */
+    required: Schema.Int,
+    /** Credits in the lots that may pay. */
+    available: Schema.Int
+  })
+{}
+
+/** The quota of the UTC day is used up. */
+export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>("@kinora/ledger/QuotaExceeded")("QuotaExceeded", {
+  kind: Schema.String,
+  limit: Schema.Int,
+  /** Charges of that day. */
+  used: Schema.Int,
+  /** The next 00:00 UTC. */
+  resetsAt: Schema.DateTimeUtc
+}) {}
+
+/** The account was charged for this reference before. A refund does not free the reference. */
+export class AlreadyCharged extends Schema.TaggedError<AlreadyCharged>("@kinora/ledger/AlreadyCharged")(
+  "AlreadyCharged",
+  { reference: Schema.String }
+) {}
+
+/** The account was never charged for this reference. */
+export class UnknownCharge extends Schema.TaggedError<UnknownCharge>("@kinora/ledger/UnknownCharge")("UnknownCharge", {
+  reference: Schema.String
+}) {}
+
+/** The lot to grant has already expired. */
+export class GrantExpired extends Schema.TaggedError<GrantExpired>("@kinora/ledger/GrantExpired")("GrantExpired", {
+  expiresAt: Schema.DateTimeUtc
+}) {}
+
+/** Reasons to refuse a charge. */
+export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged
+
+/** The ledger refused a command. Nothing was changed. */
+export class LedgerError extends Schema.TaggedError<LedgerError>("@kinora/ledger/LedgerError")("LedgerError", {
+  reason: Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired])
+}) {
+  override get message(): string {
+    return `The ledger refused the command: ${this.reason._tag}`
+  }
+}

@@ -1,0 +1,183 @@
+/** The immutable state behind `Books`, account by account, and the changes that it carries. */
+import { DateTime, type Duration, HashMap, Option } from "effect"
+import type { Lot, LotId } from "../Lot.ts"
+import type { Transaction } from "../Transaction.ts"
+import type { Day } from "./Day.ts"
+import type { IdSequence } from "./IdSequence.ts"
+import { spendingOrder } from "./lots.ts"
+import type { Changes, Loaded, LotChange, QuotaCount, TransactionName } from "./stored.ts"
+
+/** Books of some accounts. */
+export interface BooksState {
+  readonly accounts: HashMap.HashMap<string, AccountState>
+  /** Keys of the transactions that were requested when the books were loaded. */
+  readonly requested: ReadonlySet<string>
+  /** The earliest and the latest time of commands. */
+  readonly at: DateTime.Utc
+  readonly until: DateTime.Utc
+  /** The lifetime of lots that refunds open. */
+  readonly refundLifetime: Duration.Duration
+  readonly ids: IdSequence
+}
+
+/** The part of one account. */
+export interface AccountState {
+  /** In spending order. */
+  readonly lots: ReadonlyArray<Lot>
+  readonly quotas: ReadonlyArray<QuotaCount>
+  /** Loaded and booked transactions by key. */
+  readonly transactions: HashMap.HashMap<string, Transaction>
+  /** Transactions that are not saved yet. */
+  readonly booked: ReadonlyArray<Transaction>
+  /** Lots and counters as the store has them. */
+  readonly stored: { readonly lots: ReadonlyArray<Lot>; readonly quotas: ReadonlyArray<QuotaCount> }
+}
+
+/** What books are made of. */
+export interface BooksOptions extends Omit<BooksState, "accounts" | "requested"> {
+  readonly loaded: Loaded
+  /** Transactions that commands may book or look up. The ones that exist are in `loaded`. */
+  readonly requested: ReadonlyArray<TransactionName>
+}
+
+/** Creates books from what was loaded. */
+export const make = ({ at, ids, loaded, refundLifetime, requested, until }: BooksOptions): BooksState => {
+  const lots = groupByAccount(loaded.lots)
+  const quotas = groupByAccount(loaded.quotas)
+  const transactions = groupByAccount(loaded.transactions)
+  const names = new Set([...lots.keys(), ...quotas.keys(), ...transactions.keys()])
+  return {
+    accounts: HashMap.fromIterable(Array.from(names, (name): readonly [string, AccountState] => {
+      const stored = { lots: (lots.get(name) ?? []).toSorted(spendingOrder), quotas: quotas.get(name) ?? [] }
+      const found = (transactions.get(name) ?? []).map((one) => [keyOf(one), one] as const)
+      return [name, { ...stored, transactions: HashMap.fromIterable(found), booked: [], stored }]
+    })),
+    requested: new Set(requested.map(fullKeyOf)),
+    at,
+    until,
+    refundLifetime,
+    ids
+  }
+}
+
+/** Throws unless the transaction was requested when the books were loaded, for a span that contains `at`. */
+export const checkRequested = (books: BooksState, name: TransactionName, at: DateTime.Utc): void => {
+  if (!books.requested.has(fullKeyOf(name))) {
+    throw new Error(
+      `The ${name.kind} ${name.reference} of ${name.account} was not requested when the books were loaded`
+    )
+  }
+  if (DateTime.isLessThan(at, books.at) || DateTime.isGreaterThan(at, books.until)) {
+    throw new Error(`The time of the ${name.kind} ${name.reference} is outside the span that the books were loaded for`)
+  }
+}
+
+/** Returns the part of an account. It is empty if nothing was loaded for the account. */
+export const accountOf = (books: BooksState, account: string): AccountState =>
+  Option.getOrElse(HashMap.get(books.accounts, account), () => noAccount)
+
+/** Returns the transaction of this kind and reference, if there is one. */
+export const findTransaction = (
+  account: AccountState,
+  name: Pick<TransactionName, "kind" | "reference">
+): Transaction | undefined => Option.getOrUndefined(HashMap.get(account.transactions, keyOf(name)))
+
+/** Returns the lot. Throws if it was not loaded, which means that the books name a lot that does not exist. */
+export const lotOf = (account: AccountState, id: LotId): Lot => {
+  const lot = account.lots.find((lot) => lot.id === id)
+  if (lot === undefined) throw new Error(`The lot ${id} does not exist`)
+  return lot
+}
+
+/** Returns the number of charges to a quota on a day. */
+export const usedOf = (account: AccountState, kind: string, day: Day): number =>
+  account.quotas.find((count) => count.kind === kind && count.day === day)?.used ?? 0
+
+/** Replaces lots, by id. */
+export const replaceLots = (account: AccountState, replaced: ReadonlyArray<Lot>): AccountState => {
+  const lots = account.lots.slice()
+  for (const lot of replaced) lots[lots.findIndex(({ id }) => id === lot.id)] = lot
+  return { ...account, lots }
+}
+
+/** Adds lots. */
+export const openLots = (account: AccountState, opened: ReadonlyArray<Lot>): AccountState =>
+  opened.length === 0 ? account : { ...account, lots: [...account.lots, ...opened].toSorted(spendingOrder) }
+
+/** Replaces or adds a counter. */
+export const setUsed = (account: AccountState, count: QuotaCount): AccountState => {
+  const others = account.quotas.filter(({ day, kind }) => kind !== count.kind || day !== count.day)
+  return { ...account, quotas: [...others, count] }
+}
+
+/** Appends a transaction. */
+export const book = (account: AccountState, transaction: Transaction): AccountState => ({
+  ...account,
+  transactions: HashMap.set(account.transactions, keyOf(transaction), transaction),
+  booked: [...account.booked, transaction]
+})
+
+/** Replaces the part of an account. */
+export const withAccount = <Books extends BooksState>(
+  books: Books,
+  name: string,
+  account: AccountState,
+  ids: IdSequence
+): Books => ({ ...books, ids, accounts: HashMap.set(books.accounts, name, account) })
+
+/** Returns the changes since the books were loaded or marked as saved. */
+export const changesOf = (books: BooksState): Changes => {
+  const changes = Array.from(HashMap.values(books.accounts), changesOfAccount)
+  return {
+    openedLots: changes.flatMap(({ openedLots }) => openedLots),
+    changedLots: changes.flatMap(({ changedLots }) => changedLots),
+    quotas: changes.flatMap(({ quotas }) => quotas),
+    transactions: changes.flatMap(({ transactions }) => transactions)
+  }
+}
+
+/** Returns the same books without changes. */
+export const markSaved = <Books extends BooksState>(books: Books): Books => ({
+  ...books,
+  accounts: HashMap.map(books.accounts, (account) => ({
+    ...account,
+    booked: [],
+    stored: { lots: account.lots, quotas: account.quotas }
+  }))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const noAccount: AccountState = {
+  lots: [],
+  quotas: [],
+  transactions: HashMap.empty(),
+  booked: [],
+  stored: { lots: [], quotas: [] }
+}
+
+const changesOfAccount = (account: AccountState): Changes => {
+  const { booked, stored } = account
+  const before = new Map(account.lots === stored.lots ? [] : stored.lots.map((lot) => [lot.id, lot]))
+  const lots = account.lots === stored.lots ? [] : account.lots
+  return {
+    openedLots: lots.filter(({ id }) => !before.has(id)),
+    changedLots: lots.flatMap((lot): ReadonlyArray<LotChange> => {
+      const old = before.get(lot.id)
+      if (old === undefined || old === lot) return []
+      return [{ lot: lot.id, credits: lot.remaining - old.remaining, closed: lot.closed }]
+    }),
+    quotas: account.quotas.filter((count) => !stored.quotas.includes(count)),
+    transactions: booked
+  }
+}
+
+/** References contain no line feed, so different names have different keys. */
+const keyOf = ({ kind, reference }: Pick<TransactionName, "kind" | "reference">) => `${kind}\n${reference}`
+
+const fullKeyOf = (name: TransactionName) => `${name.account}\n${keyOf(name)}`
+
+const groupByAccount = <A extends { readonly account: string }>(all: ReadonlyArray<A>): Map<string, Array<A>> =>
+  Map.groupBy(all, ({ account }) => account)

@@ -1,0 +1,95 @@
+/** Commands to the ledger, and their results. */
+import type { DateTime } from "effect"
+import type { Lot } from "../Lot.ts"
+import type { Day } from "./Day.ts"
+import type { LotId } from "./ids.ts"
+
+/** A command to charge an account once. */
+export interface ChargeCommand {
+  readonly account: string
+  /** Identifies the charge, for example by a job's id. An account is charged once per reference. 1 to 128 characters. */
+  readonly reference: string
+  readonly amount:
+    | {
+      /** Takes credits from lots, all or nothing. */
+      readonly _tag: "Credits"
+      /** 0 to `Ledger.creditsMax`. A charge of 0 is recorded and can be refunded like any other. */
+      readonly credits: number
+      /** Whether lots with `imagesOnly` may pay. */
+      readonly imagesOnlyAllowed: boolean
+    }
+    | {
+      /** Counts one charge to a daily quota. */
+      readonly _tag: "Quota"
+      /** The name of the quota, for example `image`. 1 to 64 characters. */
+      readonly kind: string
+      /** The maximum number of charges per UTC day. */
+      readonly limit: number
+    }
+  readonly at: DateTime.Utc
+}
+
+/** A command to refund everything that was charged under a reference. */
+export interface RefundCommand {
+  readonly account: string
+  readonly reference: string
+  readonly at: DateTime.Utc
+}
+
+/** A command to open a lot once per reference. */
+export interface GrantCommand {
+  readonly account: string
+  /** Identifies the grant, for example by a plan's period. 1 to 128 characters. */
+  readonly reference: string
+  readonly kind: Lot["kind"]
+  /** 1 to `Ledger.creditsMax`. */
+  readonly credits: number
+  readonly expiresAt: DateTime.Utc
+  /** Whether the lot pays for image jobs only. Default false. */
+  readonly imagesOnly?: boolean | undefined
+  /** Whether jobs that the lot pays for carry a watermark. Default false. */
+  readonly watermark?: boolean | undefined
+  readonly at: DateTime.Utc
+}
+
+/** The result of a charge. */
+export type Charged =
+  | {
+    readonly _tag: "ChargedCredits"
+    readonly credits: number
+    /** The lots that paid, in the order in which they were used. */
+    readonly parts: ReadonlyArray<LotPart>
+  }
+  | {
+    readonly _tag: "ChargedQuota"
+    readonly kind: string
+    readonly day: Day
+    /** Charges of that day, including this one. */
+    readonly used: number
+  }
+
+/** The result of a refund. A repeated refund is `AlreadyRefunded` and changes nothing. */
+export type Refunded =
+  | {
+    readonly _tag: "Refunded"
+    /** Refunded credits. 0 if a quota was charged. */
+    readonly credits: number
+    /** The lots that were credited: the ones that paid, or new ones in place of lots that have expired. */
+    readonly parts: ReadonlyArray<LotPart>
+  }
+  | { readonly _tag: "AlreadyRefunded" }
+
+/**
+ * The result of a grant. `AlreadyGranted` means that the reference opened a lot
+ * before, whatever the earlier command asked for. Its `lot` is the lot as it is now.
+ */
+export interface Granted {
+  readonly _tag: "Granted" | "AlreadyGranted"
+  readonly lot: Lot
+}
+
+/** Credits that a lot paid or got back. */
+export interface LotPart {
+  readonly lot: LotId
+  readonly credits: number
+}

@@ -1,0 +1,106 @@
+/** Loads books inside a unit of work, and saves them. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { type DateTime, Duration, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Books } from "../Books.ts"
+import { LedgerStore } from "../LedgerStore.ts"
+import * as State from "./booksState.ts"
+import * as Check from "./check.ts"
+import * as Day from "./Day.ts"
+import * as IdSequence from "./IdSequence.ts"
+import type { ExpiredLot, Loaded, TransactionName } from "./stored.ts"
+
+/** Limits of a unit of work. */
+export interface Options {
+  readonly lotsMax: number
+  readonly refundLifetime: Duration.Input
+  readonly setMax: number
+}
+
+/** The part of a reference that names it within a kind. */
+interface Named {
+  readonly account: string
+  readonly reference: string
+}
+
+/** What to load. */
+export interface Request {
+  readonly charges?: ReadonlyArray<Named> | undefined
+  readonly grants?: ReadonlyArray<Named> | undefined
+  /** Expired lots to close. */
+  readonly lots?: ReadonlyArray<ExpiredLot> | undefined
+  readonly at: DateTime.Utc
+  readonly until?: DateTime.Utc | undefined
+}
+
+/** The two operations. */
+export type LoadedBooks = Effect.Success<ReturnType<typeof make>>
+
+/** Creates the operations over the store. */
+export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMax }: Options) {
+  const store = yield* LedgerStore
+  const { isOpen } = yield* UnitOfWork
+  const newIds = Effect.provideService(
+    IdSequence.make,
+    SecureRandom.SecureRandom,
+    yield* SecureRandom.SecureRandom
+  )
+
+  const load = Effect.fnUntraced(function*({ at, charges = [], grants = [], lots = [], until = at }: Request) {
+    if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
+    const requested = [
+      ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
+      ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference }))
+    ]
+    checkNames(requested, setMax)
+    const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
+    const loaded = accounts.length === 0 ? nothing : yield* store.load({
+      accounts,
+      transactions: withoutDuplicates(requested).flatMap(withRefund),
+      lots: lots.map(({ lot }) => lot),
+      liveAfter: at,
+      liveMax: lotsMax,
+      days: { first: Day.of(at), last: Day.of(until) }
+    })
+    const books: Books = State.make({
+      loaded,
+      requested,
+      at,
+      until,
+      refundLifetime: Duration.fromInputUnsafe(refundLifetime),
+      ids: yield* newIds
+    })
+    return books
+  })
+
+  const save = Effect.fnUntraced(function*(books: Books) {
+    const changes = State.changesOf(books)
+    if (changes.changedLots.length === 0 && changes.transactions.length === 0) return books
+    yield* store.save(changes)
+    return State.markSaved(books)
+  })
+
+  return { load, save }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const nothing: Loaded = { lots: [], quotas: [], transactions: [] }
+
+const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void => {
+  Check.limit("The number of references in a unit of work", Math.max(1, names.length), setMax)
+  for (const { account, reference } of names) {
+    Check.name("An account", account, 128)
+    Check.name("A reference", reference, 128)
+  }
+}
+
+/** Loads a charge's refund with it, so that a repeated refund is recognized. */
+const withRefund = (name: TransactionName): ReadonlyArray<TransactionName> =>
+  name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
+
+const withoutDuplicates = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [
+  ...new Map(names.map((name) => [`${name.kind}\n${name.account}\n${name.reference}`, name])).values()
+]

@@ -1,0 +1,50 @@
+/** The maps that hold the books in memory. */
+import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
+import type { Lot, LotId } from "../../Lot.ts"
+import type { Transaction, TransactionId } from "../../Transaction.ts"
+import type { QuotaCount, TransactionName } from "../stored.ts"
+
+/** All books. Changes belong to the open unit of work. */
+export interface Cells {
+  readonly accounts: MemoryMap<string, string>
+  readonly lots: MemoryMap<LotId, Lot>
+  /** Ids of lots that are not closed, by account. */
+  readonly openLots: MemoryMap<string, ReadonlySet<LotId>>
+  readonly quotas: MemoryMap<string, QuotaCount>
+  /** By `keyOf`. */
+  readonly transactions: MemoryMap<string, Transaction>
+  readonly transactionIds: MemoryMap<TransactionId, TransactionId>
+}
+
+/** Creates empty books. */
+export const make = (memory: MemoryBackend["Service"]): Cells => ({
+  accounts: memory.makeMap(),
+  lots: memory.makeMap(),
+  openLots: memory.makeMap(),
+  quotas: memory.makeMap(),
+  transactions: memory.makeMap(),
+  transactionIds: memory.makeMap()
+})
+
+/** The key of a transaction. */
+export const keyOf = ({ account, kind, reference }: TransactionName): string => `${kind}\n${account}\n${reference}`
+
+/** Returns lots of an account that are not empty and expire later than `after`, soonest expiry first. */
+export const findLiveLots = (
+  cells: Cells,
+  account: string,
+  after: Lot["expiresAt"],
+  limit: number
+): ReadonlyArray<Lot> =>
+  Array.from(openLotsOf(cells, account), (id) => cells.lots.get(id)!)
+    .filter((lot) => lot.remaining > 0 && lot.expiresAt.epochMilliseconds > after.epochMilliseconds)
+    .toSorted(byExpiry)
+    .slice(0, limit)
+
+/** Returns ids of the account's lots that are not closed. */
+export const openLotsOf = ({ openLots }: Cells, account: string): ReadonlySet<LotId> =>
+  openLots.get(account) ?? new Set()
+
+/** Sorts lots by expiry, soonest first. */
+export const byExpiry = (one: Lot, other: Lot): number =>
+  one.expiresAt.epochMilliseconds - other.expiresAt.epochMilliseconds

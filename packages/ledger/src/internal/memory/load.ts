@@ -1,0 +1,22 @@
+/** Loads books from memory. */
+import * as Book from "../Book.ts"
+import type { Loaded, LoadQuery } from "../stored.ts"
+import { type Cells, findLiveLots, keyOf } from "./cells.ts"
+
+/** Creates missing accounts, and loads. */
+export const load = (cells: Cells, query: LoadQuery): Loaded => {
+  for (const account of query.accounts) if (!cells.accounts.has(account)) cells.accounts.set(account, account)
+  const transactions = query.transactions.flatMap((name) => cells.transactions.get(keyOf(name)) ?? [])
+  const touched = transactions.flatMap(({ entries }) => entries.flatMap(({ from, to }) => [from, to]))
+  const named = [...query.lots, ...touched.filter(Book.isLot)].flatMap((id) => cells.lots.get(id) ?? [])
+  const live = query.accounts.flatMap((account) => findLiveLots(cells, account, query.liveAfter, query.liveMax))
+  const counted = new Set(touched.filter(Book.isQuota).map((book) => Book.toQuota(book).day))
+  const { first, last } = query.days
+  return {
+    transactions,
+    lots: [...new Set([...named, ...live])],
+    quotas: Array.from(cells.quotas.values()).filter(({ account, day }) =>
+      query.accounts.includes(account) && ((first <= day && day <= last) || counted.has(day))
+    )
+  }
+}

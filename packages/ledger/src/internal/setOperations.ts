@@ -1,0 +1,70 @@
+/** Charges, refunds and grants: sets in one unit of work, and single calls that are folded into sets. */
+import { Decision, Folding } from "@kinora/persistence"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, Result } from "effect"
+import * as Books from "../Books.ts"
+import { LedgerError } from "../LedgerError.ts"
+import type { LoadedBooks, Request } from "./loadedBooks.ts"
+
+/** Creates the six operations. */
+export const makeSetOperations = Effect.fnUntraced(
+  function*({ books, foldMax }: { readonly books: LoadedBooks; readonly foldMax: number }) {
+    const { atomically } = yield* UnitOfWork
+
+    /** Decides a set in one unit of work and adopts what is accepted. */
+    const decideAll = <Command extends AnyCommand, A, Refusal>(
+      requestOf: (commands: ReadonlyArray<Command>) => Pick<Request, "charges" | "grants">,
+      decide: (books: Books.Books, command: Command) => Decision.Decision<Books.Books, A, Refusal>
+    ) =>
+    (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, StorageError> =>
+      Effect.gen(function*() {
+        if (commands.length === 0) return []
+        const loaded = yield* books.load({ ...requestOf(commands), ...spanOf(commands) })
+        const { results, state } = Decision.all(loaded, commands, decide)
+        yield* books.save(state)
+        return results
+      }).pipe(atomically)
+
+    const chargeAll = decideAll((charges) => ({ charges }), Books.charge)
+    const refundAll = decideAll((charges) => ({ charges }), Books.refund)
+    const grantAll = decideAll((grants) => ({ grants }), Books.grant)
+
+    return {
+      charge: yield* Folding.makeResult({ name: "Ledger.charge", membersMax: foldMax, run: failing(chargeAll) }),
+      chargeAll: Effect.fn("Ledger.chargeAll")(chargeAll),
+      refund: yield* Folding.makeResult({ name: "Ledger.refund", membersMax: foldMax, run: failing(refundAll) }),
+      refundAll: Effect.fn("Ledger.refundAll")(refundAll),
+      grant: yield* Folding.makeResult({ name: "Ledger.grant", membersMax: foldMax, run: failing(grantAll) }),
+      grantAll: Effect.fn("Ledger.grantAll")(grantAll)
+    }
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface AnyCommand {
+  readonly account: string
+  readonly reference: string
+  readonly at: DateTime.Utc
+}
+
+/** Wraps refusals in `LedgerError`. */
+const failing = <Command, A>(
+  run: (
+    commands: ReadonlyArray<Command>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<A, LedgerError["reason"]>>, StorageError>
+) =>
+(commands: ReadonlyArray<Command>) =>
+  Effect.map(run(commands), (results) => results.map(Result.mapError((reason) => new LedgerError({ reason }))))
+
+/** The earliest and the latest time of the commands. */
+const spanOf = (commands: ReadonlyArray<AnyCommand>): Pick<Request, "at" | "until"> => {
+  const times = commands.map(({ at }) => at)
+  return {
+    at: times.reduce((earliest, at) => DateTime.min(earliest, at)),
+    until: times.reduce((latest, at) => DateTime.max(latest, at))
+  }
+}

@@ -1,0 +1,68 @@
+/** Finds lots. */
+import { Rows } from "@kinora/persistence"
+import { DateTime, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Lot } from "../../Lot.ts"
+import { LotId, TransactionId } from "../ids.ts"
+import type { LoadQuery } from "../stored.ts"
+
+/** Finds the lots of `ids`, and up to `liveMax` lots per account that are not empty and expire after `liveAfter`. */
+export const findLots = (
+  sql: SqlClient.SqlClient,
+  { accounts, ids, liveAfter, liveMax }:
+    & Pick<LoadQuery, "accounts" | "liveAfter" | "liveMax">
+    & { readonly ids: ReadonlyArray<LotId> }
+) =>
+  sql`
+    SELECT id, account, kind, granted::float8 AS granted, remaining::float8 AS remaining,
+      opened_at, expires_at, images_only, watermark, closed, opened_by
+    FROM ledger_lot
+    WHERE id = ANY(${Rows.array("uuid", ids.map(LotId.toUuid))})
+    UNION
+    SELECT live.*
+    FROM ${Rows.table("wanted", accounts, { account: ["text", (account) => account] })}
+    CROSS JOIN LATERAL (
+      SELECT id, account, kind, granted::float8, remaining::float8,
+        opened_at, expires_at, images_only, watermark, closed, opened_by
+      FROM ledger_lot
+      WHERE ledger_lot.account = wanted.account
+        AND NOT closed
+        AND expires_at > ${DateTime.toDateUtc(liveAfter)}
+        AND remaining > 0
+      ORDER BY expires_at, id
+      LIMIT ${liveMax}
+    ) AS live
+  `.pipe(Rows.decodeAll(LotRow), Effect.map((rows) => rows.map(toLot)))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** int8 columns are read as float8, which is exact up to 2^53. */
+const LotRow = Schema.Struct({
+  id: Schema.String,
+  account: Schema.String,
+  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
+  granted: Schema.Int,
+  remaining: Schema.Int,
+  opened_at: Schema.DateTimeUtcFromDate,
+  expires_at: Schema.DateTimeUtcFromDate,
+  images_only: Schema.Boolean,
+  watermark: Schema.Boolean,
+  closed: Schema.Boolean,
+  opened_by: Schema.String
+})
+
+const toLot = (row: typeof LotRow.Type): Lot => ({
+  id: LotId.fromUuid(row.id),
+  account: row.account,
+  kind: row.kind,
+  granted: row.granted,
+  remaining: row.remaining,
+  openedAt: row.opened_at,
+  expiresAt: row.expires_at,
+  imagesOnly: row.images_only,
+  watermark: row.watermark,
+  closed: row.closed,
+  openedBy: TransactionId.fromUuid(row.opened_by)
+})

@@ -1,0 +1,49 @@
+/** Rows of transactions with their entries. */
+import { Rows } from "@kinora/persistence"
+import { Effect, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Transaction } from "../../Transaction.ts"
+import { TransactionId } from "../ids.ts"
+import { toBook } from "./bookText.ts"
+
+/** The columns of `TransactionRow`, selected from a `ledger_transaction` that is named `booked`. */
+export const transactionColumns = (sql: SqlClient.SqlClient) =>
+  sql`
+    id, account, kind, reference, at, amount::float8 AS amount, reverses, (
+      SELECT coalesce(
+        jsonb_agg(jsonb_build_object('from', from_book, 'to', to_book, 'amount', entry.amount) ORDER BY line),
+        '[]'
+      )
+      FROM ledger_entry AS entry
+      WHERE entry.transaction_id = booked.id
+    ) AS entries
+  `
+
+/** Decodes the transactions that a statement returns. */
+export const decodeTransactions = (
+  statement: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
+): Effect.Effect<ReadonlyArray<Transaction>, SqlError.SqlError | Schema.SchemaError> =>
+  Effect.map(Rows.decodeAll(TransactionRow)(statement), (rows) => rows.map(toTransaction))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** int8 columns are read as float8, which is exact up to 2^53. Entries are in the order of their lines. */
+const TransactionRow = Schema.Struct({
+  id: Schema.String,
+  account: Schema.String,
+  kind: Schema.Literals(["grant", "charge", "refund", "expire"]),
+  reference: Schema.String,
+  at: Schema.DateTimeUtcFromDate,
+  amount: Schema.Int,
+  reverses: Schema.NullOr(Schema.String),
+  entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))
+})
+
+const toTransaction = (row: typeof TransactionRow.Type): Transaction => ({
+  ...row,
+  id: TransactionId.fromUuid(row.id),
+  reverses: row.reverses === null ? undefined : TransactionId.fromUuid(row.reverses),
+  entries: row.entries.map(({ amount, from, to }) => ({ from: toBook(from), to: toBook(to), amount }))
+})

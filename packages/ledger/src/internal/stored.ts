@@ -1,0 +1,94 @@
+/** The values that the ledger exchanges with its store. */
+import type { DateTime } from "effect"
+import type { Lot, LotId } from "../Lot.ts"
+import type { Transaction, TransactionId } from "../Transaction.ts"
+import type { Day } from "./Day.ts"
+import type { Verification } from "./verification.ts"
+
+/** Accounts to lock, and what to load of them. */
+export interface LoadQuery {
+  /** Sorted, without duplicates. */
+  readonly accounts: ReadonlyArray<string>
+  /** Transactions to load, with the lots and counters that their entries touch. */
+  readonly transactions: ReadonlyArray<TransactionName>
+  /** Further lots to load. */
+  readonly lots: ReadonlyArray<LotId>
+  /** Lots that are not empty and expire later than this are loaded. */
+  readonly liveAfter: DateTime.Utc
+  /** The maximum number of such lots per account, soonest expiry first. */
+  readonly liveMax: number
+  /** Counters of these days are loaded, both included. */
+  readonly days: { readonly first: Day; readonly last: Day }
+}
+
+/** Identifies a transaction. */
+export type TransactionName = Pick<Transaction, "account" | "kind" | "reference">
+
+/** What a store found: each lot, counter and transaction once, in no particular order. */
+export interface Loaded {
+  readonly lots: ReadonlyArray<Lot>
+  readonly quotas: ReadonlyArray<QuotaCount>
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** The number of charges to a quota on a UTC day. */
+export interface QuotaCount {
+  readonly account: string
+  readonly kind: string
+  readonly day: Day
+  readonly used: number
+}
+
+/** The changes of a unit of work. */
+export interface Changes {
+  readonly openedLots: ReadonlyArray<Lot>
+  readonly changedLots: ReadonlyArray<LotChange>
+  readonly quotas: ReadonlyArray<QuotaCount>
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+/**
+ * The change of a lot that was loaded. Stores add `credits` to the stored figure, so
+ * that it equals the balance of the lot's book whatever else was written meanwhile.
+ */
+export interface LotChange {
+  readonly lot: LotId
+  /** Credits to add. Negative when the lot paid. */
+  readonly credits: number
+  /** Whether the expiry was booked. */
+  readonly closed: boolean
+}
+
+/** A lot whose expiry is not booked yet. */
+export interface ExpiredLot {
+  readonly account: string
+  readonly lot: LotId
+}
+
+/** The account and the time to find balances for. */
+export interface BalancesQuery {
+  readonly account: string
+  readonly at: DateTime.Utc
+  readonly day: Day
+  readonly lotsMax: number
+}
+
+/** Live lots and the day's counters of an account, in no particular order. */
+export type FoundBalances = Omit<Loaded, "transactions">
+
+/** Transactions to list. */
+export interface TransactionsQuery {
+  readonly account: string
+  readonly reference: string | undefined
+  readonly before: TransactionId | undefined
+  readonly limit: number
+}
+
+/** Accounts to audit. */
+export interface AuditQuery {
+  readonly accounts: ReadonlyArray<string>
+  readonly discrepanciesMax: number
+}
+
+/** The result of an audit: discrepancies are sorted by account, figure and subject. */
+export type Audited = Pick<Verification, "totals" | "discrepancies">

@@ -1,0 +1,68 @@
+/** Random commands for books. */
+import { DateTime, Result, Schema } from "effect"
+import * as Books from "../src/Books.ts"
+import * as State from "../src/internal/booksState.ts"
+
+/** The span of all commands. */
+export const start = DateTime.makeUnsafe("2026-11-20T00:00:00.000Z")
+export const end = DateTime.add(start, { days: 1_000 })
+
+export const atHour = (hour: number) => DateTime.add(start, { hours: hour })
+
+/** Few references, so that charges are repeated and refunds find them. */
+export const referencesMax = 250
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** A command, and what happens around it. */
+export const command = Schema.Struct({
+  does: Schema.Literals(["grant", "charge", "charge again", "count", "refund", "refund again", "expire"]),
+  account: Schema.Literals(["ann", "bob"]),
+  reference: between(0, referencesMax),
+  credits: between(0, 12),
+  imagesOnly: Schema.Boolean,
+  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
+  livesHours: between(1, 24),
+  /** Hours that pass before the command. */
+  waits: between(0, 1),
+  /** Hours that the clock of the command's host is behind. */
+  lags: between(0, 8),
+  /** Whether the decision is not adopted. */
+  abandons: Schema.Boolean,
+  /** Whether the books are saved and loaded again afterwards. */
+  saves: Schema.Boolean
+})
+export type Command = typeof command.Type
+
+/** Decides the command and returns the next state, which is the given one if the command is refused. */
+export const decideAny = (books: Books.Books, command: Command, hour: number): Books.Books => {
+  const { account, credits, imagesOnly, kind } = command
+  const reference = `${command.reference}`
+  const at = atHour(hour)
+  const accept = <A, Refusal>(decision: Result.Result<{ readonly state: Books.Books; readonly value: A }, Refusal>) =>
+    Result.isSuccess(decision) ? decision.success.state : books
+  switch (command.does) {
+    case "grant": {
+      const expiresAt = atHour(hour + command.livesHours)
+      return accept(Books.grant(books, { account, reference, kind, imagesOnly, credits: credits + 1, expiresAt, at }))
+    }
+    case "charge":
+    case "charge again":
+      return accept(Books.charge(books, {
+        account,
+        reference,
+        amount: { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly },
+        at
+      }))
+    case "count":
+      return accept(Books.charge(books, { account, reference, amount: { _tag: "Quota", kind, limit: credits }, at }))
+    case "refund":
+    case "refund again":
+      return accept(Books.refund(books, { account, reference, at }))
+    case "expire":
+      return State.accountOf(books, account).lots.reduce(
+        (state, { id }) => Books.expire(state, { account, lot: id, at }).state,
+        books
+      )
+  }
+}

@@ -1,0 +1,112 @@
+import { assert, layer } from "@effect/vitest"
+import { Rows, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Effect, type Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ledger } from "../src/Ledger.ts"
+import type { LedgerError } from "../src/LedgerError.ts"
+import { chargeOf, concurrently, grantOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
+
+/** The folded operations, each as it is called under a reference. */
+const operations = {
+  charge: (ledger, account, reference) => ledger.charge(chargeOf(account, reference, 1)),
+  refund: (ledger, account, reference) => ledger.refund({ account, reference, at: noon }),
+  grant: (ledger, account, reference) => ledger.grant(grantOf(account, 5, { reference }))
+} satisfies Record<
+  string,
+  (
+    ledger: Ledger["Service"],
+    account: string,
+    reference: string
+  ) => Effect.Effect<unknown, LedgerError | StorageError.StorageError>
+>
+
+/** The ways to open a transaction. */
+const transactions = {
+  "sql.withTransaction": Effect.map(
+    SqlClient.SqlClient,
+    (sql) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(sql.withTransaction(effect))
+  ),
+  "UnitOfWork.atomically": Effect.map(
+    UnitOfWork.UnitOfWork,
+    ({ atomically }) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(atomically(effect))
+  )
+}
+
+/** The behaviour of single calls inside transactions of their callers. */
+export const suite = <E>(
+  name: string,
+  backend: Layer.Layer<Ledger | UnitOfWork.UnitOfWork | SqlClient.SqlClient, E>
+) =>
+  layer(backend)(`Ledger in transactions of its callers (${name})`, (it) => {
+    for (const [way, transaction] of Object.entries(transactions)) {
+      for (const [kind, operation] of Object.entries(operations)) {
+        it.effect(`commits or rolls back each ${kind} with the row of its caller in ${way}`, () =>
+          Effect.gen(function*() {
+            const ledger = yield* Ledger
+            const sql = yield* SqlClient.SqlClient
+            const inTransaction = yield* transaction
+            const accounts = times(5).map(newAccount)
+            yield* createRequests
+            yield* ledger.grantAll(accounts.map((account) => grantOf(account, 1_000, { reference: "start" })))
+            const calls = times(400).map((n) => ({ account: accounts[n % 5]!, reference: `${n}` }))
+            if (kind === "refund") {
+              yield* ledger.chargeAll(calls.map(({ account, reference }) => chargeOf(account, reference, 1)))
+            }
+
+            const outcomes = yield* concurrently(calls.map(({ account, reference }, n) =>
+              Effect.gen(function*() {
+                yield* sql`INSERT INTO request (account, reference) VALUES (${account}, ${reference})`
+                yield* operation(ledger, account, reference)
+                if (n % 4 === 0) return yield* Effect.die("rolled back")
+              }).pipe(inTransaction, Effect.exit)
+            ))
+
+            assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 300)
+            assert.deepStrictEqual(yield* findInconsistent(accounts, kind), { count: 300, inconsistent: 0 })
+            for (const account of accounts) {
+              assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+            }
+          }))
+      }
+
+      it.effect(`loses no update when calls on one account run concurrently in one ${way}`, () =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          const inTransaction = yield* transaction
+          const account = newAccount()
+          yield* ledger.grant(grantOf(account, 100))
+          yield* ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1)))
+          yield* inTransaction(concurrently([
+            ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
+            ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
+            ...times(10).map((n) => ledger.chargeAll([chargeOf(account, `set ${n}`, 1)])),
+            ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
+            ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
+          ]))
+          const { credits, quotaUsed } = yield* ledger.balances(account, noon)
+          assert.deepStrictEqual([credits, quotaUsed.get("image")], [100 - 20 - 10 + 30, 10])
+          assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+        }))
+    }
+  })
+
+const createRequests = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql`
+    CREATE TABLE IF NOT EXISTS request (account text, reference text, PRIMARY KEY (account, reference))
+  `)
+
+/** Counts committed requests, and the requests and transactions of a kind that are without each other. */
+const findInconsistent = Effect.fnUntraced(function*(accounts: ReadonlyArray<string>, kind: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql`
+    SELECT count(requested.reference)::int AS count,
+      count(*) FILTER (WHERE requested.reference IS NULL OR booked.reference IS NULL)::int AS inconsistent
+    FROM (SELECT account, reference FROM request WHERE account = ANY(${Rows.array("text", accounts)})) AS requested
+    FULL JOIN (
+      SELECT account, reference
+      FROM ledger_transaction
+      WHERE account = ANY(${Rows.array("text", accounts)}) AND kind = ${kind} AND reference <> 'start'
+    ) AS booked USING (account, reference)
+  `.pipe(Rows.decodeAll(Schema.Struct({ count: Schema.Int, inconsistent: Schema.Int })))
+  return found
+})

@@ -1,0 +1,30 @@
+/** A store in a few lines: it applies changes and returns everything. */
+import { assert } from "@effect/vitest"
+import * as Book from "../src/internal/Book.ts"
+import type { Changes, Loaded, QuotaCount } from "../src/internal/stored.ts"
+import type { Lot, LotId } from "../src/Lot.ts"
+import type { Transaction } from "../src/Transaction.ts"
+
+/** Creates an empty shelf. */
+export const makeShelf = () => {
+  const lots = new Map<LotId, Lot>()
+  const quotas = new Map<string, QuotaCount>()
+  const transactions: Array<Transaction> = []
+  return {
+    content: (): Loaded => ({ lots: [...lots.values()], quotas: [...quotas.values()], transactions }),
+    put: (changes: Changes): void => {
+      for (const lot of changes.openedLots) {
+        assert.isFalse(lots.has(lot.id))
+        lots.set(lot.id, lot)
+      }
+      for (const { closed, credits, lot: id } of changes.changedLots) {
+        const lot = lots.get(id)!
+        lots.set(id, { ...lot, remaining: lot.remaining + credits, closed: lot.closed || closed })
+      }
+      for (const count of changes.quotas) {
+        quotas.set(`${count.account} ${Book.ofQuota(count.kind, count.day)}`, count)
+      }
+      transactions.push(...changes.transactions)
+    }
+  }
+}
