@@ -1,4 +1,4 @@
-/** From sizes in pixels to the aspect ratios of a model (D20). */
+/** Converts sizes in pixels to the aspect ratios of a model. */
 import { Option } from "effect"
 import * as Model from "./Model.ts"
 
@@ -8,16 +8,16 @@ export interface Size {
   readonly height: number
 }
 
-/** The parameter whose values are aspect ratios, `3:2`. */
+/** Name of the parameter whose values are aspect ratios such as `3:2`. */
 export const paramName = "aspect_ratio"
 
-/** The size that `1536x1024` means, or none for any other text. */
+/** Parses a size such as `1536x1024`. Returns `None` for other text. */
 export const parseSize = (text: string): Option.Option<Size> => pair(/^([1-9]\d{0,4})x([1-9]\d{0,4})$/, text)
 
 /**
- * The model's aspect ratio that is nearest to the size's, twice as wide being as
- * far as twice as high; of two that are as near, the first. None when the model
- * takes no aspect ratio.
+ * Returns the aspect ratio of the model that is nearest to the ratio of the size, on a
+ * logarithmic scale: twice as wide is as far as twice as high. Of two equally near
+ * ratios it returns the first. Returns `None` if the model has no aspect ratios.
  */
 export const nearest = (model: Model.Model, size: Size): Option.Option<string> => {
   const values = Option.match(Model.param(model, paramName), { onNone: () => [], onSome: ({ values = [] }) => values })
@@ -31,7 +31,7 @@ export const nearest = (model: Model.Model, size: Size): Option.Option<string> =
   return Option.map(Option.fromUndefinedOr(best), ({ value }) => value)
 }
 
-/** The numbers of an aspect ratio, `3:2`, or none for any other text. */
+/** Parses an aspect ratio such as `3:2`. Returns `None` for other text. */
 export const parse = (text: string): Option.Option<Size> => pair(/^([1-9]\d{0,4}):([1-9]\d{0,4})$/, text)
 
 // -----------------------------------------------------------------------------

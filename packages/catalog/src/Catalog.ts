@@ -1,24 +1,24 @@
-/** The models of a service, checked as a whole before the first job is taken. */
+/** The models of a service. The whole configuration is checked when the service starts. */
 import { Context, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
 import { modelIssues } from "./internal/rules.ts"
 import { formatPath, type Issue } from "./Issue.ts"
 import * as Model from "./Model.ts"
 
-/** The models that a service knows. */
+/** Finds and lists the configured models. */
 export class Catalog extends Context.Service<Catalog, {
-  /** The model of this id, also a withdrawn one: a worker fails its jobs, a request treats it as unknown. */
+  /** Returns the model with this id, also a withdrawn one. Workers fail the jobs of a withdrawn model; requests treat it as unknown. */
   readonly find: (id: string) => Option.Option<Model.Model>
-  /** The models on sale, as configured and in that order: all but the withdrawn ones. */
+  /** The models that are not withdrawn, in the order of the configuration. */
   readonly list: ReadonlyArray<Model.Model>
-  /** The models that were withdrawn: their jobs that still wait are failed (D7). */
+  /** The withdrawn models. Their waiting jobs fail and are refunded. */
   readonly withdrawn: ReadonlyArray<Model.Model>
 }>()("@kinora/catalog/Catalog") {}
 
-/** A configuration of models that cannot be served. */
+/** The configuration of models is invalid. */
 export class InvalidCatalog extends Schema.TaggedError<InvalidCatalog>("@kinora/catalog/InvalidCatalog")(
   "InvalidCatalog",
   {
-    /** Everything that is wrong; paths start at the list of models. */
+    /** All problems. Paths start at the list of models. */
     issues: Schema.Array(
       Schema.Struct({ path: Schema.Array(Schema.Union([Schema.String, Schema.Int])), message: Schema.String })
     )
@@ -32,10 +32,10 @@ export class InvalidCatalog extends Schema.TaggedError<InvalidCatalog>("@kinora/
   }
 }
 
-/** Most models that one service may have. */
+/** Maximum number of models of a service. */
 export const modelsMax = 200
 
-/** The models of a configuration, or every problem in it. */
+/** Parses a configuration of models. Fails with all of its problems. */
 export const parse = (input: unknown): Result.Result<ReadonlyArray<Model.Model>, InvalidCatalog> => {
   if (!Array.isArray(input)) return invalid([{ path: [], message: "must be a list of models" }])
   if (input.length > modelsMax) return invalid([{ path: [], message: `must have at most ${modelsMax} models` }])
@@ -50,7 +50,7 @@ export const parse = (input: unknown): Result.Result<ReadonlyArray<Model.Model>,
   return issues.length > 0 ? invalid(issues) : Result.succeed(models)
 }
 
-/** The service over these models. */
+/** Creates the service from a configuration of models. */
 export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidCatalog> =>
   Effect.map(Effect.fromResult(parse(input)), (models) => {
     const byId = new Map(models.map((model) => [model.id, model]))
@@ -61,7 +61,7 @@ export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidC
     })
   })
 
-/** The service over the models of a configuration. It does not start over one that has problems. */
+/** Provides the service. Fails with `InvalidCatalog` if the configuration has problems. */
 export const layer = (models: ReadonlyArray<Model.ModelInput>): Layer.Layer<Catalog, InvalidCatalog> =>
   Layer.effect(Catalog, make(models))
 

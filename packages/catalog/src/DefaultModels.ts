@@ -1,4 +1,4 @@
-/** The models that are served when nothing is configured: pictures drawn by rule, on any machine. */
+/** The default models of a service without configuration. The procedural generator draws their images on any machine. */
 import type { ModelInput, ParamSchema } from "./Model.ts"
 
 const aspectRatio: ParamSchema = {
@@ -8,7 +8,7 @@ const aspectRatio: ParamSchema = {
   values: ["1:1", "3:2", "2:3", "16:9", "9:16", "4:3", "3:4"]
 }
 
-/** Quick and small, included in the Studio plan. */
+/** Fast and small. Included in the Studio plan. */
 export const sketch: ModelInput = {
   id: "kinora-sketch-1",
   name: "Kinora Sketch",
@@ -26,7 +26,7 @@ export const sketch: ModelInput = {
   output_formats: ["image/png"]
 }
 
-/** Up to 2k, also after reference images, for credits only. */
+/** Up to 2k, with reference images. Costs credits. */
 export const canvas: ModelInput = {
   id: "kinora-canvas-1",
   name: "Kinora Canvas",
@@ -47,5 +47,5 @@ export const canvas: ModelInput = {
   output_formats: ["image/png"]
 }
 
-/** All of them. */
+/** All default models. */
 export const models: ReadonlyArray<ModelInput> = [sketch, canvas]

@@ -1,14 +1,14 @@
-/** One thing that is wrong with an input, and where. */
+/** Problems of an input. */
 
-/** A problem. Inputs are answered with all of theirs, not only the first. */
+/** A problem and its position in the input. Checks return all problems of an input, not only the first. */
 export interface Issue {
-  /** Keys and indexes from the input's root to what is wrong; for something missing, to where it belongs. */
+  /** Keys and indexes from the root of the input to the value, or to the place of a missing value. */
   readonly path: ReadonlyArray<string | number>
-  /** What was expected, for people. Never repeats the input at length. */
+  /** Describes the expected value. Does not repeat long input. */
   readonly message: string
 }
 
-/** The path as text: `models[0].price_table[2].credits`; empty for the root. */
+/** Formats a path such as `models[0].price_table[2].credits`. The root is the empty string. */
 export const formatPath = (path: Issue["path"]): string =>
   path.reduce<string>(
     (text, key) => typeof key === "number" ? `${text}[${key}]` : text === "" ? key : `${text}.${key}`,

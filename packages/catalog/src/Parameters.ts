@@ -1,26 +1,26 @@
-/** Checks what a job asks of a model, and fills in what it leaves out (D9, D17). */
+/** Checks the parameters of a job against its model, and fills in defaults. */
 import { Result } from "effect"
 import type { Issue } from "./Issue.ts"
 import * as Model from "./Model.ts"
 
-/** What a job asks for, as its model understands it. */
+/** The parameters of a job with defaults filled in. */
 export interface Resolved {
   readonly kind: Model.Kind
   readonly mode: Model.Mode
   readonly prompt: string
-  /** The model's parameters with defaults filled in; neither prompt, mode nor images. */
+  /** Values of the parameters of the model, without prompt, mode and images. */
   readonly params: Model.ParamValues
 }
 
-/** Names that every job may carry, and which are no parameters of a model. */
+/** Names that every job has. A model cannot define parameters with these names. */
 export const reservedNames: ReadonlyArray<string> = ["prompt", "mode", "images"]
 
-/** Issues that one answer lists; the last one then says how many more there are. */
+/** Maximum number of issues in a result. The last one then states how many more exist. */
 export const issuesMax = 100
 
 /**
- * Checks `params` of a request, any JSON at all, and answers with every problem.
- * Paths start at `params`. Looks at images for their number only.
+ * Checks the `params` of a request, which can be any JSON. Fails with all problems, with
+ * paths that start at `params`. Of images it checks only the number.
  */
 export const resolve = (model: Model.Model, params: unknown): Result.Result<Resolved, ReadonlyArray<Issue>> => {
   if (!isRecord(params)) return failure([], "must be an object")
@@ -50,7 +50,7 @@ type Params = Readonly<Record<string, unknown>>
 const isRecord = (value: unknown): value is Params =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The value of a name that the input itself has: nothing that objects inherit. */
+/** Returns an own property, since names such as `constructor` are inherited. */
 const own = (params: Params, name: string): unknown => Object.hasOwn(params, name) ? params[name] : undefined
 
 const failure = (path: Issue["path"], message: string): Checked<never> => Result.fail([{ path, message }])
@@ -61,7 +61,7 @@ const checkNames = (model: Model.Model, params: Params): Checked<void> => {
   return unknown.length === 0
     ? Result.void
     : Result.fail(
-      unknown.map((name) => ({ path: [name], message: `is unknown; this model takes ${list([...known])}` }))
+      unknown.map((name) => ({ path: [name], message: `is unknown; this model accepts ${list([...known])}` }))
     )
 }
 
@@ -76,7 +76,7 @@ const checkPrompt = (model: Model.Model, prompt: unknown): Checked<string> => {
     : Result.succeed(prompt)
 }
 
-/** Counts code points, and only when the number of code units leaves it open. */
+/** Counts code points only if the number of code units does not decide. */
 const isLongerThan = (text: string, codePointsMax: number): boolean =>
   text.length > codePointsMax && (text.length > 2 * codePointsMax || Array.from(text).length > codePointsMax)
 
@@ -84,7 +84,7 @@ const countImages = (images: unknown): number => Array.isArray(images) ? images.
 
 const checkImages = (model: Model.Model, images: unknown): Checked<void> => {
   if (images !== undefined && images !== null && !Array.isArray(images)) return failure(["images"], "must be a list")
-  // A model that takes none says so by its modes.
+  // A model without input images reports them in `checkMode`.
   return model.max_reference_images > 0 && countImages(images) > model.max_reference_images
     ? failure(["images"], `must have at most ${model.max_reference_images} images`)
     : Result.void
@@ -96,7 +96,7 @@ const checkMode = (model: Model.Model, mode: unknown, images: number): Checked<M
   const found = model.capabilities.find((capability) => capability === asked)
   if (found === undefined) {
     if (!isImplied) return failure(["mode"], `must be one of ${list(model.capabilities)}`)
-    return failure(["images"], images > 0 ? "must be absent: this model takes no images" : "must have an image")
+    return failure(["images"], images > 0 ? "must be absent: this model accepts no images" : "must have an image")
   }
   const { takesImages } = Model.modes[found]
   if (takesImages && images === 0) return failure(["images"], `must have an image in mode ${found}`)

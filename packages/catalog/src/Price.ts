@@ -1,14 +1,14 @@
-/** What a job costs in credits (D17). */
+/** Prices of jobs, in credits. */
 import { Option } from "effect"
 import type * as Model from "./Model.ts"
 import type { Resolved } from "./Parameters.ts"
 
-/** What a price can depend on. */
+/** The properties of a job that its price depends on. */
 export type Priced = Pick<Resolved, "mode" | "params">
 
 /**
- * The credits that a job costs. A model that came out of `Catalog` has a price
- * for everything that its schema allows; for another model this may throw.
+ * Returns the price of a job in credits. `Catalog` guarantees a price for every job that
+ * the parameters of a model allow; for a model that was not checked, this can throw.
  */
 export const of = (model: Model.Model, job: Priced): number =>
   Option.getOrThrowWith(
@@ -16,7 +16,7 @@ export const of = (model: Model.Model, job: Priced): number =>
     () => new Error(`Model ${model.id} has no price for ${JSON.stringify({ mode: job.mode, ...job.params })}`)
   ).credits
 
-/** The row that prices a job: of those whose `params` all match, the one with the most. */
+/** Returns the row that prices a job: of the matching rows, the one with the most `params`. */
 export const find = (model: Model.Model, { mode, params }: Priced): Option.Option<Model.PriceRow> => {
   const values = { ...params, mode }
   let best: Model.PriceRow | undefined
@@ -26,9 +26,9 @@ export const find = (model: Model.Model, { mode, params }: Priced): Option.Optio
   return Option.fromUndefinedOr(best)
 }
 
-/** Whether everything that the row names has the row's value; `mode` is a name like any other. */
+/** Returns whether all `params` of the row have the same value in `values`, which includes `mode`. */
 export const agrees = (row: Model.PriceRow, values: Model.ParamValues): boolean =>
   Object.entries(row.params).every(([name, value]) => values[name] === value)
 
-/** How many values the row names. */
+/** Returns the number of `params` of the row. */
 export const specificity = (row: Model.PriceRow): number => Object.keys(row.params).length

@@ -16,7 +16,7 @@ const withChanges = (changes: Readonly<Record<string, unknown>>) => issuesOf([{ 
 
 const withParam = (param: unknown) => withChanges({ params_schema: [...film.params_schema, param] })
 
-it.effect("finds every model, and lists those on sale in their order and the withdrawn ones apart (D9)", () =>
+it.effect("finds every model, and lists available and withdrawn ones separately", () =>
   Effect.gen(function*() {
     const { find, list, withdrawn } = yield* Catalog.Catalog
     assert.deepStrictEqual(list.map(({ id, status }) => [id, status]), [
@@ -35,7 +35,7 @@ it.effect("finds every model, and lists those on sale in their order and the wit
     ]))
   ))
 
-it.effect("does not start over models with problems, and says where they are", () =>
+it.effect("fails with the paths of all problems", () =>
   Effect.gen(function*() {
     const error = yield* Effect.flip(Effect.asVoid(Effect.provide(
       Catalog.Catalog,
@@ -54,7 +54,7 @@ it.effect("does not start over models with problems, and says where they are", (
     )
   }))
 
-it("fills in what a configuration may leave out", () => {
+it("fills in defaults of a configuration", () => {
   const [model] = Result.getOrThrow(Catalog.parse([film]))
   assert.strictEqual(model?.status, "available")
   assert.strictEqual(model?.studio_eligible, false)
@@ -75,26 +75,26 @@ it("lists every problem of every model", () => {
   )
 })
 
-it("refuses what is no list, or too long a one", () => {
+it("rejects a configuration that is not a list, or too long", () => {
   assert.deepStrictEqual(issuesOf({}), [": must be a list of models"])
   assert.deepStrictEqual(issuesOf(Array.from({ length: 201 }, () => film)), [": must have at most 200 models"])
 })
 
-it("refuses modes, formats and images that do not fit the kind", () => {
+it("rejects modes, formats and images of another kind", () => {
   assert.deepStrictEqual(withChanges({ kind: "image" }), [
     "[0].capabilities[0]: must be a mode of kind image",
     "[0].capabilities[1]: must be a mode of kind image",
     "[0].output_formats[0]: must be a media type image/…"
   ])
   assert.deepStrictEqual(withChanges({ max_reference_images: 0 }), [
-    "[0].max_reference_images: must be at least 1: a mode starts from images"
+    "[0].max_reference_images: must be at least 1, since a mode requires input images"
   ])
   assert.deepStrictEqual(withChanges({ capabilities: ["text_to_video"] }), [
-    "[0].max_reference_images: must be 0: no mode starts from images"
+    "[0].max_reference_images: must be 0, since no mode accepts input images"
   ])
 })
 
-it("refuses parameters that make no sense", () => {
+it("rejects invalid parameters", () => {
   const at = "[0].params_schema[5]"
   assert.deepStrictEqual(withParam({ name: "prompt", type: "boolean" }), [
     `${at}.name: must not be prompt, which every job has`
@@ -109,8 +109,8 @@ it("refuses parameters that make no sense", () => {
   ])
   assert.deepStrictEqual(withParam({ name: "a", type: "int", min: 2, max: 1 }), [`${at}.max: must not be below min`])
   assert.deepStrictEqual(withParam({ name: "a", type: "boolean", min: 0, max: 1 }), [
-    `${at}.min: must be absent: only an int has it`,
-    `${at}.max: must be absent: only an int has it`
+    `${at}.min: must be absent, since only an int has it`,
+    `${at}.max: must be absent, since only an int has it`
   ])
   assert.deepStrictEqual(withParam({ name: "a", type: "int", min: 1, values: [0, 2, 2, "3"] }), [
     `${at}.values[0]: must be at least 1`,
@@ -125,7 +125,7 @@ it("refuses parameters that make no sense", () => {
   ])
 })
 
-it("refuses price rows that no job can agree with", () => {
+it("rejects price rows that no job can match", () => {
   const rows = [{ other: 1 }, { resolution: "4k" }, { duration: 13 }, { mode: "text_to_image" }]
   assert.deepStrictEqual(
     withChanges({ price_table: [...film.price_table, ...rows.map((params) => ({ params, credits: 1 }))] }),
@@ -138,7 +138,7 @@ it("refuses price rows that no job can agree with", () => {
   )
 })
 
-it("refuses a schema that allows what has no price (D17)", () => {
+it("rejects parameters that allow a job without a price", () => {
   const priced = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
     withChanges({ price_table: rows.map((params) => ({ params, credits: 1 })) })
   assert.deepStrictEqual(priced([{ resolution: "720p" }]), [
@@ -160,7 +160,7 @@ it("refuses a schema that allows what has no price (D17)", () => {
   assert.deepStrictEqual(priced(all), [])
 })
 
-it("refuses prices that contradict each other", () => {
+it("rejects ambiguous prices", () => {
   const twice = { price_table: [{ params: {}, credits: 1 }, { params: {}, credits: 2 }] }
   assert.deepStrictEqual(withChanges(twice), ["[0].price_table: must not have 2 equally specific rows for every job"])
   const crossing = [{}, { duration: 12 }, { resolution: "1080p" }].map((params) => ({ params, credits: 1 }))
@@ -169,23 +169,23 @@ it("refuses prices that contradict each other", () => {
   ])
 })
 
-it("bounds what it tries and what it says", () => {
+it("limits the combinations that it checks and reports", () => {
   const values = Array.from({ length: 200 }, (_, index) => `v${index}`)
   const params_schema = ["a", "b"].map((name) => ({ name, type: "string", default: "v0", values }))
   const price_table = [{ params: { a: "v0", b: "v0" }, credits: 1 }]
   assert.deepStrictEqual(withChanges({ params_schema, price_table }), [
-    "[0].price_table: must not tell more than 10000 combinations apart, but does 40000"
+    "[0].price_table: must distinguish at most 10000 combinations of parameters, but distinguishes 40000"
   ])
   const one = withChanges({
     params_schema: params_schema.slice(0, 1),
     price_table: [{ params: { a: "v0" }, credits: 1 }]
   })
   assert.strictEqual(one.length, 11)
-  assert.strictEqual(one.at(-1), "[0].price_table: has 189 more combinations with such a problem")
+  assert.strictEqual(one.at(-1), "[0].price_table: has 189 more combinations without a unique price")
 })
 
 it.effect.prop(
-  "answers any JSON with models or with problems that it points at",
+  "returns models or problems with paths for any JSON",
   [Schema.Json],
   ([input]) =>
     Effect.sync(() => {
@@ -207,7 +207,7 @@ const Change = Schema.Struct({
 })
 
 it.effect.prop(
-  "refuses any field that is replaced by some other JSON, or can serve it",
+  "rejects any field that is replaced by other JSON, or accepts it as valid",
   [Change],
   ([{ field, value }]) =>
     Effect.sync(() => {

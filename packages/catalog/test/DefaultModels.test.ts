@@ -6,7 +6,7 @@ import { models } from "../src/DefaultModels.ts"
 import * as Model from "../src/Model.ts"
 import { canvasModel, sketchModel } from "./models.ts"
 
-it("can be served as they are", () => {
+it("are a valid configuration", () => {
   const parsed = Result.getOrThrow(Catalog.parse(models))
   assert.deepStrictEqual(parsed.map(({ id }) => id), ["kinora-sketch-1", "kinora-canvas-1"])
   for (const model of parsed) {
@@ -19,14 +19,14 @@ it("can be served as they are", () => {
   }
 })
 
-it("have a quick one in Studio, and one for 2k that takes credits", () => {
+it("include a fast model in Studio, and a 2k model for credits", () => {
   assert.isTrue(sketchModel.studio_eligible)
   assert.isFalse(Model.accepts(sketchModel, "resolution", "2k"))
   assert.isFalse(canvasModel.studio_eligible)
   assert.isTrue(Model.accepts(canvasModel, "resolution", "2k"))
 })
 
-it("have one that takes up to four reference images, and one that takes none", () => {
+it("include a model with up to four reference images, and one without", () => {
   assert.deepStrictEqual(sketchModel.capabilities, ["text_to_image"])
   assert.deepStrictEqual(canvasModel.capabilities, ["text_to_image", "image_to_image"])
   assert.strictEqual(canvasModel.max_reference_images, 4)

@@ -57,14 +57,14 @@ const objectOf = (entries: typeof Entries.Type): unknown =>
 const promptOf = (codePoint: string, count: number) => ({ prompt: codePoint.repeat(count) })
 
 describe("resolve", () => {
-  it.effect.prop("answers any JSON, and points at what is wrong in it", [Schema.Json], ([input]) =>
+  it.effect.prop("returns problems with paths for any JSON", [Schema.Json], ([input]) =>
     Effect.sync(() => {
       for (const model of models) {
         assert.isTrue(issuesOf(model, input).every(({ path }) => pointsInto(input, path)))
       }
     }))
 
-  it.effect.prop("either names problems or resolves to what has a price", [Entries], ([entries]) =>
+  it.effect.prop("returns problems, or parameters with a price", [Entries], ([entries]) =>
     Effect.sync(() => {
       const input = objectOf(entries)
       for (const model of models) {
@@ -79,7 +79,7 @@ describe("resolve", () => {
       }
     }))
 
-  it.effect.prop("takes what it resolved to once more, unchanged", [Entries], ([entries]) =>
+  it.effect.prop("resolves resolved parameters to themselves", [Entries], ([entries]) =>
     Effect.sync(() => {
       const input = objectOf([["prompt", "a prompt"], ...entries])
       for (const model of models) {
@@ -91,7 +91,7 @@ describe("resolve", () => {
       }
     }))
 
-  it("fills in defaults and leaves absent what has none (D17)", () => {
+  it("fills in defaults, and leaves parameters without a default absent", () => {
     assert.deepStrictEqual(Result.getOrThrow(Parameters.resolve(filmModel, { prompt: "x" })), {
       kind: "video",
       mode: "text_to_video",
@@ -100,7 +100,7 @@ describe("resolve", () => {
     })
   })
 
-  it("lists every problem, not only the first (D17)", () => {
+  it("returns all problems, not only the first", () => {
     const issues = issuesOf(filmModel, {
       prompt: " ",
       mode: "text_to_image",
@@ -125,7 +125,7 @@ describe("resolve", () => {
     ])
   })
 
-  it("says what would be right", () => {
+  it("states the allowed values", () => {
     assert.deepStrictEqual(only(filmModel, { prompt: "x", duration: 1 }), ["duration", "must be at least 2"])
     assert.deepStrictEqual(only(filmModel, { prompt: "x", duration: 13 }), ["duration", "must be at most 12"])
     assert.deepStrictEqual(only(filmModel, { prompt: "x", duration: 2.5 }), ["duration", "must be a whole number"])
@@ -137,7 +137,7 @@ describe("resolve", () => {
     assert.deepStrictEqual(only(canvasModel, []), ["", "must be an object"])
   })
 
-  it("counts a prompt in code points", () => {
+  it("counts the length of a prompt in code points", () => {
     assert.deepStrictEqual(issuesOf(filmModel, promptOf("x", 10)), [])
     assert.deepStrictEqual(issuesOf(filmModel, promptOf("\u{1f3a8}", 10)), [])
     const tooLong = ["prompt", "must have at most 10 characters"]
@@ -146,7 +146,7 @@ describe("resolve", () => {
     assert.deepStrictEqual(only(filmModel, promptOf("\u{1f3a8}", 1_000_000)), tooLong)
   })
 
-  it("refuses prompts that are missing, empty or no text", () => {
+  it("rejects prompts that are missing, empty or not text", () => {
     assert.deepStrictEqual(only(filmModel, {}), ["prompt", "must be a string"])
     assert.deepStrictEqual(only(filmModel, { prompt: 1 }), ["prompt", "must be a string"])
     assert.deepStrictEqual(only(filmModel, { prompt: "\n\t " }), ["prompt", "must not be empty"])
@@ -158,7 +158,7 @@ describe("resolve", () => {
     }
   })
 
-  it("derives the mode from kind and images (D9)", () => {
+  it("derives the mode from kind and images", () => {
     const modeOf = (model: Model.Model, images: unknown) =>
       Result.getOrThrow(Parameters.resolve(model, { prompt: "x", images })).mode
     assert.strictEqual(Result.getOrThrow(Parameters.resolve(canvasModel, { prompt: "x" })).mode, "text_to_image")
@@ -169,7 +169,7 @@ describe("resolve", () => {
     assert.strictEqual(modeOf(filmModel, [{}]), "image_to_video")
   })
 
-  it("refuses images and modes that do not fit each other or the model", () => {
+  it("rejects images and modes that do not match each other or the model", () => {
     const textOnly = parseOne({
       ...film,
       capabilities: ["text_to_video"],
@@ -180,7 +180,7 @@ describe("resolve", () => {
     const x = { prompt: "x" }
     assert.deepStrictEqual(only(textOnly, { ...x, images: [{}] }), [
       "images",
-      "must be absent: this model takes no images"
+      "must be absent: this model accepts no images"
     ])
     assert.deepStrictEqual(only(textOnly, { ...x, mode: "image_to_video", images: [{}] }), [
       "mode",
@@ -203,7 +203,7 @@ describe("resolve", () => {
     ])
   })
 
-  it("takes nothing from what objects inherit", () => {
+  it("ignores inherited properties", () => {
     assert.deepStrictEqual(issuesOf(filmModel, Object.create({ prompt: "x" }))[0]?.path, ["prompt"])
     assert.deepStrictEqual(
       issuesOf(filmModel, JSON.parse(`{"prompt": "x", "__proto__": {"duration": 12}}`)).map(({ path }) => path),
@@ -211,7 +211,7 @@ describe("resolve", () => {
     )
   })
 
-  it("bounds what it answers", () => {
+  it("limits the number of issues", () => {
     const names = Array.from({ length: 500 }, (_, index) => [`name${index}`, 1])
     const issues = issuesOf(filmModel, { prompt: "x", ...Object.fromEntries(names) })
     assert.strictEqual(issues.length, Parameters.issuesMax)

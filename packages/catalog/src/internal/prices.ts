@@ -1,16 +1,16 @@
-/** Whether a price table prices everything that a model's schema allows, once. */
+/** Checks that a price table has exactly one price for every job that the parameters of a model allow. */
 import { Option, Result } from "effect"
 import type { Issue } from "../Issue.ts"
 import * as Model from "../Model.ts"
 import * as Price from "../Price.ts"
 
-/** Combinations that are tried for one model. */
+/** Maximum number of combinations that are checked for a model. */
 const combinationsMax = 10_000
 
-/** Combinations that are named for one model; the last issue says how many more there are. */
+/** Maximum number of combinations that are reported for a model. The last issue states how many more exist. */
 const namedMax = 10
 
-/** Everything that is wrong with the price table of a model whose parameters are sound. */
+/** Returns the problems of a price table. The parameters of the model must be valid. */
 export const priceIssues = (model: Model.Model): ReadonlyArray<Issue> => {
   const issues = model.price_table.flatMap((row, index) => rowIssues(model, row, index))
   return issues.length > 0 ? issues : coverageIssues(model)
@@ -39,17 +39,17 @@ const coverageIssues = (model: Model.Model): ReadonlyArray<Issue> => {
   const dimensions = dimensionsOf(model)
   const count = dimensions.reduce((product, { values }) => product * values.length, 1)
   if (count > combinationsMax) {
-    return [at(`must not tell more than ${combinationsMax} combinations apart, but does ${count}`)]
+    return [at(`must distinguish at most ${combinationsMax} combinations of parameters, but distinguishes ${count}`)]
   }
   const issues = combinationsOf(dimensions).flatMap((combination) => combinationIssues(model, combination))
   return issues.length <= namedMax
     ? issues
-    : [...issues.slice(0, namedMax), at(`has ${issues.length - namedMax} more combinations with such a problem`)]
+    : [...issues.slice(0, namedMax), at(`has ${issues.length - namedMax} more combinations without a unique price`)]
 }
 
 const at = (message: string): Issue => ({ path: ["price_table"], message })
 
-/** Values by name, `mode` being one of the names. */
+/** Values by name, including `mode`. */
 type Combination = Readonly<Record<string, Model.ParamValue>>
 
 const combinationIssues = (model: Model.Model, combination: Combination): ReadonlyArray<Issue> => {
@@ -67,7 +67,7 @@ const describe = (combination: Combination): string => {
   return text === "" ? "every job" : text
 }
 
-/** A parameter that the price depends on, with values that stand for all it may have; absent is one of them. */
+/** A parameter that the price depends on, with representative values. `undefined` stands for an absent parameter. */
 interface Dimension {
   readonly name: string
   readonly values: ReadonlyArray<Model.ParamValue | undefined>
@@ -88,7 +88,7 @@ const dimensionsOf = (model: Model.Model): ReadonlyArray<Dimension> => {
   return [...mode, ...params]
 }
 
-/** All values, or of a range those with prices of their own and one that has none. */
+/** Returns all values. Of a range: the values with a row of their own, and one without. */
 const valuesOf = (
   { max = 0, min = 0, type, values }: Model.ParamSchema,
   priced: ReadonlySet<Model.ParamValue>

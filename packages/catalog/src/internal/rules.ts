@@ -1,14 +1,14 @@
-/** What a model must fulfil beyond the shape of its fields. */
+/** Rules of a model that involve several fields. */
 import { Duration, Result } from "effect"
 import type { Issue } from "../Issue.ts"
 import * as Model from "../Model.ts"
 import { reservedNames } from "../Parameters.ts"
 import { priceIssues } from "./prices.ts"
 
-/** Everything that is wrong with a model whose fields decode. */
+/** Returns the problems of a model whose fields are valid by themselves. */
 export const modelIssues = (model: Model.Model): ReadonlyArray<Issue> => {
   const issues = [...kindIssues(model), ...timeIssues(model), ...paramsIssues(model)]
-  // Prices can only be checked against a schema that makes sense.
+  // Prices can only be checked against valid parameters.
   return issues.length > 0 ? issues : priceIssues(model)
 }
 
@@ -32,10 +32,10 @@ const kindIssues = (model: Model.Model): ReadonlyArray<Issue> => {
         : [issue(["output_formats", index], `must be a media type ${model.kind}/…`)]
     ),
     ...takesImages && model.max_reference_images === 0
-      ? [issue(["max_reference_images"], "must be at least 1: a mode starts from images")]
+      ? [issue(["max_reference_images"], "must be at least 1, since a mode requires input images")]
       : [],
     ...!takesImages && model.max_reference_images > 0
-      ? [issue(["max_reference_images"], "must be 0: no mode starts from images")]
+      ? [issue(["max_reference_images"], "must be 0, since no mode accepts input images")]
       : []
   ]
 }
@@ -43,7 +43,7 @@ const kindIssues = (model: Model.Model): ReadonlyArray<Issue> => {
 const timeIssues = (model: Model.Model): ReadonlyArray<Issue> =>
   Duration.isFinite(model.time_limit) && Duration.toMillis(model.time_limit) > 0
     ? []
-    : [issue(["time_limit"], "must be a finite time, longer than none")]
+    : [issue(["time_limit"], "must be finite and longer than 0")]
 
 const paramsIssues = (model: Model.Model): ReadonlyArray<Issue> =>
   model.params_schema.flatMap((param, index) => {
@@ -64,8 +64,8 @@ const boundIssues = (
   const { max, min, type, values } = param
   if (type !== "int") {
     return [
-      ...min === undefined ? [] : [at("min", "must be absent: only an int has it")],
-      ...max === undefined ? [] : [at("max", "must be absent: only an int has it")],
+      ...min === undefined ? [] : [at("min", "must be absent, since only an int has it")],
+      ...max === undefined ? [] : [at("max", "must be absent, since only an int has it")],
       ...type === "string" && values === undefined ? [at("values", "must be given for a string")] : []
     ]
   }
@@ -77,7 +77,7 @@ const boundIssues = (
 }
 
 const valuesIssues = (param: Model.ParamSchema): ReadonlyArray<Issue> => {
-  // The bounds count for the values too; that these are among themselves says nothing.
+  // Values are checked against the bounds, not against the list that contains them.
   const { default: initial, values = [], ...bounds } = param
   return [
     ...values.flatMap((value, index) => problems(["values", index], Model.checkValue(bounds, value))),
