@@ -39,7 +39,7 @@ interface Package {
 interface Check {
   readonly name: "publint" | "types" | "import" | "private"
   readonly passed: boolean
-  /** What the tool said when it failed; empty otherwise. */
+  /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
 }
 

@@ -4,6 +4,8 @@
  * The types cover the few nodes that the rules look at; oxlint publishes none for plugins.
  */
 import { dirname, relative, resolve } from "node:path"
+import * as exceptions from "./exceptions.ts"
+import * as prose from "./prose.ts"
 
 interface Node {
   readonly type: string
@@ -15,13 +17,34 @@ interface Node {
   readonly source?: { readonly value?: unknown } | null
   readonly expression?: Node
   readonly typeAnnotation?: Node
+  readonly value?: unknown
   readonly range: readonly [number, number]
+}
+
+interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+interface Comment {
+  readonly value: string
+  readonly range: readonly [number, number]
+}
+
+interface Problem {
+  readonly node?: Node
+  readonly loc?: { readonly start: Position; readonly end: Position }
+  readonly message: string
 }
 
 interface Context {
   readonly cwd: string
   readonly filename: string
-  readonly report: (problem: { readonly node: Node; readonly message: string }) => void
+  readonly sourceCode: {
+    readonly getAllComments: () => ReadonlyArray<Comment>
+    readonly getLocFromIndex: (offset: number) => Position
+  }
+  readonly report: (problem: Problem) => void
 }
 
 type Visitor = Readonly<Record<string, (node: Node) => void>>
@@ -101,12 +124,41 @@ const noDoubleAssertion = rule((context) => ({
   }
 }))
 
+/** Comments, messages and test names are plain technical English. */
+const plainWords = rule((context) => {
+  if (exceptions.includes("prose", relative(context.cwd, context.filename))) return {}
+  const reportAt = (start: number, problems: ReadonlyArray<prose.ProseProblem>) => {
+    for (const { message, offset } of problems) {
+      const position = context.sourceCode.getLocFromIndex(start + offset)
+      context.report({ loc: { start: position, end: position }, message })
+    }
+  }
+  const checkText = (node: Node) => {
+    const text = typeof node.value === "string" ? node.value : cookedOf(node.value)
+    if (text !== undefined) reportAt(node.range[0], prose.inMessage(text))
+  }
+  return {
+    Program: () => {
+      for (const { range, value } of context.sourceCode.getAllComments()) reportAt(range[0] + 2, prose.inComment(value))
+    },
+    Literal: checkText,
+    TemplateElement: checkText
+  }
+})
+
+/** The text of a part of a template. */
+const cookedOf = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && "cooked" in value && typeof value.cooked === "string"
+    ? value.cooked
+    : undefined
+
 export default {
   meta: { name: "kinora" },
   rules: {
     "package-borders": packageBorders,
     "no-ambient-time": noAmbientTime,
     "every-test-runs": everyTestRuns,
-    "no-double-assertion": noDoubleAssertion
+    "no-double-assertion": noDoubleAssertion,
+    "plain-words": plainWords
   }
 }

@@ -1,4 +1,4 @@
-/** The guards of this repository catch what they are there for. A guard that lets everything pass is quiet too. */
+/** The lint rules and the package boundaries reject what they are meant to reject, and nothing else. */
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -30,6 +30,10 @@ const write = async (path: string, content: string | object): Promise<void> => {
   await mkdir(dirname(target), { recursive: true })
   await writeFile(target, typeof content === "string" ? content : JSON.stringify(content))
 }
+
+/** A module of this many lines. */
+const lines = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `export const n${index} = ${index}\n`).join("")
 
 interface Outcome {
   readonly code: number | string | null | undefined
@@ -72,6 +76,28 @@ describe("lint", () => {
       "packages/ledger/test/Timer.ts",
       `export const f = (g: () => void) => setTimeout(g, 1)\n`
     ],
+    ["plain-words", "packages/lint-sample/src/Opening.ts", `/** What the ledger is. */\nexport const a = 1\n`],
+    ["plain-words", "packages/lint-sample/src/Idiom.ts", `// The worker is told to stop.\nexport const b = 1\n`],
+    ["plain-words", "packages/lint-sample/src/Number.ts", `/** Refunds a job (D12). */\nexport const c = 1\n`],
+    ["plain-words", "packages/lint-sample/src/Contract.ts", `/** See interface.md. */\nexport const d = 1\n`],
+    ["plain-words", "packages/lint-sample/src/Message.ts", `export const e = "The database is away"\n`],
+    ["plain-words", "packages/lint-sample/test/Name.ts", "export const f = (n: number) => `refunds ${n} jobs (D22)`\n"],
+    [
+      "max-lines-per-function",
+      "packages/lint-sample/src/Function.ts",
+      `export const g = (x: number) => {\n${"  x += 1\n".repeat(69)}  return x\n}\n`
+    ],
+    ["max-lines)", "packages/lint-sample/src/File.ts", lines(301)],
+    [
+      "no-cycle",
+      "packages/lint-sample/src/CircleA.ts",
+      `import type { B } from "./CircleB.ts"\nexport interface A {\n  readonly b: B\n}\n`
+    ],
+    [
+      "no-cycle",
+      "packages/lint-sample/src/CircleB.ts",
+      `import type { A } from "./CircleA.ts"\nexport interface B {\n  readonly a: A\n}\n`
+    ],
     ["every-test-runs", "packages/ledger/test/Skip.ts", `import { it } from "vitest"\nit.skip("later", () => {})\n`],
     [
       "every-test-runs",
@@ -84,7 +110,19 @@ describe("lint", () => {
     ["packages/hosting/src/Home.ts", `export const home = () => process.env["HOME"]\n`],
     ["packages/ledger/src/internal/rows.ts", `export { Lot } from "../Lot.ts"\n`],
     ["packages/ledger/src/Given.ts", `export const day = (now: number) => new Date(now).toISOString()\n`],
-    ["packages/ledger/test/Driver.ts", `export { PgClient } from "@effect/sql-pg"\n`]
+    ["packages/ledger/test/Driver.ts", `export { PgClient } from "@effect/sql-pg"\n`],
+    [
+      "packages/lint-sample/src/Words.ts",
+      "/** Returns the name of a whale. */\nexport const nameOf = (name: string) => `${name} is a whale`\n"
+    ],
+    [
+      "packages/lint-sample/src/Long.ts",
+      `export const g = (x: number) => {\n${"  x += 1\n".repeat(67)}  return x\n}\n`
+    ],
+    ["packages/lint-sample/src/File300.ts", lines(300)],
+    ["packages/lint-sample/test/Long.ts", lines(301)],
+    ["packages/lint-sample/src/Above.ts", `import type { Below } from "./Below.ts"\nexport type Above = Below\n`],
+    ["packages/lint-sample/src/Below.ts", "export type Below = number\n"]
   ]
 
   it("refuses each of these, in its own folder, by its own rule", async () => {

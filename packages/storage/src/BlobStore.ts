@@ -11,7 +11,9 @@
 import { Cause, Context, Effect, Layer, Stream } from "effect"
 import { BlobError, NotFound, OutOfRange } from "./BlobError.ts"
 import * as BlobKey from "./BlobKey.ts"
+import type { Blob, PutOptions } from "./internal/Blob.ts"
 import * as Meter from "./internal/Meter.ts"
+export type { Blob, PutOptions } from "./internal/Blob.ts"
 
 /** Stores blobs. */
 export class BlobStore extends Context.Service<BlobStore, {
@@ -52,23 +54,6 @@ export class BlobStore extends Context.Service<BlobStore, {
    */
   readonly delete: (keys: ReadonlyArray<string>) => Effect.Effect<void, BlobError>
 }>()("@kinora/storage/BlobStore") {}
-
-/** Options for `put`. */
-export interface PutOptions {
-  /** Maximum number of bytes. */
-  readonly bytesMax: number
-  /** Media type of the bytes, for stores that serve them directly. */
-  readonly contentType: string
-}
-
-/** A stored blob. */
-export interface Blob {
-  readonly key: string
-  readonly bytes: number
-  /** SHA-256 of the bytes in lower-case hexadecimal, usable as a strong `ETag`. */
-  readonly sha256: string
-  readonly contentType: string
-}
 
 /** The result of `head`. */
 export interface BlobHead {

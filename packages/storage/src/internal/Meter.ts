@@ -1,7 +1,7 @@
 /** Counts and hashes the bytes of a put, and rejects bytes beyond the limit. */
 import { createHash } from "node:crypto"
 import { BlobError, TooLarge } from "../BlobError.ts"
-import type { Blob, PutOptions } from "../BlobStore.ts"
+import type { Blob, PutOptions } from "./Blob.ts"
 
 /** Counter and hash of one put. */
 export interface Meter {

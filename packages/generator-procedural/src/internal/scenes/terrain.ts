@@ -1,46 +1,10 @@
 /** Ranges of land, from far and hazy to near and dark, each lit from the side of the sun. */
 import { createCanvas } from "@napi-rs/canvas"
-import type { Chance } from "../chance.ts"
 import { black, css, mix, Ramp, type Rgb, white } from "../color.ts"
-import { clamp, type Noise, smoothstep } from "../noise.ts"
-import type { Palette } from "../palette.ts"
+import { clamp, smoothstep } from "../noise.ts"
 import { type Surface, vertical } from "../surface.ts"
-import type { Sky } from "./sky.ts"
+import type { Range, RangesOptions } from "./range.ts"
 import { paintTrees } from "./trees.ts"
-
-/** What the land is like. */
-export type Terrain = "peaks" | "hills" | "dunes"
-
-/** What the ranges of a picture have in common. */
-export interface RangesOptions {
-  readonly chance: Chance
-  readonly noise: Noise
-  readonly palette: Palette
-  readonly sky: Sky
-  readonly terrain: Terrain
-  /** Where water begins, as a share of the height; 1 without water. */
-  readonly horizon: number
-  readonly water: boolean
-  readonly snow: boolean
-  /** 0 to 1. */
-  readonly trees: number
-  /** 0 to 1. */
-  readonly fog: number
-}
-
-/** One range. */
-export interface Range extends RangesOptions {
-  /** 0 for the farthest, 1 for the nearest. */
-  readonly nearness: number
-  /** Where its foot is, as a share of the height. */
-  readonly base: number
-  /** How high it rises, in shares of the shorter side. */
-  readonly rise: number
-  readonly frequency: number
-  readonly offset: number
-  /** Where along the width the highest summit stands. */
-  readonly summit: number
-}
 
 /** The ranges of a picture, the farthest first. */
 export const makeRanges = (options: RangesOptions): ReadonlyArray<Range> => {

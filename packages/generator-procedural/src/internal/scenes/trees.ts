@@ -2,7 +2,7 @@
 import { Chance } from "../chance.ts"
 import { css, type Rgb } from "../color.ts"
 import type { Surface } from "../surface.ts"
-import type { Range } from "./terrain.ts"
+import type { Range } from "./range.ts"
 
 /** Plants trees along `groundAt`, in groups; the nearest range keeps the view in the middle open. */
 export const paintTrees = (

@@ -1,0 +1,84 @@
+/**
+ * The words that comments, docstrings, messages, test names and documents of this repository avoid.
+ *
+ * `CONTRIBUTING.md` has the positive rules. These patterns are the idioms that were removed once.
+ */
+
+/** A passage to rewrite. */
+export interface ProseProblem {
+  /** Offset in the text that was checked. */
+  readonly offset: number
+  readonly message: string
+}
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly message: string
+}
+
+const decisions: ReadonlyArray<Rule> = [
+  {
+    pattern: /\bD\d{1,2}[a-z]?\b(?!-)/g,
+    message: "No reader can look up a decision's number: state the behaviour, or link to docs/reference."
+  },
+  {
+    pattern: /\binterface\.md\b/g,
+    message: "This file is not part of the repository: state the behaviour, or link to docs/reference."
+  }
+]
+
+const idioms: ReadonlyArray<Rule> = [
+  /\b(?:is|are|be|was|were|been) told\b/gi,
+  /\b(?:is|are) (?:not )?there (?:when|if|once)\b/gi,
+  /\b(?:is|are|was|were) away\b/gi,
+  /\b(?:go|goes|went) away\b/gi,
+  /\bas it is\b/gi,
+  /\bwhat (?:became|becomes) of\b/gi,
+  /\b(?:became|become|becomes) of\b/gi,
+  /\bis no (?:id|number|account|refusal|integer|date|image|url)\b/gi,
+  /\b(?:has|have) had\b/gi,
+  /\b(?:is|are) dear\b/gi,
+  /\bthat is to say\b/gi,
+  /\bbut for\b/gi,
+  /\bis another now\b/gi,
+  /\blives? no more\b/gi,
+  /\bfor want of\b/gi,
+  /\ba (?:thousand|million) millions?\b/gi,
+  /\b(?:is|are) to become\b/gi,
+  /\bas (?:many|much|few|little) [^.]{0,60} as may\b/gi,
+  /\bwait(?:s|ed|ing)? for somebody\b/gi,
+  /\bhow(?:ever)? it (?:came|comes) about\b/gi,
+  /\bleaves? (?:it|them|him|her) alone\b/gi
+].map((pattern) => ({ pattern, message: "An idiom: name the subject and use the verb of the field." }))
+
+const openings: ReadonlyArray<Rule> = [
+  {
+    pattern: /(?<=^[\s*/]*)(?:What|Who|Whom|Whose|Says|Tells|Lets|Whether it may)(?= )/gm,
+    message: "A comment begins with what the thing does or is: a verb in the third person, or a noun phrase."
+  }
+]
+
+/** Problems of a comment, with or without its delimiters. */
+export const inComment = (text: string): ReadonlyArray<ProseProblem> =>
+  search([...openings, ...idioms, ...decisions], text)
+
+/** Problems of a message, a log line or a test name. */
+export const inMessage = (text: string): ReadonlyArray<ProseProblem> => search([...idioms, ...decisions], text)
+
+/** Problems of a Markdown document, outside of its code. */
+export const inDocument = (text: string): ReadonlyArray<ProseProblem> =>
+  search([...idioms, ...decisions], text.replace(code, (match) => " ".repeat(match.length)))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Fenced blocks and inline code. */
+const code = /^(```+)[^]*?^\1`*$|`[^`\n]+`/gm
+
+const search = (rules: ReadonlyArray<Rule>, text: string): ReadonlyArray<ProseProblem> =>
+  rules
+    .flatMap(({ message, pattern }) =>
+      [...text.matchAll(pattern)].map((match) => ({ offset: match.index, message: `"${match[0]}": ${message}` }))
+    )
+    .toSorted((a, b) => a.offset - b.offset)
