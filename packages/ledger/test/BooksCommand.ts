@@ -35,7 +35,11 @@ export const command = Schema.Struct({
 export type Command = typeof command.Type
 
 /** Decides the command and returns the next state, which is the given one if the command is refused. */
-export const decideAny = (books: Books.Books, command: Command, hour: number): Books.Books => {
+export const decideAny = (
+  books: Books.Books,
+  command: Omit<Command, "account"> & { readonly account: string },
+  hour: number
+): Books.Books => {
   const { account, credits, imagesOnly, kind } = command
   const reference = `${command.reference}`
   const at = atHour(hour)

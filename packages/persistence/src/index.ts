@@ -1,7 +1,6 @@
 export * as Decision from "./Decision.ts"
 export * as Folding from "./Folding.ts"
 export * as Migrations from "./Migrations.ts"
-export * as Proposal from "./Proposal.ts"
 export * as Rows from "./Rows.ts"
 export * as StorageError from "./StorageError.ts"
 export * as TypeId from "./TypeId.ts"

@@ -1,0 +1,38 @@
+import { assert, it } from "@effect/vitest"
+import { StorageError } from "@kinora/persistence"
+import { DateTime, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Ledger from "../src/Ledger.ts"
+import { grantOf, newAccount, times } from "./commands.ts"
+
+it.effect("books all expired lots after the interval, in units of the limit", () =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    const account = newAccount()
+    const at = yield* DateTime.now
+    const expiresAt = DateTime.add(at, { seconds: 1 })
+    yield* ledger.grantAll(times(7).map((n) => grantOf(account, 10, { reference: `${n}`, at, expiresAt })))
+    yield* Layer.build(Ledger.layerSweep({ limit: 3 }))
+    const expired = Effect.map(ledger.verify({ account }), ({ totals }) => totals.expired)
+
+    yield* TestClock.adjust("44 seconds")
+    assert.strictEqual(yield* expired, 0)
+    yield* TestClock.adjust("75 seconds")
+    assert.strictEqual(yield* expired, 70)
+  }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
+
+it.effect("continues after a failure", () =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    let calls = 0
+    const failure = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" })
+    yield* Layer.build(Ledger.layerSweep()).pipe(
+      Effect.provideService(Ledger.Ledger, {
+        ...ledger,
+        expire: () => Effect.suspend(() => (calls++, Effect.fail(failure)))
+      })
+    )
+    yield* TestClock.adjust("75 seconds")
+    yield* TestClock.adjust("75 seconds")
+    assert.isAtLeast(calls, 2)
+  }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
