@@ -1,39 +1,39 @@
-/** What a generator is asked to make. */
+/** The request that a worker submits to a generator. */
 import { Schema, type Stream } from "effect"
 import type { GeneratorError } from "./GeneratorError.ts"
 
-/** What is made (D9). */
+/** Kind of result. */
 export const Kind = Schema.Literals(["image", "video"])
-/** See the schema of the same name. */
+/** Type of `Kind`. */
 export type Kind = typeof Kind.Type
 
-/** From what it is made (D9). */
+/** Kind of input and kind of result. */
 export const Mode = Schema.Literals(["text_to_image", "image_to_image", "text_to_video", "image_to_video"])
-/** See the schema of the same name. */
+/** Type of `Mode`. */
 export type Mode = typeof Mode.Type
 
-/** The file format that is asked for. What was delivered is told by the output's `mime`. */
+/** Requested file format. `Output.mime` is the format of the result. */
 export const Format = Schema.Literals(["png", "jpeg", "webp", "mp4", "webm"])
-/** See the schema of the same name. */
+/** Type of `Format`. */
 export type Format = typeof Format.Type
 
-/** The model as its driver knows it, which is not the name that clients use. */
+/** The model in the terms of its driver. Clients use another name. */
 export const DriverModel = Schema.Struct({
   name: Schema.String,
-  /** Whatever else the driver wants to be told about the model; the driver decodes it. */
+  /** Options of the model for the driver, which decodes them. */
   options: Schema.Record(Schema.String, Schema.Json)
 })
-/** See the schema of the same name. */
+/** Type of `DriverModel`. */
 export type DriverModel = typeof DriverModel.Type
 
-/** Media types of images that a generator may be given (D18). */
+/** Media type of an input image. */
 export const InputMime = Schema.Literals(["image/png", "image/jpeg", "image/webp"])
-/** See the schema of the same name. */
+/** Type of `InputMime`. */
 export type InputMime = typeof InputMime.Type
 
 /**
- * An image that the result is made from. It was decoded and written anew before:
- * whole, upright, in sRGB and without metadata.
+ * An input image. The service has decoded and re-encoded it: it is complete, upright, in
+ * sRGB and without metadata.
  */
 export interface InputImage {
   readonly mime: InputMime
@@ -41,35 +41,35 @@ export interface InputImage {
   readonly width: number
   /** Pixels. */
   readonly height: number
-  /** Length of `body`. */
+  /** Length of `body` in bytes. */
   readonly bytes: number
   /**
-   * The file. Each run reads it anew, so a driver may read it again for another
-   * attempt. `Permanent` when the image is gone for good.
+   * The file. Each run of the stream reads it from the start, so a driver can read it
+   * again for another attempt. Fails with `Permanent` if the image no longer exists.
    */
   readonly body: Stream.Stream<Uint8Array, GeneratorError>
 }
 
-/** One picture or video to make. */
+/** A request for one image or video. */
 export interface GenerationRequest {
   /**
-   * Opaque, 1 to 128 characters, the same for every attempt at one job: the
-   * idempotency key. Two requests with the same id are the same request.
+   * Idempotency key: opaque, 1 to 128 characters, the same for every attempt of a job.
+   * Two requests with the same id are the same request.
    */
   readonly id: string
   readonly model: DriverModel
   readonly kind: Kind
   readonly mode: Mode
   readonly prompt: string
-  /** The model's parameters with its defaults filled in (D17): `aspect_ratio`, `resolution`, `duration`, ... */
+  /** Parameters of the model with defaults filled in: `aspect_ratio`, `resolution`, `duration`, ... */
   readonly params: { readonly [name: string]: Schema.Json }
   /**
-   * What `image_to_image` and `image_to_video` start from, in the client's order;
-   * empty in other modes. Bodies are read during `submit` only: what a driver needs
-   * of them later is part of its operation, or of what it sent to the provider.
+   * Input images of `image_to_image` and `image_to_video`, in the order of the client;
+   * empty in other modes. Bodies can be read during `submit` only. A driver that needs
+   * them later stores them in its operation or with the provider.
    */
   readonly images: ReadonlyArray<InputImage>
-  /** Where chance starts. Without it, the driver derives it from `id` or lets the provider choose. */
+  /** Random seed. If absent, the driver derives it from `id` or leaves it to the provider. */
   readonly seed?: number | undefined
   readonly format: Format
 }

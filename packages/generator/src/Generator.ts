@@ -1,119 +1,119 @@
 /**
- * The port behind which pictures and videos are made: by this process, by a
- * server next to it or by a provider far away.
+ * The port of drivers that generate images and videos: in this process, on a server of
+ * the operator, or at a provider.
  *
- * A job goes `submit` → checkpoint → `poll`... → `collect`. What survives a crash
- * is the operation, and nothing else:
+ * A worker runs a job as `submit` → checkpoint → `poll`... → `collect`. Only the
+ * operation survives a crash:
  *
  * | call      | repeating it                                                          |
  * | --------- | --------------------------------------------------------------------- |
  * | `submit`  | safe where `resubmit` is `safe`: the same id gives the same operation  |
  * | `poll`    | always safe, from any process                                         |
- * | `cancel`  | always safe; cancelling what is over changes nothing                  |
+ * | `cancel`  | always safe; has no effect on finished work                           |
  * | `collect` | always safe until the provider deletes the result                     |
  *
- * A crash between `submit` and the stored checkpoint leaves work that nobody
- * knows. Where `resubmit` is `safe` the next worker submits again and meets the
- * same work. Where it is `unsafe` the caller notes that it is about to submit, and
- * a worker that finds this note without an operation fails the job as it does on
+ * A crash between `submit` and the stored checkpoint leaves work without an operation.
+ * If `resubmit` is `safe`, the next worker submits again and gets the same work. If it
+ * is `unsafe`, the caller records before `submit` that it is about to submit, and a
+ * worker that finds this record without an operation fails the job like on
  * `UnknownOutcome`.
  *
- * A driver may lose work with a process or an engine, and says so with `Lost`: the
- * caller submits the request again. Input images are why one would: they are no
- * part of an operation, so work that needs them cannot go on from it elsewhere.
+ * A driver fails with `Lost` if work was lost with a process or an engine; the caller
+ * then submits the request again. This can happen to work with input images, since they
+ * are not part of an operation and another process cannot continue without them.
  */
 import { Context, type Duration, type Effect, Schema, type Scope, type Stream } from "effect"
 import type { GenerationRequest } from "./GenerationRequest.ts"
 import type { GeneratorError, Permanent } from "./GeneratorError.ts"
 
 /**
- * Names work that was submitted. JSON that only the driver reads, small, without
- * secrets and without what input images show, and enough for another process to go
- * on: it is stored as the job's checkpoint before the first poll.
+ * Identifies submitted work: small JSON that only the driver reads, without secrets and
+ * without the content of input images. It is stored as the checkpoint of the job before
+ * the first poll, and another process must be able to continue from it.
  */
 export const Operation = Schema.Json
-/** See the schema of the same name. */
+/** Type of `Operation`. */
 export type Operation = Schema.Json
 
-/** What became of an operation so far. */
+/** State of an operation. */
 export type Status = Pending | Succeeded | Failed
 
-/** The work is waiting or running. */
+/** The work waits or runs. */
 export interface Pending {
   readonly _tag: "Pending"
-  /** When to ask again; zero where `poll` itself waits for news. */
+  /** Time until the next poll. Zero if `poll` itself waits for changes. */
   readonly after: Duration.Duration
-  /** Share of the work that is done, from 0 to 1, where the driver knows it. */
+  /** Progress from 0 to 1, if the driver knows it. */
   readonly progress?: number | undefined
 }
 
-/** The work is done and can be collected. */
+/** The work has succeeded, and its result can be collected. */
 export interface Succeeded {
   readonly _tag: "Succeeded"
 }
 
-/** The work failed for good. */
+/** The work has failed permanently. */
 export interface Failed {
   readonly _tag: "Failed"
   readonly error: Permanent
 }
 
-/** A result on its way. Its bytes are never held in memory as a whole where that can be avoided. */
+/** A result. Its bytes are a stream, so that it is not whole in memory. */
 export interface Output {
-  /** The media type as the driver knows it; who stores the bytes looks for himself. */
+  /** Media type according to the driver. The service checks the bytes itself. */
   readonly mime: string
   /** Pixels. */
   readonly width?: number | undefined
   /** Pixels. */
   readonly height?: number | undefined
-  /** Of a video. */
+  /** Duration of a video. */
   readonly duration?: Duration.Duration | undefined
   /**
-   * An encoded image of a video's first frame, if the driver has one (D10): what
-   * `poster` and `thumb` of the job are made of. Images have none.
+   * Encoded image of the first frame of a video, if the driver has one. `poster` and
+   * `thumb` of the job are made from it. Images have none.
    */
   readonly poster?: Uint8Array | undefined
-  /** The bytes, to be read once. */
+  /** The bytes. Can be read once. */
   readonly body: Stream.Stream<Uint8Array, GeneratorError>
 }
 
-/** Makes pictures and videos. Every driver provides this service; `Generators` knows them by name. */
+/** Generates images and videos. Every driver provides this service; `Generators` finds drivers by name. */
 export class Generator extends Context.Service<Generator, {
   /**
-   * Whether `submit` with an id that was submitted before starts nothing new.
-   * `unsafe` where the provider has no idempotency.
+   * `safe` if `submit` with the id of an earlier request starts no new work. `unsafe` if
+   * the provider has no idempotency.
    */
   readonly resubmit: "safe" | "unsafe"
 
   /**
-   * Hands the work over and answers as soon as it is taken, not when it is done.
-   * Fails with `Transient` only when nothing was started. Input images are read
-   * here, and fail it with what their bodies fail with.
+   * Submits the work and returns when it is accepted, not when it is finished. Fails
+   * with `Transient` only if nothing was started. Reads the input images, and fails with
+   * the failures of their bodies.
    */
   readonly submit: (request: GenerationRequest) => Effect.Effect<Operation, GeneratorError>
 
   /**
-   * What became of the work. May wait for news for about a second. Knows every
-   * operation that `submit` ever returned, in whatever process, even if only to
-   * fail with `Lost`; one that is not of this driver's making is answered with `Failed`.
+   * Returns the state of the work. May wait up to about a second for a change. Accepts
+   * every operation that `submit` returned in any process, and fails with `Lost` if its
+   * work is lost. Returns `Failed` for an operation of another driver.
    */
   readonly poll: (operation: Operation) => Effect.Effect<Status, GeneratorError>
 
-  /** Stops the work, if it can still be stopped; it is not waited for. Callers that give up call this. */
+  /** Cancels the work if it has not finished. Does not wait for it. Callers that give up a job call it. */
   readonly cancel: (operation: Operation) => Effect.Effect<void, GeneratorError>
 
   /**
-   * The result of an operation that succeeded. The body is read inside the scope;
-   * closing the scope lets go of connections and memory.
+   * Returns the result of an operation that succeeded. The body is read inside the
+   * scope; closing the scope releases connections and memory.
    */
   readonly collect: (operation: Operation) => Effect.Effect<Output, GeneratorError, Scope.Scope>
 }>()("@kinora/generator/Generator") {}
 
-/** The work is waiting or running. */
+/** Creates the status of work that waits or runs. */
 export const pending = (after: Duration.Duration, progress?: number): Status => ({ _tag: "Pending", after, progress })
 
-/** The work is done. */
+/** The status of work that succeeded. */
 export const succeeded: Status = { _tag: "Succeeded" }
 
-/** The work failed for good. */
+/** Creates the status of work that failed permanently. */
 export const failed = (error: Permanent): Status => ({ _tag: "Failed", error })

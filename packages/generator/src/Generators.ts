@@ -1,12 +1,12 @@
-/** The generators that a worker can use, by the name that a model's configuration gives. */
+/** The drivers of a host, by the name in the configuration of a model. */
 import { Context, Effect, Layer, Option } from "effect"
 import { Generator } from "./Generator.ts"
 
-/** Finds a driver by name. */
+/** Finds drivers by name. */
 export class Generators extends Context.Service<Generators, {
-  /** The driver of this name, or `None` when the host was built without it. */
+  /** Returns the driver with this name, or `None` if it is not registered. */
   readonly get: (name: string) => Option.Option<Generator["Service"]>
-  /** The names of all drivers, sorted. */
+  /** Names of all drivers, sorted. */
   readonly names: ReadonlyArray<string>
 }>()("@kinora/generator/Generators") {}
 
@@ -35,7 +35,7 @@ export const layer = <const Drivers extends Readonly<Record<string, Layer.Layer<
 // internal
 // -----------------------------------------------------------------------------
 
-/** Drivers share the service's tag, so each is built into a context of its own. */
+/** Builds each driver into a context of its own, since all provide the same service. */
 const make = Effect.fnUntraced(function*<E, R>(drivers: Readonly<Record<string, Layer.Layer<Generator, E, R>>>) {
   const registered = new Map<string, Generator["Service"]>()
   for (const name of Object.keys(drivers).toSorted()) {

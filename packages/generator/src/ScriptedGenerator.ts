@@ -1,10 +1,9 @@
 /**
- * A generator that does what it is told: for tests, drills and load runs.
+ * A generator that follows a script, for tests, drills and load runs.
  *
- * It takes its time from the `Clock` and its chance from `Random`, so a test
- * decides about both. What it promised travels in the operation, so another
- * process can go on polling as it would with a real provider; only what
- * `Control` is told concerns this process alone.
+ * Delays use the `Clock` and chances use `Random`, so tests control both. The operation
+ * contains the outcome, so another process can continue like with a real provider. The
+ * decisions of `Control` apply to this process only.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Random, Schema, Stream } from "effect"
 import type { GenerationRequest, InputImage } from "./GenerationRequest.ts"
@@ -13,71 +12,71 @@ import { GeneratorError, Permanent, type Reason, Transient } from "./GeneratorEr
 import * as Records from "./internal/Records.ts"
 import * as SyntheticFile from "./internal/SyntheticFile.ts"
 
-/** What happens to a request. */
+/** Behaviour of a request. */
 export interface Script {
-  /** From `submit` to the outcome, or `hold`: until `Control` says. Default 0. */
+  /** Time from `submit` to the outcome, or `hold`: until `Control` decides. Default 0. */
   readonly delay?: Duration.Input | "hold" | undefined
-  /** If it is longer than `delay`: each request takes a time between the two, every one as likely. */
+  /** If longer than `delay`, each request takes a uniformly random time between the two. */
   readonly delayMax?: Duration.Input | undefined
-  /** How it ends. Default `succeed`. */
+  /** Outcome of the request. Default `succeed`. */
   readonly outcome?: "succeed" | Permanent | undefined
-  /** Share of the requests that end with a failure that `outcome` names, 0 to 1; the others succeed. Default 1. */
+  /** Share of requests that end with the failure in `outcome`, 0 to 1. The others succeed. Default 1. */
   readonly failureRate?: number | undefined
-  /** Size of the result in bytes; at least what the smallest valid file takes. Default 4096. */
+  /** Size of the result in bytes, at least that of the smallest valid file. Default 4096. */
   readonly bytes?: number | undefined
-  /** The first calls of `submit` fail like this, one after the other. */
+  /** Failures of the first calls of `submit`, in order. */
   readonly submitErrors?: ReadonlyArray<Reason> | undefined
-  /** The first calls of `poll` fail like this. */
+  /** Failures of the first calls of `poll`, in order. */
   readonly pollErrors?: ReadonlyArray<Reason> | undefined
-  /** The first calls of `collect` fail like this. */
+  /** Failures of the first calls of `collect`, in order. */
   readonly collectErrors?: ReadonlyArray<Reason> | undefined
-  /** The bodies of the first results break off half-way like this. */
+  /** Failures of the bodies of the first results, which break off half-way. */
   readonly bodyErrors?: ReadonlyArray<Reason> | undefined
 }
 
-/** How the generator behaves where `Control` says nothing else. */
+/** Options for `layerControl`. */
 export interface ScriptedOptions {
-  /** What happens to a request. Default: it succeeds at once. */
+  /** Script of a request without a script of its own. Default: succeeds immediately. */
   readonly script?: Script | ((request: GenerationRequest) => Script) | undefined
-  /** How often to ask again. Default 1 second. */
+  /** Interval between polls. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined
-  /** See `Generator.resubmit`. `unsafe` makes every `submit` a new piece of work, as some providers do. Default `safe`. */
+  /** See `Generator.resubmit`. With `unsafe`, every `submit` starts new work. Default `safe`. */
   readonly resubmit?: "safe" | "unsafe" | undefined
-  /** Calls and requests that are remembered; the oldest are forgotten. Default 10 000. */
+  /** Maximum number of recorded calls and requests. The oldest are dropped. Default 10,000. */
   readonly rememberedMax?: number | undefined
 }
 
-/** A call that was made. */
+/** A recorded call. */
 export type Call = Records.Call
 
 /** An input image that was read to its end. */
 export type ReadImage = Records.ReadImage
 
-/** Tells the scripted generator what to do, and what it was asked. Ids are those of the requests. */
+/** Controls the scripted generator and returns its calls. Ids are those of the requests. */
 export class Control extends Context.Service<Control, {
-  /** Gives a request a script of its own. Call it before the request is submitted. */
+  /** Sets the script of a request. Call it before the request is submitted. */
   readonly script: (id: string, script: Script) => Effect.Effect<void>
-  /** The request succeeds now, whatever its script says. The first decision about a request stands. */
+  /** Completes the request now, regardless of its script. Only the first decision about a request counts. */
   readonly succeed: (id: string) => Effect.Effect<void>
-  /** The request fails now, whatever its script says. The first decision about a request stands. */
+  /** Fails the request now, regardless of its script. Only the first decision about a request counts. */
   readonly fail: (id: string, error: Permanent) => Effect.Effect<void>
-  /** The calls so far, oldest first. */
+  /** Returns the calls, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
-  /** Waits until the call was made, if it was not made before. Without `id`, by any request. Answers with the call. */
+  /** Waits until the call is recorded and returns it. Without `id`, accepts a call of any request. */
   readonly called: (method: Call["method"], id?: string) => Effect.Effect<Call>
-  /** The input images of a request, in its order, once `submit` has read them; none before. */
+  /** Returns the input images of a request that `submit` has read, in order. */
   readonly images: (id: string) => Effect.Effect<ReadonlyArray<ReadImage>>
-  /** How the generator works; drivers' business. */
+  /** The generator that `layer` provides. */
   readonly generator: Generator.Generator["Service"]
 }>()("@kinora/generator/ScriptedGenerator/Control") {}
 
-/** The generator of the surrounding `Control`. */
+/** Provides the generator of the surrounding `Control`. */
 export const layer: Layer.Layer<Generator.Generator, never, Control> = Layer.effect(
   Generator.Generator,
   Effect.map(Control, ({ generator }) => generator)
 )
 
-/** A `Control` and the generator that it controls. */
+/** Provides a `Control`, for tests. Provide `layer` with it. */
 export const layerControl = (options: ScriptedOptions = {}): Layer.Layer<Control> =>
   Layer.sync(Control, () => make(options))
 
@@ -90,7 +89,7 @@ const { _tag: _, ...failureFields } = Permanent.fields
 const Promised = Schema.Struct({
   scripted: Schema.String,
   kind: Schema.Literals(["image", "video"]),
-  /** Clock milliseconds, or `null` while it is held. */
+  /** Clock milliseconds, or `null` while the request is held. */
   dueAt: Schema.NullOr(Schema.Number),
   failure: Schema.NullOr(Schema.Struct(failureFields)),
   bytes: Schema.Number
@@ -101,10 +100,10 @@ const cancelled = new Permanent({ code: "generation_failed", reason: null, messa
 const foreign = new Permanent({
   code: "generation_failed",
   reason: "internal",
-  message: "The generation is not known."
+  message: "The generation is unknown."
 })
 
-/** An image whose body is not as long as it says would be refused by every provider. */
+/** The failure of an image whose body has another length than `bytes`. */
 const unequal = new Permanent({
   code: "generation_failed",
   reason: "internal",
@@ -112,31 +111,89 @@ const unequal = new Permanent({
 })
 
 const make = (options: ScriptedOptions): Control["Service"] => {
-  const { rememberedMax = 10_000, resubmit = "safe", script: fallback = {} } = options
-  const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? "1 second")
-  const { called, calls, record, requestOf } = Records.make<Script>(rememberedMax)
-  type Known = ReturnType<typeof requestOf>
+  const { rememberedMax = 10_000, resubmit = "safe" } = options
+  const records = Records.make<Script>(rememberedMax)
+  const { called, calls, requestOf } = records
+  const decide = (id: string, outcome: "succeed" | Permanent) =>
+    Effect.asVoid(Effect.suspend(() => Deferred.succeed(requestOf(id).decided, outcome)))
+  return Control.of({
+    script: (id, script) => Effect.sync(() => void (requestOf(id).script = script)),
+    succeed: (id) => decide(id, "succeed"),
+    fail: decide,
+    images: (id) => Effect.sync(() => requestOf(id).images),
+    calls,
+    called,
+    generator: {
+      resubmit,
+      submit: makeSubmit(records, options),
+      ...makeOperations(records, Duration.fromInputUnsafe(options.pollInterval ?? "1 second"))
+    }
+  })
+}
 
-  /** Fails with the next error of a list, once. */
-  const meetError = (known: Known, list: Records.ErrorList) =>
-    Effect.suspend(() => {
-      const reason = Records.nextError(known, list)
-      return reason === undefined ? Effect.void : Effect.fail(new GeneratorError({ reason }))
-    })
+type AllRecords = ReturnType<typeof Records.make<Script>>
 
-  const submit = Effect.fn("ScriptedGenerator.submit")(function*(request: GenerationRequest) {
+const makeSubmit = ({ record, requestOf }: AllRecords, { resubmit, script: fallback = {} }: ScriptedOptions) =>
+  Effect.fn("ScriptedGenerator.submit")(function*(request: GenerationRequest) {
     yield* record({ method: "submit", id: request.id })
     const known = requestOf(request.id)
     known.script ??= typeof fallback === "function" ? fallback(request) : fallback
-    yield* meetError(known, "submitErrors")
-    if (known.operation !== undefined && resubmit === "safe") return known.operation
+    yield* failWithNext(known, "submitErrors")
+    if (known.operation !== undefined && resubmit !== "unsafe") return known.operation
     known.images = yield* Effect.forEach(request.images, readToEnd)
     const operation = yield* promise(request, known.script)
     known.operation = operation
     return operation
   })
 
-  const settle = Effect.fnUntraced(function*(promised: Promised, known: Known) {
+/** Creates the calls that continue from an operation. */
+const makeOperations = ({ record, requestOf }: AllRecords, pollInterval: Duration.Duration) => {
+  const poll = Effect.fn("ScriptedGenerator.poll")(function*(operation: Generator.Operation) {
+    const promised = decode(operation)
+    if (promised === undefined) return Generator.failed(foreign)
+    yield* record({ method: "poll", id: promised.scripted })
+    const known = requestOf(promised.scripted)
+    yield* failWithNext(known, "pollErrors")
+    const status = yield* statusOf(promised, known, pollInterval)
+    if (status !== undefined) return status
+    yield* Effect.timeoutOption(Deferred.await(known.decided), pollInterval)
+    return (yield* statusOf(promised, known, pollInterval)) ?? Generator.pending(Duration.zero)
+  })
+
+  const cancel = Effect.fn("ScriptedGenerator.cancel")(function*(operation: Generator.Operation) {
+    const promised = decode(operation)
+    if (promised === undefined) return
+    yield* record({ method: "cancel", id: promised.scripted })
+    const known = requestOf(promised.scripted)
+    const status = yield* statusOf(promised, known, pollInterval)
+    if (status === undefined || status._tag === "Pending") yield* Deferred.succeed(known.decided, cancelled)
+  })
+
+  const collect = Effect.fn("ScriptedGenerator.collect")(function*(operation: Generator.Operation) {
+    const promised = decode(operation)
+    if (promised === undefined) return yield* new GeneratorError({ reason: foreign })
+    yield* record({ method: "collect", id: promised.scripted })
+    const known = requestOf(promised.scripted)
+    yield* failWithNext(known, "collectErrors")
+    const status = yield* statusOf(promised, known, pollInterval)
+    if (status?._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
+    if (status?._tag !== "Succeeded") return yield* new GeneratorError({ reason: new Transient({}) })
+    return outputOf(promised, Records.nextError(known, "bodyErrors"))
+  })
+
+  return { poll, cancel, collect }
+}
+
+/** Fails with the next unused error of a list, if there is one. */
+const failWithNext = (known: Records.Known<Script>, list: Records.ErrorList) =>
+  Effect.suspend(() => {
+    const reason = Records.nextError(known, list)
+    return reason === undefined ? Effect.void : Effect.fail(new GeneratorError({ reason }))
+  })
+
+/** Returns the status of a request, or `undefined` if it is held and not decided. */
+const statusOf = Effect.fnUntraced(
+  function*(promised: Promised, known: Records.Known<Script>, pollInterval: Duration.Duration) {
     const decided = yield* Deferred.poll(known.decided)
     if (Option.isSome(decided)) {
       const outcome = yield* decided.value
@@ -146,53 +203,10 @@ const make = (options: ScriptedOptions): Control["Service"] => {
     const left = promised.dueAt - (yield* Clock.currentTimeMillis)
     if (left > 0) return Generator.pending(Duration.min(pollInterval, Duration.millis(left)))
     return promised.failure === null ? Generator.succeeded : Generator.failed(new Permanent(promised.failure))
-  })
+  }
+)
 
-  const poll = Effect.fn("ScriptedGenerator.poll")(function*(operation: Generator.Operation) {
-    const promised = decode(operation)
-    if (promised === undefined) return Generator.failed(foreign)
-    yield* record({ method: "poll", id: promised.scripted })
-    const known = requestOf(promised.scripted)
-    yield* meetError(known, "pollErrors")
-    const status = yield* settle(promised, known)
-    if (status !== undefined) return status
-    yield* Effect.timeoutOption(Deferred.await(known.decided), pollInterval)
-    return (yield* settle(promised, known)) ?? Generator.pending(Duration.zero)
-  })
-
-  const cancel = Effect.fn("ScriptedGenerator.cancel")(function*(operation: Generator.Operation) {
-    const promised = decode(operation)
-    if (promised === undefined) return
-    yield* record({ method: "cancel", id: promised.scripted })
-    const known = requestOf(promised.scripted)
-    const status = yield* settle(promised, known)
-    if (status === undefined || status._tag === "Pending") yield* Deferred.succeed(known.decided, cancelled)
-  })
-
-  const collect = Effect.fn("ScriptedGenerator.collect")(function*(operation: Generator.Operation) {
-    const promised = decode(operation)
-    if (promised === undefined) return yield* new GeneratorError({ reason: foreign })
-    yield* record({ method: "collect", id: promised.scripted })
-    const known = requestOf(promised.scripted)
-    yield* meetError(known, "collectErrors")
-    const status = yield* settle(promised, known)
-    if (status?._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
-    if (status?._tag !== "Succeeded") return yield* new GeneratorError({ reason: new Transient({}) })
-    return outputOf(promised, Records.nextError(known, "bodyErrors"))
-  })
-
-  return Control.of({
-    script: (id, script) => Effect.sync(() => void (requestOf(id).script = script)),
-    succeed: (id) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(requestOf(id).decided, "succeed"))),
-    fail: (id, error) => Effect.asVoid(Effect.suspend(() => Deferred.succeed(requestOf(id).decided, error))),
-    images: (id) => Effect.sync(() => requestOf(id).images),
-    calls,
-    called,
-    generator: { resubmit, submit, poll, cancel, collect }
-  })
-}
-
-/** What a script makes of a request, chance included. */
+/** Decides delay and outcome of a request by its script. */
 const promise = Effect.fnUntraced(function*(request: GenerationRequest, script: Script) {
   const { bytes = 4096, outcome = "succeed" } = script
   const failure = outcome !== "succeed" && (yield* happens(script.failureRate ?? 1)) ? outcome : null
@@ -210,7 +224,7 @@ const promise = Effect.fnUntraced(function*(request: GenerationRequest, script: 
 
 const happens = (rate: number) => rate >= 1 ? Effect.succeed(true) : Effect.map(Random.next, (chance) => chance < rate)
 
-/** Milliseconds. */
+/** Returns milliseconds. */
 const delayOf = ({ delay = 0, delayMax }: Script) => {
   if (delay === "hold") return Effect.succeed(delay)
   const min = Duration.toMillis(Duration.fromInputUnsafe(delay))
@@ -218,7 +232,7 @@ const delayOf = ({ delay = 0, delayMax }: Script) => {
   return max > min ? Effect.map(Random.nextBetween(min, max), Math.round) : Effect.succeed(min)
 }
 
-/** Reads an image as a provider would, so that one that is missing or cut is noticed. */
+/** Reads an image to its end, like a provider, so that a missing or truncated image is an error. */
 const readToEnd = Effect.fnUntraced(function*({ body, bytes, height, mime, width }: InputImage) {
   const read = yield* Stream.runFold(body, () => 0, (total, part: Uint8Array) => total + part.length)
   if (read !== bytes) return yield* new GeneratorError({ reason: unequal })

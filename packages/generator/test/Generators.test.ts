@@ -8,7 +8,7 @@ const unsafe = Layer.fresh(
   Layer.provide(ScriptedGenerator.layer, Layer.fresh(ScriptedGenerator.layerControl({ resubmit: "unsafe" })))
 )
 
-it.effect("finds each driver under the name that it was given", () =>
+it.effect("returns each driver by its name", () =>
   Effect.gen(function*() {
     const generators = yield* Generators.Generators
     assert.deepStrictEqual(generators.names, ["far", "near"])
@@ -23,14 +23,14 @@ it.effect("finds each driver under the name that it was given", () =>
     )
   ))
 
-it.effect("knows no driver that it was not built with", () =>
+it.effect("returns None for a driver that is not registered", () =>
   Effect.gen(function*() {
     const { get } = yield* Generators.Generators
     assert.isTrue(Option.isNone(get("scripted")))
     assert.isTrue(Option.isNone(get("constructor")))
   }).pipe(Effect.provide(Generators.layer({}))))
 
-it.effect("shares the Control that the scripted driver was given", () =>
+it.effect("shares the Control of the scripted driver", () =>
   Effect.gen(function*() {
     const { generator } = yield* ScriptedGenerator.Control
     const { get } = yield* Generators.Generators

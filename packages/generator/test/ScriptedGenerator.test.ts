@@ -27,14 +27,14 @@ const rejected = new Permanent({ code: "content_rejected", reason: "safety", mes
 const bytesOf = (output: { readonly body: Stream.Stream<Uint8Array, GeneratorError> }) =>
   Effect.map(Stream.runCollect(output.body), (parts) => Buffer.concat(Array.from(parts)))
 
-it.effect("succeeds at once when it is told nothing", () =>
+it.effect("succeeds immediately without a script", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operation = yield* generator.submit(request("a"))
     assert.strictEqual((yield* generator.poll(operation))._tag, "Succeeded")
   }).pipe(Effect.provide(scripted())))
 
-it.effect("is pending for its delay, and asks to be asked again no later than it ends", () =>
+it.effect("is pending for its delay, and returns an interval that ends no later", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operation = yield* generator.submit(request("a"))
@@ -48,7 +48,7 @@ it.effect("is pending for its delay, and asks to be asked again no later than it
 const after = <E>(poll: Effect.Effect<Effect.Success<ReturnType<Generator["Service"]["poll"]>>, E>) =>
   Effect.map(poll, (status) => status._tag === "Pending" ? status.after : undefined)
 
-it.effect("wakes a poll of held work as soon as its outcome is decided", () =>
+it.effect("returns from the poll of a held request when its outcome is decided", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -59,7 +59,7 @@ it.effect("wakes a poll of held work as soon as its outcome is decided", () =>
     assert.deepStrictEqual(yield* Fiber.join(poll), { _tag: "Failed", error: rejected })
   }).pipe(Effect.provide(scripted({ script: { delay: "hold" } }))))
 
-it.effect("answers a poll of held work with Pending when a poll interval has passed", () =>
+it.effect("returns Pending from the poll of a held request after a poll interval", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const poll = yield* Effect.forkChild(Effect.flatMap(generator.submit(request("a")), generator.poll))
@@ -67,7 +67,7 @@ it.effect("answers a poll of held work with Pending when a poll interval has pas
     assert.deepStrictEqual(yield* after(Fiber.join(poll)), Duration.zero)
   }).pipe(Effect.provide(scripted({ script: { delay: "hold" } }))))
 
-it.effect("fails with what the script says", () =>
+it.effect("fails with the failure of the script", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operation = yield* generator.submit(request("a"))
@@ -76,7 +76,7 @@ it.effect("fails with what the script says", () =>
     assert.deepStrictEqual(error.reason, rejected)
   }).pipe(Effect.provide(scripted({ script: { outcome: rejected } }))))
 
-it.effect("lets the script depend on the request, and Control on the id", () =>
+it.effect("selects the script by request, and decides by id", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -92,7 +92,7 @@ it.effect("lets the script depend on the request, and Control on the id", () =>
 
 const many = Array.from({ length: 400 }, (_, index) => `r${index}`)
 
-it.effect("fails the share of requests that it was told to, with what the script says", () =>
+it.effect("fails the configured share of requests with the failure of the script", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const statuses = yield* Effect.forEach(many, (id) => Effect.flatMap(generator.submit(request(id)), generator.poll))
@@ -102,7 +102,7 @@ it.effect("fails the share of requests that it was told to, with what the script
     for (const { error } of failures) assert.deepStrictEqual(error, rejected)
   }).pipe(Effect.provide(scripted({ script: { outcome: rejected, failureRate: 0.25 } }))))
 
-it.effect("fails none at a rate of 0, and all at a rate of 1", () =>
+it.effect("fails no request at a rate of 0, and every request at a rate of 1", () =>
   Effect.gen(function*() {
     for (const [failureRate, expected] of [[0, "Succeeded"], [1, "Failed"]] as const) {
       const control = scripted({ script: { outcome: rejected, failureRate } })
@@ -113,7 +113,7 @@ it.effect("fails none at a rate of 0, and all at a rate of 1", () =>
     }
   }))
 
-it.effect("takes a time between the shortest and the longest, and another one for each request", () =>
+it.effect("takes a random time between delay and delayMax for each request", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operations = yield* Effect.forEach(many, (id) => generator.submit(request(id)))
@@ -131,7 +131,7 @@ it.effect("takes a time between the shortest and the longest, and another one fo
     assert.strictEqual(yield* pending, 0)
   }).pipe(Effect.provide(scripted({ script: { delay: "1 second", delayMax: "3 seconds" } }))))
 
-it.effect("reads every input image to its end while it submits, in order", () =>
+it.effect("reads every input image to its end during submit, in order", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -155,10 +155,10 @@ it.effect("reads every input image to its end while it submits, in order", () =>
       { mime: "image/webp", width: 11, height: 20, bytes: 7 }
     ])
     yield* generator.submit(request("a", { mode: "image_to_image", images }))
-    assert.deepStrictEqual(read, [5, 6, 7], "what was submitted is not read again")
+    assert.deepStrictEqual(read, [5, 6, 7], "images of a submitted request are not read again")
   }).pipe(Effect.provide(scripted())))
 
-it.effect("does not take a request over whose images cannot be read, and takes it once they can", () =>
+it.effect("rejects a request whose images cannot be read, and accepts it when they can", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const bytes = new Uint8Array(3)
@@ -177,7 +177,7 @@ it.effect("does not take a request over whose images cannot be read, and takes i
     assert.strictEqual((yield* Effect.flatMap(submit(Stream.make(bytes)), generator.poll))._tag, "Succeeded")
   }).pipe(Effect.provide(scripted())))
 
-it.effect("gives scripted errors first, one per call, then goes on", () =>
+it.effect("fails with the scripted errors first, one per call", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const busy = yield* Effect.flip(generator.submit(request("a")))
@@ -202,7 +202,7 @@ it.effect("gives scripted errors first, one per call, then goes on", () =>
     }))
   ))
 
-it.effect("returns the same operation for the same id where resubmitting is safe", () =>
+it.effect("returns the same operation for the same id if resubmit is safe", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const first = yield* generator.submit(request("a"))
@@ -210,7 +210,7 @@ it.effect("returns the same operation for the same id where resubmitting is safe
     assert.deepStrictEqual(yield* generator.submit(request("a")), first)
   }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" } }))))
 
-it.effect("starts new work for the same id where resubmitting is unsafe", () =>
+it.effect("starts new work for the same id if resubmit is unsafe", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     assert.strictEqual(generator.resubmit, "unsafe")
@@ -219,7 +219,7 @@ it.effect("starts new work for the same id where resubmitting is unsafe", () =>
     assert.notDeepEqual(yield* generator.submit(request("a")), first)
   }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" }, resubmit: "unsafe" }))))
 
-it.effect("lets another process go on with an operation that travelled as JSON", () =>
+it.effect("continues in another process from an operation that was encoded as JSON", () =>
   Effect.gen(function*() {
     const here = Context.get(
       yield* Layer.build(scripted({ script: { delay: "1 minute", outcome: rejected } })),
@@ -232,7 +232,7 @@ it.effect("lets another process go on with an operation that travelled as JSON",
     assert.deepStrictEqual(yield* there.poll(operation), { _tag: "Failed", error: rejected })
   }))
 
-it.effect("answers an operation of somebody else with Failed", () =>
+it.effect("returns Failed for an operation of another driver", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     assert.strictEqual((yield* generator.poll({ id: "foreign" }))._tag, "Failed")
@@ -241,7 +241,7 @@ it.effect("answers an operation of somebody else with Failed", () =>
     yield* generator.cancel(null)
   }).pipe(Effect.provide(scripted())))
 
-it.effect("stops work that is cancelled, and leaves work that is over as it is", () =>
+it.effect("stops cancelled work, and does not change finished work", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -254,14 +254,14 @@ it.effect("stops work that is cancelled, and leaves work that is over as it is",
     assert.strictEqual((yield* generator.poll(over))._tag, "Succeeded")
   }).pipe(Effect.provide(scripted())))
 
-it.effect("refuses to collect what is not done", () =>
+it.effect("rejects collecting unfinished work", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operation = yield* generator.submit(request("a"))
     assert.isTrue((yield* Effect.flip(Effect.scoped(generator.collect(operation)))).isRetryable)
   }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" } }))))
 
-it.effect("records its calls in order", () =>
+it.effect("records calls in order", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -273,7 +273,7 @@ it.effect("records its calls in order", () =>
     assert.deepStrictEqual(yield* control.called("collect"), { method: "collect", id: "a" })
   }).pipe(Effect.provide(scripted())))
 
-it.effect("remembers no more calls than it was told", () =>
+it.effect("drops the oldest calls beyond the maximum", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const control = yield* ScriptedGenerator.Control
@@ -282,7 +282,7 @@ it.effect("remembers no more calls than it was told", () =>
   }).pipe(Effect.provide(scripted({ rememberedMax: 2 }))))
 
 it.effect.prop(
-  "delivers a PNG of exactly the size that was asked for, its checksums right",
+  "returns a PNG of exactly the requested size with valid checksums",
   [Schema.Int.check(Schema.isBetween({ minimum: 400, maximum: 300_000 }))],
   ([bytes]) =>
     Effect.gen(function*() {
@@ -299,7 +299,7 @@ it.effect.prop(
   { arbitrary: { runs: 40 } }
 )
 
-it.effect("delivers a container of exactly the size that was asked for where a video is wanted", () =>
+it.effect("returns a container of exactly the requested size for a video", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const operation = yield* generator.submit(request("a", { kind: "video", mode: "text_to_video", format: "mp4" }))
@@ -310,7 +310,7 @@ it.effect("delivers a container of exactly the size that was asked for where a v
     assert.strictEqual(file.toString("latin1", 4, 8), "ftyp")
   }).pipe(Effect.scoped, Effect.provide(scripted({ script: { bytes: 1_000_000 } }))))
 
-it.effect("delivers an image of the first frame with a video, and with nothing else (D10)", () =>
+it.effect("returns a poster with a video, and none with an image", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
     const posterOf = (id: string, rest: Partial<GenerationRequest>) =>

@@ -1,33 +1,33 @@
-/** What a scripted generator remembers: the calls that were made, and what it knows of each request. */
+/** The calls and requests that a scripted generator has recorded. */
 import { Deferred, Effect } from "effect"
 import type { InputImage } from "../GenerationRequest.ts"
 import type { Operation } from "../Generator.ts"
 import type { Permanent, Reason } from "../GeneratorError.ts"
 
-/** A call that was made. */
+/** A recorded call. */
 export interface Call {
   readonly method: "submit" | "poll" | "cancel" | "collect"
-  /** The request's id. */
+  /** Id of the request. */
   readonly id: string
 }
 
 /** An input image that was read to its end. */
 export type ReadImage = Omit<InputImage, "body">
 
-/** The lists of errors that a script may have. */
+/** Name of a list of errors in a script. */
 export type ErrorList = "submitErrors" | "pollErrors" | "collectErrors" | "bodyErrors"
 
-/** What this process knows of a request. */
+/** State of a request in this process. */
 export interface Known<Script> {
   script: Script | undefined
   operation: Operation | undefined
   images: ReadonlyArray<ReadImage>
-  /** How many scripted errors each list has given. */
+  /** Number of errors used of each list. */
   readonly given: Record<ErrorList, number>
   readonly decided: Deferred.Deferred<"succeed" | Permanent>
 }
 
-/** The next error of a list of the request's script, once. */
+/** Returns the next unused error of a list, and marks it as used. */
 export const nextError = (
   known: Known<{ readonly [List in ErrorList]?: ReadonlyArray<Reason> | undefined }>,
   list: ErrorList
@@ -37,14 +37,14 @@ export const nextError = (
   return error
 }
 
-/** Remembers so many calls and so many requests; the oldest are forgotten. */
+/** Creates records of at most `rememberedMax` calls and requests. The oldest are dropped. */
 export const make = <Script>(rememberedMax: number) => {
   const requests = new Map<string, Known<Script>>()
   const calls: Array<Call> = []
   const waiting = new Set<{ readonly matches: (call: Call) => boolean; readonly seen: Deferred.Deferred<Call> }>()
 
   return {
-    /** The request of this id, from now on if it was not known before. */
+    /** Returns the state of the request, new if it is unknown. */
     requestOf: (id: string): Known<Script> => {
       const found = requests.get(id)
       if (found !== undefined) return found
@@ -63,7 +63,7 @@ export const make = <Script>(rememberedMax: number) => {
       return known
     },
 
-    /** Notes a call, and wakes whoever waits for it. */
+    /** Records a call, and wakes the fibers that wait for it. */
     record: (call: Call) =>
       Effect.suspend(() => {
         calls.push(call)
@@ -73,10 +73,10 @@ export const make = <Script>(rememberedMax: number) => {
         return Effect.forEach(woken, ({ seen }) => Deferred.succeed(seen, call), { discard: true })
       }),
 
-    /** The calls so far, oldest first. */
+    /** Returns the calls, oldest first. */
     calls: Effect.sync((): ReadonlyArray<Call> => [...calls]),
 
-    /** Waits until such a call was made, if it was not made before. */
+    /** Waits until the call is recorded. Returns at once if it was recorded before. */
     called: (method: Call["method"], id?: string): Effect.Effect<Call> =>
       Effect.suspend(() => {
         const matches = (call: Call) => call.method === method && (id === undefined || call.id === id)

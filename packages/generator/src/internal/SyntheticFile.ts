@@ -1,13 +1,13 @@
-/** Valid files of any size that cost nothing to make. */
+/** Valid files of any size, cheap to produce. */
 
-/** A file in parts that are made while it is read. */
+/** A file whose parts are produced as they are read. */
 export interface SyntheticFile {
   readonly facts: { readonly mime: string; readonly width?: number; readonly height?: number }
   readonly partsTotal: number
   readonly parts: Iterable<Uint8Array>
 }
 
-/** A grey PNG of 16 x 16 pixels, padded to `bytes` with chunks that readers skip. */
+/** Returns a grey PNG of 16 x 16 pixels, padded to `bytes` with chunks that readers skip. */
 export const picture = (bytes: number): SyntheticFile => {
   const head = concat([Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), header, pixels])
   const file = padded(
@@ -20,10 +20,10 @@ export const picture = (bytes: number): SyntheticFile => {
   return { facts: { mime: "image/png", width: side, height: side }, ...file }
 }
 
-/** The picture in as few bytes as it takes, whole: what stands for a frame of a video. */
+/** Returns the smallest picture, as the frame of a video. */
 export const frame = (): Uint8Array => concat([...picture(0).parts])
 
-/** An MP4 container of `bytes` without a picture in it: for moving bytes, not for looking at. */
+/** Returns an MP4 container of `bytes` without any frames. */
 export const video = (bytes: number): SyntheticFile => {
   const head = box("ftyp", concat([ascii("isom"), uint32(512), ascii("isommp42")]))
   const file = padded(bytes, head, new Uint8Array(0), (size) => box("free", new Uint8Array(size - 8)), 8)
@@ -37,7 +37,7 @@ export const video = (bytes: number): SyntheticFile => {
 const side = 16
 const partMax = 64 * 1024
 
-/** Fills the room between head and tail; what is too small for one piece of padding stays empty. */
+/** Pads the file between head and tail. A rest that is too small for padding stays out. */
 const padded = (
   bytes: number,
   head: Uint8Array,
