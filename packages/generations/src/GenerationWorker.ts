@@ -4,7 +4,7 @@ import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { type Cause, DateTime, type Duration, Effect } from "effect"
+import { type Cause, DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
@@ -93,7 +93,9 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
     settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
   ) {
     const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome, resultTtl)))
-    const late = settlements.filter(({ outcome }, index) => ended[index] === "Gone" && outcome._tag === "Completed")
+    const late = settlements.filter(({ outcome }, index) =>
+      Result.isFailure(ended[index]!) && outcome._tag === "Completed"
+    )
     if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
   })
 })

@@ -1,42 +1,35 @@
-/** The use-cases over real packages, and what a test needs to drive them. */
+/**
+ * The services for tests, and functions to drive them. The composition is that of
+ * `Services`, which hosts use too; only its surroundings are made here. (Tests of this
+ * package cannot import `@kinora/hosting`, which is above it.)
+ */
 import type { Plan } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
-import { Catalog, DefaultModels, type Model } from "@kinora/catalog"
+import { DefaultModels, type Model } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
-import { Fingerprint, Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
-import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
+import { Fingerprint } from "@kinora/idempotency"
+import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
-import { Migrations, UnitOfWork } from "@kinora/persistence"
-import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup, Worker } from "@kinora/scheduler"
+import { Migrations } from "@kinora/persistence"
+import { type Scheduler, Wakeup, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import type { TestDatabase } from "@kinora/testkit"
-import {
-  AddressGuard,
-  MemoryWebhookStore,
-  SecretBox,
-  SqlWebhookStore,
-  Wakeup as WebhookWakeup,
-  Webhooks,
-  WebhookStore
-} from "@kinora/webhooks"
+import { AddressGuard, SecretBox, Wakeup as WebhookWakeup, Webhooks, WebhookStore } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Changes from "../src/Changes.ts"
+import type { CreateCommand } from "../src/CreateCommand.ts"
 import * as GenerationEvent from "../src/GenerationEvent.ts"
-import * as Generations from "../src/Generations.ts"
-import * as GenerationSweep from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import * as MemoryGenerationStore from "../src/MemoryGenerationStore.ts"
-import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
-import * as Uploads from "../src/Uploads.ts"
+import * as Services from "../src/Services.ts"
 
 const scripted = { name: "scripted", options: {} }
 
-/** How many uploads an account can have in tests. */
+/** Maximum number of uploads of an account in tests. */
 export const uploadsMax = 3
 
-/** As the default model, but from text alone. */
+/** The default model without image input. */
 const fromText: Model.ModelInput = {
   ...DefaultModels.canvas,
   capabilities: ["text_to_image"],
@@ -44,7 +37,7 @@ const fromText: Model.ModelInput = {
   driver: scripted
 }
 
-/** Models made by script; one each that is paused, was withdrawn, starts from images, and makes videos. */
+/** Models of the scripted generator, among them one that is paused, one withdrawn, one with image input and one for videos. */
 const models: ReadonlyArray<Model.ModelInput> = [
   { ...DefaultModels.sketch, driver: scripted },
   fromText,
@@ -54,7 +47,7 @@ const models: ReadonlyArray<Model.ModelInput> = [
   { ...fromText, id: "withdrawn-1", status: "withdrawn" }
 ]
 
-/** Media that takes every image as it is, at once, for tests of what happens around it. */
+/** Media that accepts every image unchanged, for tests of its callers. */
 export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media, () => {
   const sides = { width: 3, height: 2 }
   const derive = (bytes: Uint8Array) => Effect.as(Effect.yieldNow, { mime: "image/webp" as const, bytes, ...sides })
@@ -65,85 +58,53 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
   })
 })
 
-/** Webhooks to anywhere, which nobody sends. */
-const webhooks = Webhooks.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(
+/** The parts around the services: webhooks that may go to any address, and a generator that waits for each test's decision. */
+const surroundings = (media: Layer.Layer<Media.Media>) =>
+  Layer.mergeAll(
+    BlobStore.layerMemory,
+    Changes.layer,
+    Wakeup.layer,
     WebhookWakeup.layer,
+    media,
     Layer.succeed(AddressGuard.AddressGuard, {
       check: (url) => Effect.succeed({ url: new URL(url), addresses: ["192.0.2.1"] })
     }),
     SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }).pipe(
-      Layer.provide(Aead.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+      Layer.provide(Aead.layerWebCrypto)
+    ),
+    Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
+      Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
     )
-  ))
-)
+  ).pipe(Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, Digest.layerWebCrypto)))
 
-const servicesWith = (options: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
-  Layer.mergeAll(Generations.layer, GenerationSweep.layer, Uploads.layerWith({ uploadsMax })).pipe(
-    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layerWith(options), Idempotency.layer, webhooks)),
-    Layer.provideMerge(Layer.mergeAll(
-      Catalog.layer(models),
-      Changes.layer,
-      Wakeup.layer,
-      BlobStore.layerMemory,
-      media,
-      SecureRandom.layerWebCrypto,
-      Digest.layerWebCrypto,
-      Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
-        Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
-      )
-    ))
-  )
+const servicesWith = (scheduler: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
+  Services.layer({ models, scheduler, uploads: { uploadsMax } }).pipe(Layer.provideMerge(surroundings(media)))
 
-/** All in this process's memory. */
+/** The services in memory. */
 export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = Media.layer()) =>
-  servicesWith(options, media).pipe(
-    Layer.provideMerge(Layer.mergeAll(
-      MemoryLedgerStore.layer,
-      MemorySchedulerStore.layer,
-      MemoryIdempotencyStore.layer,
-      MemoryGenerationStore.layer,
-      MemoryWebhookStore.layer
-    )),
-    Layer.provideMerge(UnitOfWork.layerMemory)
-  )
+  servicesWith(options, media).pipe(Layer.provideMerge(Services.layerMemoryStores))
 
-/** `layerMemoryWith` with the scheduler's defaults. */
+/** `layerMemoryWith` with default options. */
 export const layerMemory = layerMemoryWith({})
 
-/** All in a database. */
+/** The services in a database. */
 export const layerSql = (
   database: TestDatabase.TestDatabase,
   options: Scheduler.SchedulerOptions = {},
   media = Media.layer()
 ) =>
   servicesWith(options, media).pipe(
-    Layer.provideMerge(Layer.mergeAll(
-      SqlLedgerStore.layer,
-      SqlSchedulerStore.layer,
-      SqlIdempotencyStore.layer,
-      SqlGenerationStore.layer,
-      SqlWebhookStore.layer
-    )),
-    Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provideMerge(
-      Migrations.layer(
-        SqlLedgerStore.migrations,
-        SqlSchedulerStore.migrations,
-        SqlIdempotencyStore.migrations,
-        SqlGenerationStore.migrations,
-        SqlWebhookStore.migrations
-      ).pipe(Layer.provideMerge(database))
-    )
+    Layer.provideMerge(Services.layerSqlStores),
+    Layer.provideMerge(Migrations.layer(...Services.migrations).pipe(Layer.provideMerge(database)))
   )
 
-/** A worker for as long as the scope lives. */
+/** Runs a worker until the scope closes. */
 export const startWorker = Effect.fnUntraced(function*(concurrency = 4) {
   const handler = yield* GenerationWorker.makeHandler({})
   yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency }))
 })
 
-/** An account with an active plan in both groups, and credits. */
+/** Returns an account with an active plan in both groups, and grants it credits. */
 export const openAccount = Effect.fnUntraced(function*(options: { readonly credits: number }) {
   const { grant } = yield* Ledger.Ledger
   const now = yield* DateTime.now
@@ -172,7 +133,7 @@ export const openAccount = Effect.fnUntraced(function*(options: { readonly credi
   return account
 })
 
-/** What the account is told from now on: answers with what claims all that was not yet claimed, oldest first. */
+/** Registers an endpoint of the account. Returns an effect that claims and returns its new events, oldest first. */
 export const listen = Effect.fnUntraced(function*(account: Account["id"]) {
   const { create } = yield* Webhooks.Webhooks
   const store = yield* WebhookStore.WebhookStore
@@ -188,7 +149,7 @@ export const listen = Effect.fnUntraced(function*(account: Account["id"]) {
   })
 })
 
-/** A request for a picture. Without a key of its own it is matched by its body. */
+/** Returns a command for an image. Without a key, it matches other commands with the same parameters. */
 export const request = Effect.fnUntraced(function*(
   account: Account,
   options: {
@@ -199,7 +160,7 @@ export const request = Effect.fnUntraced(function*(
   } = {}
 ) {
   const { key, model = "kinora-canvas-1", params = { prompt: "a lake" }, plan = "credits" } = options
-  const command: Generations.CreateCommand = {
+  const command: CreateCommand = {
     account,
     plan,
     model,

@@ -6,7 +6,7 @@ import { Scheduler } from "@kinora/scheduler"
 import { WebhookStore } from "@kinora/webhooks"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import * as WebhooksService from "@kinora/webhooks/Webhooks"
-import { Effect, Exit, type Layer } from "effect"
+import { Effect, Exit, type Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId, type Output } from "../src/Generation.ts"
 import * as GenerationEvent from "../src/GenerationEvent.ts"
@@ -14,7 +14,7 @@ import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import { type EndCommand, makeEndAll } from "../src/internal/end/endAll.ts"
+import { AlreadyEnded, type EndCommand, makeEndAll } from "../src/internal/end/endAll.ts"
 import { type layerMemory, listen, openAccount, request } from "./Assembly.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
@@ -92,7 +92,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           assert.isTrue(Exit.isFailure(yield* Effect.exit(atomically(Effect.andThen(end, Effect.die("crash"))))))
           assert.deepStrictEqual([(yield* now).status, yield* told], ["processing", []])
 
-          assert.deepStrictEqual(yield* end, ["Ended"])
+          assert.deepStrictEqual(yield* end, [Result.succeed(subject.id)])
           const generation = yield* now
           assert.deepStrictEqual(yield* told, [{ account: subject.account, type, generation }])
           assert.deepStrictEqual([generation.output, generation.refunded], [
@@ -101,7 +101,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           ])
 
           // Too late: it ended before.
-          assert.deepStrictEqual(yield* end, ["Gone"])
+          assert.deepStrictEqual(yield* end, [Result.fail(new AlreadyEnded())])
           assert.deepStrictEqual(yield* told, [])
         }))
     }
@@ -194,7 +194,8 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
             return (yield* create(yield* request(account))).generation
           }))
         const [cancelled, ...others] = subjects
-        assert.deepStrictEqual(yield* endAll([{ _tag: "Cancel", subject: cancelled! }]), ["Ended"])
+        const ended = yield* endAll([{ _tag: "Cancel", subject: cancelled! }])
+        assert.deepStrictEqual(ended, [Result.succeed(cancelled!.id)])
         assert.deepStrictEqual(calls, [])
         const jobs = yield* claim
         assert.deepStrictEqual(calls, ["findEndpoints"])

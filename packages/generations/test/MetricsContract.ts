@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
-import { makeEndAll } from "../src/internal/end/endAll.ts"
+import { AlreadyEnded, makeEndAll } from "../src/internal/end/endAll.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
@@ -76,8 +76,8 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const ended = endAll([{ _tag: "Cancel", subject: generation }])
         yield* Effect.exit(atomically(Effect.andThen(ended, Effect.fail("undone"))))
         assert.deepStrictEqual(yield* counted, before)
-        assert.deepStrictEqual(yield* ended, ["Ended"])
-        assert.deepStrictEqual(yield* ended, ["Gone"])
+        assert.deepStrictEqual(yield* ended, [Result.succeed(generation.id)])
+        assert.deepStrictEqual(yield* ended, [Result.fail(new AlreadyEnded())])
         const after = before["jobs_ended_total credits image cancelled"] ?? 0
         assert.strictEqual((yield* counted)["jobs_ended_total credits image cancelled"], after + 1)
       }))

@@ -1,59 +1,33 @@
-/** Every service of Kinora but HTTP, over whatever stores, blobs, generators and hints a host gives. */
-import { Accounts, PlanTable } from "@kinora/accounts"
-import { Catalog, DefaultModels } from "@kinora/catalog"
-import { Generations, GenerationSweep, PlanRenewal, Uploads } from "@kinora/generations"
-import { Idempotency } from "@kinora/idempotency"
-import { Ledger } from "@kinora/ledger"
+/** The services of a host over its stores, files, generators and wake-ups. */
+import { PlanTable } from "@kinora/accounts"
+import { Services } from "@kinora/generations"
 import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
-import { Scheduler } from "@kinora/scheduler"
-import { Webhooks } from "@kinora/webhooks"
 import { Context, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 
-/** What the services are told. */
-export interface ServicesOptions {
-  /** The models of a configuration; absent: the default ones. Problems in it stop the start. */
-  readonly models?: unknown
-  /** What tiers allow. Default: the table of `interface.md`. */
-  readonly planTable?: PlanTable.PlanTable | undefined
-}
+/** Options for `Services.layer`. */
+export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "planTable"> {}
 
-/** What tiers allow, as the services were told: what is shown of it over HTTP is the same table. */
+/** The plan table of this host, which the HTTP interface shows. */
 export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTable.PlanTable>()(
   "@kinora/hosting/Services/CurrentPlanTable"
 ) {}
 
-/** How often a job is begun before it is given up: workers that are lost are rarely lost because of their jobs. */
+/** Maximum number of attempts per job. Workers stop for reasons unrelated to their jobs, such as deployments. */
 const attemptsMax = 5
 
-/** Requires the stores, `BlobStore`, and what `Notifications` and `Webhook.layerProtection` provide. */
-export const layer = ({ models = DefaultModels.models, planTable = PlanTable.defaults }: ServicesOptions) =>
+/**
+ * The use-cases, the domain services and the rate limits. Requires `Stores`, a
+ * `BlobStore`, `Notifications` and `Webhook.layerProtection`.
+ */
+export const layer = ({ models, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
-    Generations.layerWith({ planTable }),
-    GenerationSweep.layer,
-    PlanRenewal.layerWith({ planTable }),
-    Uploads.layer,
+    Services.layer({ models, planTable, scheduler: { attemptsMax } }),
+    Budget.layer,
+    Places.layer,
+    RateLimit.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Accounts.layer,
-        Budget.layer,
-        Idempotency.layer,
-        Ledger.layer,
-        Places.layer,
-        RateLimit.layer,
-        Scheduler.layerWith({ attemptsMax }),
-        Webhooks.layer
-      )
-    ),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Layer.effect(Catalog.Catalog, Catalog.make(models)),
-        Crypto.layerDigest,
-        Media.layer(),
-        Crypto.layerSecureRandom
-      )
-    )
+    Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer()))
   )

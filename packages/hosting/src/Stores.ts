@@ -1,43 +1,18 @@
-/** Where the packages keep their state: all of them in memory, or all of them in one database. */
-import { MemoryAccountStore, SqlAccountStore } from "@kinora/accounts"
-import { MemoryGenerationStore, SqlGenerationStore } from "@kinora/generations"
-import { MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
-import { MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
+/** The stores of all packages: in memory, or in one database. */
+import { Services } from "@kinora/generations"
 import { type Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, SqlRateLimitStore } from "@kinora/rate-limit"
-import { MemorySchedulerStore, SqlSchedulerStore } from "@kinora/scheduler"
-import { MemoryWebhookStore, SqlWebhookStore } from "@kinora/webhooks"
 import { Layer } from "effect"
 
-/** In this process's memory; gone with it. */
-export const layerMemory = Layer.mergeAll(
-  MemoryAccountStore.layer,
-  MemoryGenerationStore.layer,
-  MemoryIdempotencyStore.layer,
-  MemoryLedgerStore.layer,
-  MemoryRateLimitStore.layer,
-  MemorySchedulerStore.layer,
-  MemoryWebhookStore.layer
-).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+/** Stores in the memory of this process, and their unit of work. */
+export const layerMemory = Layer.merge(Services.layerMemoryStores, MemoryRateLimitStore.layer).pipe(
+  Layer.provideMerge(UnitOfWork.layerMemory)
+)
 
-/** In the surrounding database, which has the schema of `migrations`. */
-export const layerSql = Layer.mergeAll(
-  SqlAccountStore.layer,
-  SqlGenerationStore.layer,
-  SqlIdempotencyStore.layer,
-  SqlLedgerStore.layer,
-  SqlRateLimitStore.layer,
-  SqlSchedulerStore.layer,
-  SqlWebhookStore.layer
-).pipe(Layer.provideMerge(UnitOfWork.layerSql))
+/** Stores in a database with the tables of `migrations`, and their unit of work. */
+export const layerSql = Layer.merge(Services.layerSqlStores, SqlRateLimitStore.layer).pipe(
+  Layer.provideMerge(UnitOfWork.layerSql)
+)
 
-/** The schemas of all packages. None refers to another's tables, so their order says nothing. */
-export const migrations: ReadonlyArray<Migrations.Migrations> = [
-  SqlAccountStore.migrations,
-  SqlGenerationStore.migrations,
-  SqlIdempotencyStore.migrations,
-  SqlLedgerStore.migrations,
-  SqlRateLimitStore.migrations,
-  SqlSchedulerStore.migrations,
-  SqlWebhookStore.migrations
-]
+/** The migrations of all packages. */
+export const migrations: ReadonlyArray<Migrations.Migrations> = [...Services.migrations, SqlRateLimitStore.migrations]

@@ -1,18 +1,18 @@
 /**
- * Every way in which a generation ends. The job leaves its lane, what was charged
- * goes back unless there is a result, and the oldest job that waits in the lane
- * gets the slot, and webhooks are told: one unit of work for a whole set.
+ * Ends a set of generations in one unit of work: the jobs leave their lanes, jobs
+ * without a result are refunded, the oldest waiting jobs of the lanes take the free
+ * slots, and webhook events are published.
  */
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
-import type { Decision } from "@kinora/persistence/Decision"
+import * as Decision from "@kinora/persistence/Decision"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Lease } from "@kinora/scheduler/Job"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { DateTime, type Duration, Effect, Result } from "effect"
+import { Data, DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "../../Changes.ts"
 import { type Failure, GenerationId, type Output } from "../../Generation.ts"
 import * as GenerationEvent from "../../GenerationEvent.ts"
@@ -20,77 +20,54 @@ import { type Ending, GenerationStore, type Subject } from "../../GenerationStor
 import { addressOf } from "../jobAddress.ts"
 import * as Metrics from "../metrics.ts"
 
-/** Asks to end a generation. */
+/** Command to end a generation. */
 export type EndCommand =
-  /** Its owner does not want it any more. Only before it starts. */
+  /** Cancels a job that has not started, for its owner. */
   | { readonly _tag: "Cancel"; readonly subject: Subject }
-  /** It waited too long, or cannot be served. Only before it starts. */
+  /** Fails a job that has not started. */
   | { readonly _tag: "Drop"; readonly subject: Subject; readonly failure: Failure }
-  /** Its worker stored the result. */
+  /** Completes a running job with its stored result. */
   | {
     readonly _tag: "Complete"
     readonly subject: Subject
     readonly lease: Lease
     readonly output: Output
-    /** How long the result can be downloaded (D29). */
+    /** How long the result can be downloaded. */
     readonly resultTtl: Duration.Input
   }
-  /** Its worker gave it up. */
+  /** Fails a running job. */
   | { readonly _tag: "Fail"; readonly subject: Subject; readonly lease: Lease; readonly failure: Failure }
 
-/**
- * What became of a command:
- *
- * - `Ended`: what it asked for.
- * - `Started`: a worker has the job, so it can only end by that worker.
- * - `Gone`: it ended before, or the lease is another's. Nothing was changed.
- */
-export type EndOutcome = "Ended" | "Started" | "Gone"
+/** The command is for a waiting job, and a worker has claimed the job. */
+export class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{}> {}
 
-/** Ends a set of generations, one outcome each, in order. Belongs to the open unit, or is one of its own. */
+/** The job has ended, or another worker holds its lease. */
+export class AlreadyEnded extends Data.TaggedError("AlreadyEnded")<{}> {}
+
+/** Reason why a command changed nothing. */
+export type NotEnded = AlreadyStarted | AlreadyEnded
+
+/** Makes a function that ends a set of generations and returns the id or the reason per command, in order. */
 export const makeEndAll = Effect.gen(function*() {
-  const { afterCommit, atomically } = yield* UnitOfWork
+  const { atomically } = yield* UnitOfWork
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
-  const store = yield* GenerationStore
-  const changes = yield* Changes
-  const webhooks = yield* Webhooks
+  const record = yield* makeRecord
 
   return Effect.fn("Generations.endAll")(function*(commands: ReadonlyArray<EndCommand>) {
     const at = yield* DateTime.now
-    const addresses = commands.map(({ subject }) => addressOf(subject))
-    let books = yield* ledger.load({
-      charges: commands.filter(isRefunded).map(({ subject }) => ({ account: subject.account, reference: subject.id })),
+    const refunds = commands.filter(({ _tag }) => _tag !== "Complete")
+    const jobs = commands.map(({ subject }) => addressOf(subject))
+    const books = yield* ledger.load({
+      charges: refunds.map(({ subject }) => ({ account: subject.account, reference: subject.id })),
       at
     })
-    let lanes = yield* scheduler.load({ lanes: addresses, jobs: addresses })
-
-    const endings: Array<Ending> = []
-    const outcomes = commands.map((command, index): EndOutcome => {
-      const { id } = command.subject
-      const ended: Decision<Lanes.Lanes, Lanes.Ended, LeaseLost | NotFound | AlreadyRunning> = "lease" in command
-        ? Lanes.settle(lanes, command.lease)
-        : Lanes.cancel(lanes, addresses[index]!.job)
-      if (Result.isFailure(ended)) return ended.failure._tag === "AlreadyRunning" ? "Started" : "Gone"
-      lanes = ended.success.state
-      if (command._tag !== "Complete") {
-        const refund = Books.refund(books, { account: command.subject.account, reference: id, at })
-        // Every generation is charged in the unit that makes its job, so one without a charge is corruption.
-        books = Result.getOrThrow(refund).state
-      }
-      endings.push(endingOf(command, at))
-      return "Ended"
-    })
-
-    yield* ledger.save(books)
-    const { promoted } = yield* scheduler.save(lanes)
-    const queued = promoted.map(GenerationId.fromUuid)
-    const changed = endings.length > 0 ? yield* store.end(endings) : []
-    if (queued.length > 0) yield* store.queue(queued)
-    yield* webhooks.publish(GenerationEvent.ofChanged(changed))
-    yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
-    yield* afterCommit(Metrics.ended(changed))
-    return outcomes
+    const lanes = yield* scheduler.load({ lanes: jobs, jobs })
+    const { results, state } = Decision.all({ books, lanes }, commands, (state, command) => end(state, command, at))
+    yield* ledger.save(state.books)
+    const { promoted } = yield* scheduler.save(state.lanes)
+    yield* record(results.filter(Result.isSuccess).map(({ success }) => success), promoted.map(GenerationId.fromUuid))
+    return results.map(Result.map(({ id }) => id))
   }, atomically)
 })
 
@@ -98,19 +75,66 @@ export const makeEndAll = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-const isRefunded = ({ _tag }: EndCommand) => _tag !== "Complete"
+/** The states that a command is decided on. */
+interface State {
+  readonly books: Books.Books
+  readonly lanes: Lanes.Lanes
+}
+
+/** Ends a job and refunds it unless it completes, or neither. */
+const end = (
+  { books, lanes }: State,
+  command: EndCommand,
+  at: DateTime.Utc
+): Decision.Decision<State, Ending, NotEnded> => {
+  const { account, id } = command.subject
+  const ended = leave(lanes, command)
+  if (Result.isFailure(ended)) {
+    return Result.fail(ended.failure._tag === "AlreadyRunning" ? new AlreadyStarted() : new AlreadyEnded())
+  }
+  const ending = endingOf(command, at)
+  if (command._tag === "Complete") return Decision.accept({ books, lanes: ended.success.state }, ending)
+  // The unit that enqueues a job also charges it, so a missing charge is corruption.
+  const refunded = Result.getOrThrow(Books.refund(books, { account, reference: id, at }))
+  return Decision.accept({ books: refunded.state, lanes: ended.success.state }, ending)
+}
+
+/** Removes a job from its lane. */
+const leave = (
+  lanes: Lanes.Lanes,
+  command: EndCommand
+): Decision.Decision<Lanes.Lanes, Lanes.Ended, LeaseLost | NotFound | AlreadyRunning> =>
+  "lease" in command
+    ? Lanes.settle(lanes, command.lease)
+    : Lanes.cancel(lanes, addressOf(command.subject).job)
+
+/** Makes a function that stores the endings and promotions of a set and announces them. */
+const makeRecord = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const changes = yield* Changes
+  const store = yield* GenerationStore
+  const webhooks = yield* Webhooks
+
+  return Effect.fnUntraced(function*(endings: ReadonlyArray<Ending>, queued: ReadonlyArray<GenerationId>) {
+    const changed = endings.length > 0 ? yield* store.end(endings) : []
+    if (queued.length > 0) yield* store.queue(queued)
+    yield* webhooks.publish(GenerationEvent.ofChanged(changed))
+    yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
+    yield* afterCommit(Metrics.ended(changed))
+  })
+})
 
 const endingOf = (command: EndCommand, at: DateTime.Utc): Ending => {
-  const nothing = { id: command.subject.id, at, failure: null, output: null, resultExpiresAt: null }
+  const base = { id: command.subject.id, at, failure: null, output: null, resultExpiresAt: null }
   switch (command._tag) {
     case "Cancel":
-      return { ...nothing, status: "cancelled" }
+      return { ...base, status: "cancelled" }
     case "Drop":
     case "Fail":
-      return { ...nothing, status: "failed", failure: command.failure }
+      return { ...base, status: "failed", failure: command.failure }
     case "Complete": {
       const { output, resultTtl } = command
-      return { ...nothing, status: "completed", output, resultExpiresAt: DateTime.addDuration(at, resultTtl) }
+      return { ...base, status: "completed", output, resultExpiresAt: DateTime.addDuration(at, resultTtl) }
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Failing of jobs that will not be started: those that waited too long, and those of withdrawn models. */
 import { findInCause } from "@kinora/persistence/StorageError"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Cause, Effect, Option } from "effect"
+import { Cause, Effect, Option, Result } from "effect"
 import type { Failure, GenerationId } from "../../Generation.ts"
 import type { Subject } from "../../GenerationStore.ts"
 import { makeEndAll } from "../end/endAll.ts"
@@ -52,8 +52,8 @@ const makeFailAll = Effect.gen(function*() {
   const endAll = yield* makeEndAll
 
   const failSet = Effect.fnUntraced(function*(subjects: ReadonlyArray<Subject>, failure: Failure) {
-    const outcomes = yield* endAll(subjects.map((subject) => ({ _tag: "Drop", subject, failure })))
-    return subjects.filter((_, index) => outcomes[index] === "Ended").map(({ id }) => id)
+    const results = yield* endAll(subjects.map((subject) => ({ _tag: "Drop", subject, failure })))
+    return subjects.filter((_, index) => Result.isSuccess(results[index]!)).map(({ id }) => id)
   })
 
   const failEach = (subjects: ReadonlyArray<Subject>, failure: Failure) =>

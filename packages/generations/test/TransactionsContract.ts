@@ -1,0 +1,147 @@
+/** Folded calls inside transactions of their callers. */
+import { assert, layer } from "@effect/vitest"
+import { Ledger } from "@kinora/ledger"
+import { Rows, UnitOfWork } from "@kinora/persistence"
+import { Scheduler } from "@kinora/scheduler"
+import { Effect, type Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Generation, GenerationId } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
+import { type layerSql, openAccount, request } from "./Assembly.ts"
+
+/** Runs an effect in a transaction. */
+type InTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, never, R>
+
+/** The ways to open a transaction. */
+const transactions: Readonly<
+  Record<string, Effect.Effect<InTransaction, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>>
+> = {
+  "sql.withTransaction": Effect.map(
+    SqlClient.SqlClient,
+    (sql): InTransaction => (effect) => Effect.orDie(sql.withTransaction(effect))
+  ),
+  "UnitOfWork.atomically": Effect.map(
+    UnitOfWork.UnitOfWork,
+    ({ atomically }): InTransaction => (effect) => Effect.orDie(atomically(effect))
+  )
+}
+
+const calls = 120
+const accountsCount = 6
+
+/** The folded operations commit or roll back with their caller's transaction. */
+export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<ReturnType<typeof layerSql>>, E>) =>
+  layer(backend)(`Generations in transactions of their callers (${name})`, (it) => {
+    for (const [way, transaction] of Object.entries(transactions)) {
+      it.effect(`commits or rolls back each created generation with the row of its caller in ${way}`, () =>
+        Effect.gen(function*() {
+          const { create } = yield* Generations
+          const inTransaction = yield* transaction
+          const accounts = yield* openAccounts
+          yield* concurrently((n) =>
+            Effect.gen(function*() {
+              const { generation } = yield* create(yield* request(accounts[n % accountsCount]!, { key: `${n}` }))
+              yield* insertRow(generation.id)
+              if (n % 4 === 0) return yield* Effect.die("rolled back")
+            }).pipe(inTransaction, Effect.exit)
+          )
+          assert.deepStrictEqual(yield* findInconsistent(accounts), { count: calls * 3 / 4, inconsistent: 0 })
+          yield* assertSound
+        }))
+
+      it.effect(`commits or rolls back each cancellation with the row of its caller in ${way}`, () =>
+        Effect.gen(function*() {
+          const { cancel } = yield* Generations
+          const inTransaction = yield* transaction
+          const accounts = yield* openAccounts
+          const generations = yield* createAll(accounts)
+          yield* concurrently((n) =>
+            Effect.gen(function*() {
+              const generation = generations[n]!
+              yield* insertRow(generation.id)
+              yield* cancel(generation.account, generation.id)
+              if (n % 4 === 0) return yield* Effect.die("rolled back")
+            }).pipe(inTransaction, Effect.exit)
+          )
+          const cancelled = yield* findInconsistent(accounts, "cancelled")
+          assert.deepStrictEqual(cancelled, { count: calls * 3 / 4, inconsistent: 0 })
+          yield* assertSound
+        }))
+
+      it.effect(`finds a generation that the caller created in the same ${way}`, () =>
+        Effect.gen(function*() {
+          const { create, get } = yield* Generations
+          const inTransaction = yield* transaction
+          const accounts = yield* openAccounts
+          const found = yield* concurrently((n) =>
+            Effect.gen(function*() {
+              const account = accounts[n % accountsCount]!
+              const { generation } = yield* create(yield* request(account, { key: `${n}` }))
+              return (yield* get(account.id, generation.id)).id === generation.id
+            }).pipe(inTransaction)
+          )
+          assert.isTrue(found.every((isFound) => isFound))
+        }))
+    }
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const concurrently = <A, E, R>(call: (n: number) => Effect.Effect<A, E, R>) =>
+  Effect.forEach(Array.from({ length: calls }, (_, n) => n), call, { concurrency: "unbounded" })
+
+/** Accounts whose slots and queue take all calls. */
+const openAccounts = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE IF NOT EXISTS request (generation uuid PRIMARY KEY)`
+  return yield* Effect.forEach(Array.from({ length: accountsCount }), () => openAccount({ credits: 1_000 }))
+})
+
+const createAll = Effect.fnUntraced(function*(accounts: ReadonlyArray<Effect.Success<ReturnType<typeof openAccount>>>) {
+  const { create } = yield* Generations
+  return yield* concurrently((n) =>
+    Effect.map(
+      Effect.flatMap(request(accounts[n % accountsCount]!, { key: `${n}` }), create),
+      ({ generation }): Generation => generation
+    )
+  )
+})
+
+const insertRow = Effect.fnUntraced(function*(id: Generation["id"]) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO request (generation) VALUES (${GenerationId.toUuid(id)}::uuid)`
+})
+
+/** Counts committed requests, and requests and generations (of this status) that are without each other. */
+const findInconsistent = Effect.fnUntraced(function*(
+  accounts: ReadonlyArray<{ readonly id: string }>,
+  status?: Generation["status"]
+) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql`
+    SELECT count(requested.generation)::int AS count,
+      count(*) FILTER (WHERE requested.generation IS NULL OR job.id IS NULL)::int AS inconsistent
+    FROM (
+      SELECT generation FROM request
+      WHERE generation NOT IN (SELECT id FROM generation_job WHERE account <> ALL(${
+    Rows.array("text", accounts.map(({ id }) => id))
+  }))
+    ) AS requested
+    FULL JOIN (
+      SELECT id FROM generation_job
+      WHERE account = ANY(${Rows.array("text", accounts.map(({ id }) => id))})
+        AND (${status ?? null}::text IS NULL OR status = ${status ?? null}::text)
+    ) AS job ON job.id = requested.generation
+  `.pipe(Rows.decodeAll(Schema.Struct({ count: Schema.Int, inconsistent: Schema.Int })))
+  return found
+})
+
+/** Charges and jobs match: the books and the lane counters agree with their entries. */
+const assertSound = Effect.gen(function*() {
+  const ledger = yield* Ledger.Ledger
+  const scheduler = yield* Scheduler.Scheduler
+  assert.deepStrictEqual((yield* ledger.verify()).discrepancies, [])
+  assert.deepStrictEqual(yield* scheduler.verify, [])
+})
