@@ -18,17 +18,8 @@ const exceptions = {
     "packages/webhooks"
   ],
   prose: [
-    "README.md",
-    "docs/api.md",
     "docs/conformance.md",
     "docs/explanation/architecture.md",
-    "docs/explanation/decisions/0014-documents-that-are-proven.md",
-    "docs/explanation/decisions/0015-sending-webhooks.md",
-    "docs/operations.md",
-    "docs/reference/configuration.md",
-    "docs/reference/errors.md",
-    "docs/reference/limits.md",
-    "docs/webhooks.md",
     "examples/orders",
     "hosts/server",
     "hosts/test",
