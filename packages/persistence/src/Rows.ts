@@ -20,6 +20,7 @@ interface ColumnValues {
   readonly bytea: Uint8Array
   /** `YYYY-MM-DD`. */
   readonly date: string
+  readonly float8: number
   readonly int4: number
   readonly int8: number | bigint
   readonly json: Schema.Json
@@ -144,6 +145,8 @@ const encode = (type: string, value: unknown): unknown => {
   if (isJson(type)) return JSON.stringify(value)
   // An array of small and large numbers has to be of one type.
   if (typeof value === "number" && plain(type) === "int8") return BigInt(value)
+  // The driver infers other types for whole numbers than for fractions.
+  if (typeof value === "number" && plain(type) === "float8") return String(value)
   return DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
 }
 

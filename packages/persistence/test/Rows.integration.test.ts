@@ -12,6 +12,7 @@ interface Everything {
   readonly id: string
   readonly big: number | bigint
   readonly small: number
+  readonly ratio: number
   readonly yes: boolean
   readonly bytes: Uint8Array
   readonly day: string
@@ -25,6 +26,7 @@ const columns: Rows.Columns<Everything> = {
   id: ["uuid", (row) => row.id],
   big: ["int8", (row) => row.big],
   small: ["int4", (row) => row.small],
+  ratio: ["float8", (row) => row.ratio],
   yes: ["boolean", (row) => row.yes],
   bytes: ["bytea", (row) => row.bytes],
   day: ["date", (row) => row.day],
@@ -38,6 +40,7 @@ const everything = (small: number, more: Partial<Everything> = {}): Everything =
   id: uuid,
   big: 1,
   small,
+  ratio: small,
   yes: true,
   bytes: new Uint8Array([0, 255]),
   day: "2031-02-03",
@@ -61,22 +64,22 @@ for (const [name, database] of TestDatabase.all) {
         const sql = yield* SqlClient.SqlClient
         yield* sql`
           CREATE TABLE rows_everything (
-            id uuid, big int8, small int4, yes boolean, bytes bytea, day date, at timestamptz, plain json, stored jsonb,
+            id uuid, big int8, small int4, ratio float8, yes boolean, bytes bytea, day date, at timestamptz, plain json, stored jsonb,
             note text
           )
         `
-        const rows = [everything(1, { big: 2n ** 60n }), everything(2, { note: "quoted \\ \" ' {}" })]
+        const rows = [everything(1, { big: 2n ** 60n }), everything(2, { ratio: 1.5, note: "quoted \\ \" ' {}" })]
         yield* sql`INSERT INTO rows_everything ${Rows.unnest(rows, columns)}`
         const found = yield* sql`
-          SELECT id::text, big::text, small, yes, encode(bytes, 'hex') AS bytes, day::text, at, plain::text,
+          SELECT id::text, big::text, small, ratio, yes, encode(bytes, 'hex') AS bytes, day::text, at, plain::text,
             stored::text, note
           FROM rows_everything ORDER BY small
         `
         const common = { id: uuid, yes: true, bytes: "00ff", day: "2031-02-03", at: DateTime.toDateUtc(at) }
         const json = { plain: "{\"a\":[1,null,\"}\"]}", stored: "null" }
         assert.deepStrictEqual(found, [
-          { ...common, ...json, big: String(2n ** 60n), small: 1, note: null },
-          { ...common, ...json, big: "1", small: 2, note: "quoted \\ \" ' {}" }
+          { ...common, ...json, big: String(2n ** 60n), small: 1, ratio: 1, note: null },
+          { ...common, ...json, big: "1", small: 2, ratio: 1.5, note: "quoted \\ \" ' {}" }
         ])
       }).pipe(Effect.provide(database)))
 

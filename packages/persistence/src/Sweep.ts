@@ -1,0 +1,43 @@
+/**
+ * Background work on old rows: expiry and deletion, in sets of a limited size.
+ *
+ * Any number of hosts may run the same sweep.
+ */
+import { Cause, Duration, Effect, Layer, Random } from "effect"
+
+/** Options for `layer`. */
+export interface SweepOptions<R> {
+  /** Name in log messages, such as `expired credits`. */
+  readonly name: string
+  /** Average time between two sweeps. Each pause varies by a quarter, so that hosts do not sweep at the same time. */
+  readonly interval: Duration.Input
+  /** Maximum number of rows of one call of `run`. */
+  readonly limit: number
+  /** Works on up to `limit` rows and returns their number. Runs again immediately while it returns `limit`. */
+  readonly run: (limit: number) => Effect.Effect<number, unknown, R>
+}
+
+/** Runs a sweep at the interval while the layer lives. Logs failures and continues. */
+export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R> =>
+  Layer.effectDiscard(Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options)))))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const pause = (interval: Duration.Input) =>
+  Effect.flatMap(
+    Random.nextBetween(0.75, 1.25),
+    (spread) => Effect.sleep(Duration.times(Duration.fromInputUnsafe(interval), spread))
+  )
+
+const sweep = <R>({ limit, name, run }: SweepOptions<R>): Effect.Effect<void, never, R> =>
+  Effect.suspend(() => run(limit)).pipe(
+    Effect.repeat({ while: (count) => count >= limit }),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.logWarning(`The sweep of ${name} failed, retrying after the interval`, cause)
+    ),
+    Effect.asVoid
+  )
