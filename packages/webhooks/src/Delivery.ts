@@ -1,91 +1,94 @@
 /**
- * One event for one endpoint, and what becomes of it.
+ * Deliveries: one event for one endpoint.
  *
- *     (published) ──▶ pending ──▶ delivered    a send was answered with 2xx
+ *     (published) ──▶ pending ──▶ delivered    an endpoint answered a send with 2xx
  *                      ▲   │
- *           send again │   └────▶ failed       the last send of the schedule failed, the endpoint
- *                      │                       is disabled, or it is too old
+ *               resend │   └────▶ failed       the last send of the schedule failed, the endpoint
+ *                      │                       is disabled, or the delivery is too old
  *          delivered, failed
  *
- * A pending delivery has a time at which it is due. Whoever claims it moves that time
- * to the end of a lease, so a delivery whose process died is due again by itself.
+ * A pending delivery has a due time. A claim moves it to the end of a lease, so the delivery of
+ * a crashed process becomes due again without further action.
  */
 import { TypeId } from "@kinora/persistence"
 import { type DateTime, Schema } from "effect"
 import type { Endpoint, EndpointId, SealedSecret } from "./Endpoint.ts"
 import type { Event, EventId } from "./Event.ts"
 
-/** `dlv_…` (D2, D43): one per event and endpoint, the same in every send. */
+/** Ids of deliveries, such as `dlv_01k…`. Every send of a delivery has the same id. */
 export const DeliveryId = TypeId.define("dlv", "DeliveryId")
-/** See the value of the same name. */
+/** Id of a delivery. */
 export type DeliveryId = TypeId.Id<"DeliveryId">
 
-/** See the diagram of the module. */
+/** Status of a delivery; see the diagram of the module. */
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "failed"])
-/** See the schema of the same name. */
+/** Status of a delivery. */
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
-/** What became of a send, or why there was none (D45); any other status is `status_<code>`. */
+/** Result of a send, or the reason why none was made. HTTP errors are `status_<code>`. */
 export const Reason = Schema.Union([
   Schema.Literals(["ok", "timeout", "dns", "connect", "tls", "blocked_address", "redirect", "protocol", "disabled"]),
   Schema.TemplateLiteral(["status_", Schema.Int])
 ])
-/** See the schema of the same name. */
+/** Result of a send, or the reason why none was made. */
 export type Reason = typeof Reason.Type
 
-/** What became of a send, in short. */
+/** Outcome of a send. */
 export interface Outcome {
   readonly reason: Reason
-  /** The answer's HTTP status; `null`: none came. */
+  /** HTTP status of the response; `null` if there was none. */
   readonly httpStatus: number | null
 }
 
-/** What is known of a delivery. */
+/** A delivery. */
 export interface Delivery {
   readonly id: DeliveryId
   readonly event: EventId
   readonly endpoint: EndpointId
+  /** Type of the event. */
   readonly type: string
   readonly status: DeliveryStatus
-  /** Sends that failed, since it was published or sent again by hand. */
+  /** Number of failed sends since it was published or resent. */
   readonly failedSends: number
   readonly createdAt: DateTime.Utc
-  /** When it is due, or when its lease ends; `null` unless pending. */
+  /** When the next send is due or the lease ends; `null` unless pending. */
   readonly dueAt: DateTime.Utc | null
 }
 
 /** A line of an endpoint's log. */
 export interface Send extends Outcome {
   readonly delivery: DeliveryId
+  /** Type of the event. */
   readonly type: string
-  /** 1 for the first send of a delivery, and for the first after it was sent again by hand. */
+  /** Number of the send since the delivery was published or resent, from 1. */
   readonly attempt: number
-  /** When it began. */
+  /** When the send began. */
   readonly at: DateTime.Utc
   readonly durationMillis: number
 }
 
-/** Proof that a delivery is still the caller's: how often it has ever been claimed, the caller's time included. */
+/** A fencing token: a claim holds until the delivery is claimed again, settled or released. */
 export interface Claim {
   readonly delivery: DeliveryId
+  /** Number of claims of the delivery so far, this one included. */
   readonly claims: number
 }
 
-/** A delivery that was claimed, with everything that a send needs. */
+/** A claimed delivery with everything that a send needs. */
 export interface Claimed extends Claim {
   readonly endpoint: Endpoint
-  /** Newest first, without those that are over. */
+  /** Active secrets, newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>
   readonly event: Event
-  /** When it was due, before this claim moved that. */
+  /** When the delivery was due before the claim. */
   readonly dueAt: DateTime.Utc
   /**
-   * Claims of this series with this one, without those that were given back. Each may
-   * have been a send, also one of which nobody knows the outcome because its process died.
+   * Number of claims since the delivery was published or resent, without released ones and
+   * including this one. After a crash it is unknown whether a claim led to a send.
    */
   readonly attempt: number
-  /** Sends of this series that are known to have failed. */
+  /** Number of sends since the delivery was published or resent that are known to have failed. */
   readonly failedSends: number
-  /** The bytes of its first send, which every later one repeats (D43); `null` before. */
+  /** Body of the first send, which every later send repeats; `null` before the first send. */
   readonly body: Uint8Array | null
 }

@@ -11,8 +11,10 @@
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Signature } from "@kinora/webhook-signing"
 import { Context, Duration, Effect, Layer, type Schema } from "effect"
+import type { AddressGuard } from "./AddressGuard.ts"
 import type { Event } from "./Event.ts"
 import { claimLoop } from "./internal/worker/claimLoop.ts"
+import type { BodyParts } from "./internal/worker/Claims.ts"
 import * as Claims from "./internal/worker/Claims.ts"
 import * as Drain from "./internal/worker/drain.ts"
 import * as DueEndpoints from "./internal/worker/DueEndpoints.ts"
@@ -24,8 +26,11 @@ import * as Slots from "./internal/worker/Slots.ts"
 import * as Retry from "./Retry.ts"
 import type { SecretBox } from "./SecretBox.ts"
 import type { Transport } from "./Transport.ts"
+import * as UndiciTransport from "./UndiciTransport.ts"
 import { Wakeup } from "./Wakeup.ts"
 import { WebhookStore } from "./WebhookStore.ts"
+
+export type { BodyParts } from "./internal/worker/Claims.ts"
 
 /** Options for `DeliveryWorker.layerWith`. */
 export interface DeliveryWorkerOptions {
@@ -87,16 +92,6 @@ export interface DeliveryWorkerOptions {
   readonly bodyBytesMax?: number | undefined
 }
 
-/** Parts of a body. */
-export interface BodyParts {
-  /** The delivery's id, by which receivers detect duplicates. */
-  readonly id: string
-  readonly type: string
-  /** When the event happened, RFC 3339. */
-  readonly createdAt: string
-  readonly data: Schema.Json
-}
-
 /** A worker that sends until its layer closes. */
 export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   /** Stops claiming, waits for the sends in flight and stores their outcomes. Idempotent. */
@@ -125,6 +120,18 @@ export const layerWith = (options: DeliveryWorkerOptions): Layer.Layer<DeliveryW
 
 /** `layerWith` with default options. */
 export const layer: Layer.Layer<DeliveryWorker, never, Requirements> = layerWith({})
+
+/** Options for `layerHttp`. */
+export interface HttpWorkerOptions extends DeliveryWorkerOptions {
+  /** Options of the connections. */
+  readonly transport?: UndiciTransport.UndiciTransportOptions | undefined
+}
+
+/** Provides a worker that sends over HTTP while the layer lives. Compose it with `Webhooks.layerPostgres` or `Webhooks.layerMemory`. */
+export const layerHttp = (
+  { transport, ...options }: HttpWorkerOptions = {}
+): Layer.Layer<DeliveryWorker, never, Exclude<Requirements, Transport> | AddressGuard> =>
+  layerWith(options).pipe(Layer.provide(UndiciTransport.layerWith(transport)))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,41 +1,41 @@
-/** Where an account wants its events sent. */
+/** Endpoints: the URLs that an account registered for its events. */
 import { TypeId } from "@kinora/persistence"
 import { type DateTime, Schema } from "effect"
 
-/** `whep_…` (D2). */
+/** Ids of endpoints, such as `whep_01k…`. */
 export const EndpointId = TypeId.define("whep", "EndpointId")
-/** See the value of the same name. */
+/** Id of an endpoint. */
 export type EndpointId = TypeId.Id<"EndpointId">
 
-/** `disabled`: no event is sent there until it is enabled again. */
+/** Status of an endpoint. A `disabled` one receives no events until it is enabled again. */
 export const EndpointStatus = Schema.Literals(["enabled", "disabled"])
-/** See the schema of the same name. */
+/** Status of an endpoint. */
 export type EndpointStatus = typeof EndpointStatus.Type
 
 /** A registered endpoint, without its secrets. */
 export interface Endpoint {
   readonly id: EndpointId
-  /** Whose it is: an id of the embedding service, opaque here. */
+  /** Owner of the endpoint: an id of the embedding service. */
   readonly account: string
-  /** As the address guard wrote it: absolute, lower-case host in ASCII, no fragment. */
+  /** URL as normalized by the address guard: absolute, lower-case ASCII host, no fragment. */
   readonly url: string
-  /** Event types that are sent there, without duplicates; `null`: all. */
+  /** Event types that the endpoint receives, without duplicates; `null` for all types. */
   readonly types: ReadonlyArray<string> | null
   readonly status: EndpointStatus
   readonly createdAt: DateTime.Utc
-  /** When the secret that signs now was issued. */
+  /** When the newest secret was issued. */
   readonly secretCreatedAt: DateTime.Utc
 }
 
-/** Whether events of this type make a delivery for the endpoint. */
+/** Returns whether the endpoint receives events of this type. */
 export const accepts = ({ status, types }: Endpoint, type: string): boolean =>
   status === "enabled" && (types === null || types.includes(type))
 
-/** A secret as it is kept: sealed, so that the database alone does not give it away. */
+/** A secret as it is stored, encrypted by `SecretBox`. */
 export interface SealedSecret {
-  /** What `SecretBox` made of `whsec_…`. */
+  /** The encrypted `whsec_…`. */
   readonly sealed: string
   readonly createdAt: DateTime.Utc
-  /** Signs beside the newer one until then (D47); `null`: the one that signs. */
+  /** When an older secret stops signing; `null` for the newest one. */
   readonly expiresAt: DateTime.Utc | null
 }

@@ -1,30 +1,30 @@
-/** Something that happened, as an account is told of it. */
+/** Events: what happened in the embedding service. */
 import { TypeId } from "@kinora/persistence"
 import type { DateTime, Schema } from "effect"
 
-/** `evt_…` (D2, D43). */
+/** Ids of events, such as `evt_01k…`. */
 export const EventId = TypeId.define("evt", "EventId")
-/** See the value of the same name. */
+/** Id of an event. */
 export type EventId = TypeId.Id<"EventId">
 
-/** What the embedding service publishes. */
+/** An event to publish. */
 export interface NewEvent {
-  /** Whose endpoints are told. */
+  /** The account whose endpoints receive the event. */
   readonly account: string
-  /** Such as `order.paid`: 1 to 64 of `a-z`, `0-9`, `_`, `.`. Another one is a defect. */
+  /** Type such as `order.paid`: 1 to 64 of `a-z`, `0-9`, `_`, `.`. An invalid type is a defect. */
   readonly type: string
   /**
-   * What happened, as a snapshot of the moment. It is the body's `data`, unless
-   * `WebhooksOptions.complete` makes the body's `data` of it when it is first sent.
+   * Snapshot of what happened. It is the `data` of the body, unless
+   * `DeliveryWorkerOptions.complete` makes another one from it on the first send.
    */
   readonly data: Schema.Json
 }
 
-/** An event that some endpoint is told of. */
+/** A published event. */
 export interface Event extends NewEvent {
   readonly id: EventId
   readonly createdAt: DateTime.Utc
 }
 
-/** The type of the event that `Webhooks.test` sends (D48). */
+/** Type of the event that `Webhooks.test` sends. */
 export const testType = "webhook.test"

@@ -1,11 +1,11 @@
-/** The port to the network: one send. */
+/** The port to the network. */
 import { Context, type Effect } from "effect"
 import type { Outcome } from "./Delivery.ts"
 
-/** One HTTP request. */
+/** An HTTP POST request. */
 export interface TransportRequest {
   readonly url: string
-  /** Names as they are to be written. */
+  /** Headers with their names as they are written. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
@@ -13,8 +13,8 @@ export interface TransportRequest {
 /** Sends requests to endpoints. */
 export class Transport extends Context.Service<Transport, {
   /**
-   * Posts, and says what came of it; never fails. Interrupting it closes the
-   * connection. It takes no longer than the time limit of the implementation.
+   * Posts a request and returns its outcome. Never fails. An interruption closes the
+   * connection. The implementation limits the time.
    */
   readonly send: (request: TransportRequest) => Effect.Effect<Outcome>
 }>()("@kinora/webhooks/Transport") {}

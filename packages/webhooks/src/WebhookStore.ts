@@ -1,7 +1,8 @@
 /**
- * The port to where endpoints, events, deliveries and the log of sends are kept.
- * Implementers load and apply; what is allowed is decided in `Webhooks` and `Retry`.
- * Times are parameters, so that the caller's clock rules.
+ * The port to the storage of endpoints, events, deliveries and logs.
+ *
+ * An implementation loads and applies; `Webhooks` and `DeliveryWorker` decide. Times are
+ * parameters, so the clock of the caller applies.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
@@ -15,40 +16,46 @@ export interface EndpointRecord {
   readonly secrets: ReadonlyArray<SealedSecret>
 }
 
-/** A delivery that begins. */
+/** A delivery to create. */
 export interface NewDelivery {
   readonly id: DeliveryId
   readonly event: EventId
   readonly endpoint: EndpointId
 }
 
-/** An endpoint with deliveries that are due. */
+/** An endpoint with due deliveries. */
 export interface Due {
   readonly endpoint: EndpointId
   readonly account: string
 }
 
-/** What is due now, and when to look again. */
+/** A page of due endpoints. */
 export interface DueList {
   readonly endpoints: ReadonlyArray<Due>
-  /** When the next delivery of an endpoint that was looked at and has none due is due; `null`: there is none. */
+  /** When the next delivery of a visited endpoint without a due one is due; `null` if there is none. */
   readonly nextAt: DateTime.Utc | null
 }
 
-/** How many deliveries of an endpoint are wanted. */
+/** A number of deliveries to claim for an endpoint. */
 export interface Demand {
   readonly endpoint: EndpointId
   readonly limit: number
 }
 
-/** What becomes of a claimed delivery. Only the one who holds the claim can say it. */
+/** The body of a first send. */
+export interface FrozenBody {
+  readonly delivery: DeliveryId
+  readonly body: Uint8Array
+}
+
+/** The outcome of a claim. It is applied only if the claim still holds. */
 export interface Settlement extends Claim {
   readonly next:
     | { readonly _tag: "Delivered" }
     | { readonly _tag: "Failed" }
-    /** The send failed, and there is another one at `dueAt`. */
+    /** The send failed and the next one is due at `dueAt`. */
     | { readonly _tag: "Again"; readonly dueAt: DateTime.Utc }
-  /** What the log says; absent: there was no send to speak of. */
+  /** Line of the endpoint's log; `null` if no request was made. */
   readonly send: {
     readonly outcome: Outcome
     readonly attempt: number
@@ -57,42 +64,47 @@ export interface Settlement extends Claim {
   } | null
 }
 
-/** The port. Each method is one atomic step, or part of the open unit. */
+/** Stores endpoints, events, deliveries and logs. Each method is atomic, and joins the open unit of work. */
 export class WebhookStore extends Context.Service<WebhookStore, {
-  /** How many endpoints the account has. Locks the number until the unit ends. */
+  /** Counts the endpoints of the account, and locks the account until the unit ends. */
   readonly countEndpoints: (account: string) => Effect.Effect<number, StorageError>
+  /** Inserts an endpoint with its secrets. */
   readonly insertEndpoint: (record: EndpointRecord) => Effect.Effect<void, StorageError>
-  /** All endpoints of these accounts, oldest first. */
+  /** Returns all endpoints of these accounts, oldest first. */
   readonly findEndpoints: (accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
-  /** Locks the endpoint until the unit ends. */
+  /** Returns an endpoint of the account, and locks it until the unit ends. */
   readonly loadEndpoint: (account: string, id: EndpointId) => Effect.Effect<EndpointRecord | undefined, StorageError>
-  /** Replaces everything that is known of a loaded endpoint. */
+  /** Replaces a loaded endpoint and its secrets. */
   readonly saveEndpoint: (record: EndpointRecord) => Effect.Effect<void, StorageError>
-  /** Takes a loaded endpoint and its secrets away. Its deliveries and its log can no longer be found; `sweep` deletes them. */
+  /** Removes a loaded endpoint and its secrets. Its deliveries and its log are hidden, and `sweep` deletes them. */
   readonly removeEndpoint: (id: EndpointId) => Effect.Effect<void, StorageError>
 
-  /** Keeps events and their deliveries, which are due at once. */
+  /** Inserts events and their deliveries, which are due immediately. */
   readonly publish: (
     events: ReadonlyArray<Event>,
     deliveries: ReadonlyArray<NewDelivery>
   ) => Effect.Effect<void, StorageError>
 
-  /** A delivery of one of the account's endpoints, locked until the unit ends. */
+  /** Returns a delivery of one of the account's endpoints, and locks it until the unit ends. */
   readonly loadDelivery: (account: string, id: DeliveryId) => Effect.Effect<Delivery | undefined, StorageError>
-  /** Begins a new series for a loaded delivery: pending, due at `at`, no failed sends, no body, and earlier claims count no more. */
+  /**
+   * Makes a loaded, ended delivery pending and due at `at`, without failed sends and without a
+   * body. Earlier claims no longer count as attempts.
+   */
   readonly restart: (id: DeliveryId, at: DateTime.Utc) => Effect.Effect<void, StorageError>
-  /** The newest deliveries of an endpoint, newest first, from before `before` where it is given. */
+  /** Returns the newest deliveries of an endpoint, newest first, older than `before` if it is given. */
   readonly listDeliveries: (
     endpoint: EndpointId,
     limit: number,
     before?: DeliveryId
   ) => Effect.Effect<ReadonlyArray<Delivery>, StorageError>
-  /** The newest lines of an endpoint's log, newest first. */
+  /** Returns the newest lines of an endpoint's log, newest first. */
   readonly listSends: (endpoint: EndpointId, limit: number) => Effect.Effect<ReadonlyArray<Send>, StorageError>
 
   /**
-   * Up to `limit` endpoints with a delivery that is due at `now`, in the order of ids from
-   * after `after` on. Costs as much as there are endpoints with pending deliveries, however many those are.
+   * Returns up to `limit` endpoints with a delivery that is due at `now`, in the order of ids,
+   * starting after `after`. The cost depends on the number of endpoints with pending
+   * deliveries, not on the number of deliveries.
    */
   readonly due: (
     now: DateTime.Utc,
@@ -100,16 +112,16 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     after?: EndpointId
   ) => Effect.Effect<DueList, StorageError>
   /**
-   * Claims the deliveries of each endpoint that have been due longest, passing over
-   * those that another claim is taking. They are due again at `until`. An endpoint
-   * appears once. Deliveries of removed endpoints are never claimed.
+   * Claims the deliveries of each endpoint that have been due longest, and skips those that
+   * another transaction has locked. They become due again at `until`. `demands` must name an
+   * endpoint at most once. Deliveries of removed endpoints are never claimed.
    *
-   * It ends before the data of their events and their bodies pass `bytesMax` bytes
-   * together: the first delivery of each endpoint comes before the second of any, in the
-   * order of the demands, and one is always claimed. Absent: there is no bound.
+   * Claims at most `bytesMax` bytes of event data and bodies, but at least one delivery. The
+   * first delivery of each endpoint comes before the second of any, in the order of `demands`.
+   * Unlimited by default.
    *
-   * What cannot be read is logged and given back until then; what has lost its event ends
-   * as failed.
+   * A delivery that cannot be decoded is logged and released until `until`. A delivery without
+   * its event fails.
    */
   readonly claim: (
     demands: ReadonlyArray<Demand>,
@@ -117,37 +129,37 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     until: DateTime.Utc,
     bytesMax?: number
   ) => Effect.Effect<ReadonlyArray<Claimed>, StorageError>
-  /** Keeps the bytes of first sends. Part of the unit that claimed them. */
-  readonly freeze: (
-    bodies: ReadonlyArray<{ readonly delivery: DeliveryId; readonly body: Uint8Array }>
-  ) => Effect.Effect<void, StorageError>
+  /** Stores the bodies of first sends, in the unit that claimed the deliveries. */
+  readonly freeze: (bodies: ReadonlyArray<FrozenBody>) => Effect.Effect<void, StorageError>
   /**
-   * Applies what still holds, and logs all sends, each once however often it is told.
-   * Answers the deliveries whose claim held; it holds no more. The bodies of ended ones go.
+   * Applies the settlements whose claims still hold, and returns their deliveries. Logs all
+   * sends, each once: a repeated settlement adds no line. A set must name a claim at most once.
+   * Ended deliveries lose their bodies.
    *
-   * `disabled` is no send that failed. Of such lines only the first is logged until there
-   * is another one in the endpoint's log, so that a backlog does not push the sends out.
+   * A line with the reason `disabled` does not count as a failed send. It is logged only if the
+   * newest line of the endpoint has another reason, and once per set, so that a backlog does not
+   * displace the sends in the log.
    */
   readonly settle: (
     settlements: ReadonlyArray<Settlement>
   ) => Effect.Effect<ReadonlyArray<DeliveryId>, StorageError>
-  /** Gives claims back that were not used, so that they do not count as attempts. They are due at `at`. */
+  /** Releases claims that still hold, so that they do not count as attempts. The deliveries are due at `at`. */
   readonly release: (claims: ReadonlyArray<Claim>, at: DateTime.Utc) => Effect.Effect<void, StorageError>
 
   /**
-   * Ends up to `limit` pending deliveries whose series began before `before` as failed;
-   * answers how many. Those under a lease at `now` are left: their send may be answered.
+   * Fails up to `limit` pending deliveries that were published or restarted before `before`, and
+   * returns their number. Deliveries under a lease at `now` stay, because their send may succeed.
    */
   readonly expire: (before: DateTime.Utc, now: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
   /**
-   * Deletes up to `limit` ended deliveries whose series began before `before`, the events
-   * that nobody needs then, and what is left of removed endpoints. Answers how many
-   * deliveries and lines of logs.
+   * Deletes up to `limit` ended deliveries that were published or restarted before `before`,
+   * events without further deliveries, and the deliveries and logs of removed endpoints. Returns
+   * the number of deliveries and lines.
    */
   readonly sweep: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
-  /** Deletes lines of logs but for the newest `kept` of each endpoint, up to `limit` lines; answers how many. */
+  /** Deletes up to `limit` lines of logs, except the newest `kept` of each endpoint. Returns their number. */
   readonly trimSends: (kept: number, limit: number) => Effect.Effect<number, StorageError>
-  /** Up to `limit` endpoints with a secret whose sealed text does not begin with `prefix`, or one that is over at `now`. */
+  /** Returns up to `limit` endpoints with an expired secret, or with one whose sealed text does not begin with `prefix`. */
   readonly findStaleSecrets: (
     prefix: string,
     now: DateTime.Utc,

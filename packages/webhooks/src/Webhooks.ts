@@ -1,127 +1,200 @@
-/** Endpoints, their secrets, and the events that are sent to them. */
+/** Endpoints with their secrets, and the events that are sent to them. */
+import * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import * as Sweep from "@kinora/persistence/Sweep"
+import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
+import type { WakingOptions } from "@kinora/persistence/Waking"
 import { Context, type Duration, Effect, Layer, type Redacted } from "effect"
-import type { SecureRandom } from "effect/crypto"
-import type { AddressGuard } from "./AddressGuard.ts"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import * as AddressGuard from "./AddressGuard.ts"
 import type { Delivery, DeliveryId, Send } from "./Delivery.ts"
-import type { Endpoint, EndpointId, EndpointStatus } from "./Endpoint.ts"
+import type { Endpoint, EndpointId } from "./Endpoint.ts"
 import type { NewEvent } from "./Event.ts"
-import * as Deliveries from "./internal/deliveries.ts"
-import * as Endpoints from "./internal/endpoints.ts"
-import * as Limits from "./internal/limits.ts"
-import type { SecretBox } from "./SecretBox.ts"
-import type { Wakeup } from "./Wakeup.ts"
+import * as Deliveries from "./internal/service/deliveries.ts"
+import * as Dependencies from "./internal/service/Dependencies.ts"
+import * as Endpoints from "./internal/service/endpoints.ts"
+import * as Events from "./internal/service/events.ts"
+import type { WebhooksOptions } from "./internal/service/limits.ts"
+import * as Secrets from "./internal/service/secrets.ts"
+import * as MemoryWebhookStore from "./MemoryWebhookStore.ts"
+import * as SecretBox from "./SecretBox.ts"
+import * as SqlWebhookStore from "./SqlWebhookStore.ts"
+import * as Wakeup from "./Wakeup.ts"
 import type { WebhooksError } from "./WebhooksError.ts"
 import type { WebhookStore } from "./WebhookStore.ts"
 
-/** Limits, each with its default. */
-export interface WebhooksOptions {
-  /** Endpoints per account. Default 5. */
-  readonly endpointsMax?: number | undefined
-  /** Types in the filter of an endpoint. Default 32. */
-  readonly typesMax?: number | undefined
-  /** The longest overlap of a rotation. Default 24 hours (D47). */
-  readonly overlapMax?: Duration.Input | undefined
-  /** Secrets of an endpoint that sign at the same time. Default 5. */
-  readonly secretsMax?: number | undefined
-  /** The largest `data` of an event, in bytes of JSON. A larger one is a defect, which undoes its unit. Default 1 MiB. */
-  readonly dataBytesMax?: number | undefined
-  /** Lines of an endpoint's log that are kept. Default 20. */
-  readonly sendsKept?: number | undefined
-  /** How long ended deliveries are kept, and can be sent again; since they were published or last sent again. Default 7 days. */
-  readonly keepFor?: Duration.Input | undefined
-  /** How long a delivery may be pending before it is given up: where far more is published than an endpoint takes. Default 3 days. */
-  readonly pendingMax?: Duration.Input | undefined
-}
+export type { DeliveryPage } from "./internal/service/deliveries.ts"
+export type { EndpointChange, NewEndpoint } from "./internal/service/endpoints.ts"
+export type { WebhooksOptions } from "./internal/service/limits.ts"
 
-/** What an endpoint is to be. */
-export interface NewEndpoint {
-  readonly url: string
-  /** Event types to send; `null` or absent: all. */
-  readonly types?: ReadonlyArray<string> | null | undefined
-}
-
-/** What of an endpoint is to change; what is absent stays. */
-export interface EndpointChange {
-  readonly url?: string | undefined
-  readonly types?: ReadonlyArray<string> | null | undefined
-  readonly status?: EndpointStatus | undefined
-}
-
-/** An endpoint and the secret that was issued for it, which nobody can read again. */
+/** An endpoint with a new secret, which cannot be read again. */
 export interface Issued {
   readonly endpoint: Endpoint
   readonly secret: Redacted.Redacted
 }
 
-type Refusable<A> = Effect.Effect<A, WebhooksError | StorageError>
-
-/** Every id is looked for among the account's own. */
+/** Manages endpoints and publishes events. Ids are looked up among those of the account. */
 export class Webhooks extends Context.Service<Webhooks, {
-  /** Registers an endpoint after the address guard let its URL through. That looks addresses up, so call it outside of units. */
-  readonly create: (account: string, endpoint: NewEndpoint) => Refusable<Issued>
-  /** The endpoints of the account, oldest first. */
+  /**
+   * Registers an endpoint and issues its first secret. Call it outside of units of work, because
+   * it resolves the URL's host.
+   */
+  readonly create: (
+    account: string,
+    endpoint: Endpoints.NewEndpoint
+  ) => Effect.Effect<Issued, WebhooksError | StorageError>
+  /** Returns the endpoints of the account, oldest first. */
   readonly list: (account: string) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
-  readonly get: (account: string, id: EndpointId) => Refusable<Endpoint>
+  /** Returns an endpoint of the account. */
+  readonly get: (account: string, id: EndpointId) => Effect.Effect<Endpoint, WebhooksError | StorageError>
   /**
-   * Changes the URL, which is guarded as a new one (outside of units, too), the filter, or
-   * whether anything is sent. Deliveries that are pending go to the new URL.
+   * Changes the URL, the filter or the status of an endpoint. Pending deliveries are sent to the
+   * new URL. Call it outside of units of work if the URL changes, because it resolves the host.
    */
-  readonly update: (account: string, id: EndpointId, change: EndpointChange) => Refusable<Endpoint>
+  readonly update: (
+    account: string,
+    id: EndpointId,
+    change: Endpoints.EndpointChange
+  ) => Effect.Effect<Endpoint, WebhooksError | StorageError>
   /**
-   * Issues a new secret. What is sent from now on is signed with it, and for `overlap`
-   * also with those before; without an overlap they end now (D47).
+   * Issues a new secret. Sends are signed with it immediately, and with the previous secrets for
+   * `overlap`. Without an overlap the previous secrets expire immediately.
    */
-  readonly rotate: (account: string, id: EndpointId, overlap?: Duration.Input) => Refusable<Issued>
-  /** Removes an endpoint. Its pending deliveries are not sent any more. */
-  readonly remove: (account: string, id: EndpointId) => Refusable<void>
+  readonly rotate: (
+    account: string,
+    id: EndpointId,
+    overlap?: Duration.Input
+  ) => Effect.Effect<Issued, WebhooksError | StorageError>
+  /** Removes an endpoint. Its pending deliveries are not sent. */
+  readonly remove: (account: string, id: EndpointId) => Effect.Effect<void, WebhooksError | StorageError>
 
   /**
-   * Tells of events, in the open unit of work: a delivery for each enabled endpoint of
-   * the account that takes the type, due when the unit commits. An event that no
-   * endpoint takes leaves nothing behind.
+   * Publishes events in the open unit of work or transaction, or in one of its own. Creates a
+   * delivery for each enabled endpoint of the account that accepts the type, due on commit. An
+   * event that no endpoint accepts is not stored.
    */
   readonly publish: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void, StorageError>
-  /** Sends an event of type `webhook.test` with `data` `{}` to the endpoint, whatever its filter (D48). */
-  readonly test: (account: string, id: EndpointId) => Refusable<Delivery>
-  /** Sends a delivery that has ended again, under its id, with the whole schedule (D48). */
-  readonly resend: (account: string, id: DeliveryId) => Refusable<Delivery>
-  /** The newest deliveries of an endpoint, newest first; `limit` at most 100. */
+  /** Sends an event of type `webhook.test` with `data` `{}` to the endpoint, regardless of its filter. */
+  readonly test: (account: string, id: EndpointId) => Effect.Effect<Delivery, WebhooksError | StorageError>
+  /** Sends an ended delivery again under its id, with the whole schedule. */
+  readonly resend: (account: string, id: DeliveryId) => Effect.Effect<Delivery, WebhooksError | StorageError>
+  /** Returns a page of an endpoint's deliveries, newest first. */
   readonly deliveries: (
     account: string,
     id: EndpointId,
-    page: { readonly limit: number; readonly before?: DeliveryId | undefined }
-  ) => Refusable<ReadonlyArray<Delivery>>
-  /** The log of the endpoint, newest first. */
-  readonly sends: (account: string, id: EndpointId) => Refusable<ReadonlyArray<Send>>
+    page: Deliveries.DeliveryPage
+  ) => Effect.Effect<ReadonlyArray<Delivery>, WebhooksError | StorageError>
+  /** Returns the log of an endpoint, newest first. */
+  readonly sends: (account: string, id: EndpointId) => Effect.Effect<ReadonlyArray<Send>, WebhooksError | StorageError>
 
-  /** Gives up deliveries that are pending for too long, deletes what is too old, trims logs; `limit` of each, answers of how many. */
+  /**
+   * Fails deliveries that are pending for too long, deletes old deliveries and events, and trims
+   * logs, up to `limit` rows each. Returns the number of rows.
+   */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
-  /** Seals secrets anew that an older key sealed, and deletes those that are over; answers for how many endpoints. */
+  /**
+   * Seals secrets of up to `limit` endpoints with the first key of the box and deletes expired
+   * secrets. Returns the number of endpoints.
+   */
   readonly reseal: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/webhooks/Webhooks") {}
 
-/** What webhooks are built on. */
+/** Services that `Webhooks` requires. */
 export type Requirements =
-  | AddressGuard
-  | SecretBox
+  | AddressGuard.AddressGuard
+  | SecretBox.SecretBox
   | SecureRandom.SecureRandom
-  | UnitOfWork
-  | Wakeup
+  | UnitOfWork.UnitOfWork
+  | Wakeup.Wakeup
   | WebhookStore
 
-/** Webhooks over the surrounding services. */
+/** Creates the service over the surrounding services. */
 export const make = Effect.fnUntraced(function*(options: WebhooksOptions) {
-  const limits = Limits.of(options)
-  const endpoints = yield* Endpoints.make(limits)
-  const deliveries = yield* Deliveries.make(limits, endpoints)
-  return Webhooks.of({ ...endpoints, ...deliveries })
+  const dependencies = yield* Dependencies.make(options)
+  return Webhooks.of({
+    ...Endpoints.methods(dependencies),
+    ...Secrets.methods(dependencies),
+    ...Events.methods(dependencies),
+    ...Deliveries.methods(dependencies)
+  })
 })
 
-/** Webhooks with these options. */
+/** Provides the service over the surrounding services. */
 export const layerWith = (options: WebhooksOptions): Layer.Layer<Webhooks, never, Requirements> =>
   Layer.effect(Webhooks, make(options))
 
-/** `layerWith` with its defaults. */
+/** `layerWith` with default options. */
 export const layer: Layer.Layer<Webhooks, never, Requirements> = layerWith({})
+
+/** Options for `layerMemory` and `layerPostgres`. */
+export interface WebhooksLayerOptions extends WebhooksOptions {
+  /** Keys that encrypt the secrets of endpoints, at least 32 bytes each. The first one seals, all open. */
+  readonly keys: SecretBox.SecretBoxOptions["keys"]
+  /** Rules for URLs. Default: HTTPS to public addresses on the ports 443 and 8443. */
+  readonly guard?: AddressGuard.AddressGuardOptions | undefined
+  /** Hooks that wake the workers of other processes. Without them, other processes find deliveries by polling. */
+  readonly wakeup?: WakingOptions | undefined
+}
+
+/** Services that `layerMemory` and `layerPostgres` provide: what `DeliveryWorker.layerHttp` and callers of `publish` require. */
+export type Provided =
+  | AddressGuard.AddressGuard
+  | SecretBox.SecretBox
+  | UnitOfWork.UnitOfWork
+  | Wakeup.Wakeup
+  | Webhooks
+  | WebhookStore
+
+/** Provides webhooks in the memory of the process, for tests. */
+export const layerMemory = (options: WebhooksLayerOptions): Layer.Layer<Provided | UnitOfWork.MemoryBackend> =>
+  layerOver(options, MemoryWebhookStore.layer).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
+
+/** Provides webhooks in Postgres. Brings the tables up to date when the layer is built. */
+export const layerPostgres = (
+  options: WebhooksLayerOptions
+): Layer.Layer<Provided, Migrations.SchemaMismatch | StorageError, SqlClient.SqlClient> =>
+  layerOver(options, SqlWebhookStore.layer).pipe(
+    Layer.provideMerge(UnitOfWork.layerSql),
+    Layer.provide(Migrations.layer(SqlWebhookStore.migrations))
+  )
+
+/** Options for `layerSweep`. */
+export interface WebhooksSweepOptions {
+  /** Average time between two sweeps. Default 5 minutes. */
+  readonly interval?: Duration.Input | undefined
+  /** Rows of one statement. Default 500. */
+  readonly limit?: number | undefined
+}
+
+/** Calls `sweep` and `reseal` in the background. Logs failures and continues. Any number of hosts may run it. */
+export const layerSweep = (
+  { interval = "5 minutes", limit = 500 }: WebhooksSweepOptions = {}
+): Layer.Layer<never, never, Webhooks> =>
+  Layer.merge(
+    Sweep.layer({ name: "webhooks", interval, limit, run: (limit) => Webhooks.use(({ sweep }) => sweep(limit)) }),
+    Sweep.layer({
+      name: "webhook secrets",
+      interval,
+      limit,
+      run: (limit) => Webhooks.use(({ reseal }) => reseal(limit))
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layerOver = <R>(
+  { guard, keys, wakeup = {}, ...options }: WebhooksLayerOptions,
+  store: Layer.Layer<WebhookStore, never, R>
+) =>
+  layerWith(options).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      store,
+      SecretBox.layer({ keys }).pipe(Layer.provide([Aead.layerWebCrypto, Digest.layerWebCrypto])),
+      AddressGuard.layerWith(guard),
+      Wakeup.layerWith(wakeup)
+    )),
+    Layer.provide(SecureRandom.layerWebCrypto)
+  )

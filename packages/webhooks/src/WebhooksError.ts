@@ -1,58 +1,58 @@
-/** Everything that `Webhooks` refuses to do. */
+/** Errors of `Webhooks`. */
 import { Schema } from "effect"
 import { AddressRefused } from "./AddressGuard.ts"
 import { DeliveryId } from "./Delivery.ts"
 import { EndpointId } from "./Endpoint.ts"
 
-/** The account has no endpoint of this id. */
+/** The account has no endpoint with this id. */
 export class EndpointNotFound extends Schema.TaggedError<EndpointNotFound>("@kinora/webhooks/EndpointNotFound")(
   "EndpointNotFound",
   { endpoint: EndpointId.schema }
 ) {}
 
-/** The account has no delivery of this id, or none any more. */
+/** The account has no delivery with this id. */
 export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>("@kinora/webhooks/DeliveryNotFound")(
   "DeliveryNotFound",
   { delivery: DeliveryId.schema }
 ) {}
 
-/** The account has as many endpoints as it may have. */
+/** The account already has the maximum number of endpoints. */
 export class TooManyEndpoints extends Schema.TaggedError<TooManyEndpoints>("@kinora/webhooks/TooManyEndpoints")(
   "TooManyEndpoints",
   { endpointsMax: Schema.Int }
 ) {}
 
-/** The filter names a type that is none, too many of them, or none at all. */
+/** The filter is empty, too long, or contains an invalid event type. */
 export class TypesInvalid extends Schema.TaggedError<TypesInvalid>("@kinora/webhooks/TypesInvalid")(
   "TypesInvalid",
   { message: Schema.String }
 ) {}
 
-/** An overlap is at most `secondsMax` seconds (D47). */
+/** The overlap is negative or longer than `secondsMax` seconds. */
 export class OverlapInvalid extends Schema.TaggedError<OverlapInvalid>("@kinora/webhooks/OverlapInvalid")(
   "OverlapInvalid",
   { secondsMax: Schema.Int }
 ) {}
 
-/** So many secrets overlap already that another one would make the signature header too long. */
+/** The endpoint already has the maximum number of active secrets. */
 export class TooManySecrets extends Schema.TaggedError<TooManySecrets>("@kinora/webhooks/TooManySecrets")(
   "TooManySecrets",
   { secretsMax: Schema.Int }
 ) {}
 
-/** Nothing is sent to a disabled endpoint. */
+/** The endpoint is disabled. */
 export class EndpointDisabled extends Schema.TaggedError<EndpointDisabled>("@kinora/webhooks/EndpointDisabled")(
   "EndpointDisabled",
   { endpoint: EndpointId.schema }
 ) {}
 
-/** The delivery has not ended, so it is going to be sent anyway. */
+/** The delivery is still pending and cannot be resent. */
 export class DeliveryPending extends Schema.TaggedError<DeliveryPending>("@kinora/webhooks/DeliveryPending")(
   "DeliveryPending",
   { delivery: DeliveryId.schema }
 ) {}
 
-/** The rule that was broken. */
+/** Schema of all reasons of `WebhooksError`. */
 export const WebhooksErrorReason = Schema.Union([
   EndpointNotFound,
   DeliveryNotFound,
@@ -64,15 +64,15 @@ export const WebhooksErrorReason = Schema.Union([
   EndpointDisabled,
   DeliveryPending
 ])
-/** See the schema of the same name. */
+/** Reason of a `WebhooksError`. */
 export type WebhooksErrorReason = typeof WebhooksErrorReason.Type
 
-/** A command to `Webhooks` was refused, and nothing was changed. */
+/** `Webhooks` rejected a command. Nothing was changed. */
 export class WebhooksError extends Schema.TaggedError<WebhooksError>("@kinora/webhooks/WebhooksError")(
   "WebhooksError",
   { reason: WebhooksErrorReason }
 ) {
   override get message(): string {
-    return `Refused: ${this.reason._tag}`
+    return `Webhooks rejected the command: ${this.reason._tag}`
   }
 }

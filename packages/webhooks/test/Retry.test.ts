@@ -3,7 +3,8 @@ import { DateTime, Duration, Effect, Schema } from "effect"
 import type { Claimed, DeliveryId } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
 import type { EventId } from "../src/Event.ts"
-import * as Retry from "../src/Retry.ts"
+import * as Retry from "../src/internal/rules/retry.ts"
+import { defaultSchedule } from "../src/Retry.ts"
 
 const start = DateTime.makeUnsafe(0)
 const failed = { reason: "status_500", httpStatus: 500 } as const
@@ -33,8 +34,8 @@ it("sends 4 times, 10, 60 and 300 seconds after the end of the failed send befor
   let now = start
   for (let failedSends = 0;; failedSends++) {
     sends.push(now.epochMilliseconds / 1000)
-    assert.isTrue(Retry.maySend(claimed(failedSends + 1, failedSends), Retry.defaultSchedule))
-    const next = Retry.after(claimed(failedSends + 1, failedSends), failed, now, Retry.defaultSchedule)
+    assert.isTrue(Retry.maySend(claimed(failedSends + 1, failedSends), defaultSchedule))
+    const next = Retry.after(claimed(failedSends + 1, failedSends), failed, now, defaultSchedule)
     if (next._tag !== "Again") {
       assert.deepStrictEqual(next, { _tag: "Failed" })
       break
@@ -46,12 +47,12 @@ it("sends 4 times, 10, 60 and 300 seconds after the end of the failed send befor
 
 it("ends with the first send that is answered with 2xx", () => {
   const ok = { reason: "ok", httpStatus: 204 } as const
-  assert.deepStrictEqual(Retry.after(claimed(4, 3), ok, start, Retry.defaultSchedule), { _tag: "Delivered" })
+  assert.deepStrictEqual(Retry.after(claimed(4, 3), ok, start, defaultSchedule), { _tag: "Delivered" })
 })
 
 it("does not wait for an endpoint that was disabled", () => {
   const disabled = { reason: "disabled", httpStatus: null } as const
-  assert.deepStrictEqual(Retry.after(claimed(1, 0), disabled, start, Retry.defaultSchedule), { _tag: "Failed" })
+  assert.deepStrictEqual(Retry.after(claimed(1, 0), disabled, start, defaultSchedule), { _tag: "Failed" })
 })
 
 /** What happens to each claim: its send fails, it crashes before or after the send, or it is given back. */
@@ -98,7 +99,7 @@ it.effect.prop(
 )
 
 it("gives up at once when no further send would be allowed", () => {
-  assert.deepStrictEqual(Retry.after(claimed(5, 2), failed, start, Retry.defaultSchedule), { _tag: "Failed" })
-  assert.isFalse(Retry.maySend(claimed(6, 2), Retry.defaultSchedule))
-  assert.isTrue(Retry.maySend(claimed(5, 0), Retry.defaultSchedule))
+  assert.deepStrictEqual(Retry.after(claimed(5, 2), failed, start, defaultSchedule), { _tag: "Failed" })
+  assert.isFalse(Retry.maySend(claimed(6, 2), defaultSchedule))
+  assert.isTrue(Retry.maySend(claimed(5, 0), defaultSchedule))
 })

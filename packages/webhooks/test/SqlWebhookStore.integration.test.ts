@@ -7,8 +7,10 @@ import { SqlClient } from "effect/sql"
 import { DeliveryId } from "../src/Delivery.ts"
 import { EndpointId } from "../src/Endpoint.ts"
 import { EventId } from "../src/Event.ts"
-import * as Statements from "../src/internal/statements.ts"
-import * as Sweeping from "../src/internal/sweeping.ts"
+import * as Claims from "../src/internal/sql/claim.ts"
+import { selectDue } from "../src/internal/sql/due.ts"
+import { settle } from "../src/internal/sql/settlement.ts"
+import { deleteDeliveries } from "../src/internal/sql/sweep.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
 
@@ -71,7 +73,7 @@ it.effect.each(analysed)(
         due.endpoints.map(({ endpoint }) => endpoint),
         [dead, ...others].map(({ endpoint: { id } }) => id)
       )
-      const steps = yield* QueryPlan.explain(Statements.due(sql, at(1), 100, undefined))
+      const steps = yield* QueryPlan.explain(selectDue(sql, at(1), 100, undefined))
       assertReadsAtMost(steps, 5)
       assert.include(steps.map(({ index }) => index), "webhooks_delivery_due")
     }).pipe(Effect.provide(overPostgres))
@@ -84,7 +86,9 @@ it.effect.each(analysed)(
       const sql = yield* SqlClient.SqlClient
       const { dead, others } = yield* makeBacklog(analysed)
       const demands = [dead, ...others].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 10 }))
-      const steps = yield* QueryPlan.explain(Statements.claim(sql, demands, at(1), at(31), 1_000_000))
+      const steps = yield* QueryPlan.explain(
+        Claims.claim(sql, { demands, now: at(1), until: at(31), bytesMax: 1_000_000 })
+      )
       assertReadsAtMost(steps, 13)
       assert.include(steps.map(({ index }) => index), "webhooks_delivery_due")
     }).pipe(Effect.provide(overPostgres))
@@ -99,9 +103,9 @@ it.effect("freezes, settles and gives back without reading more than it was told
     const bodies = claimed.slice(0, 10).map(({ delivery }) => ({ delivery, body: new Uint8Array(100) }))
     const settlements = claimed.slice(0, 10).map((one) => settlementOf(one, { _tag: "Delivered" }))
     // Ten each; their older versions are in the indexes too.
-    assertReadsAtMost(yield* QueryPlan.explain(Statements.freeze(sql, bodies)), 50)
-    assertReadsAtMost(yield* QueryPlan.explain(Statements.settle(sql, settlements)), 50)
-    assertReadsAtMost(yield* QueryPlan.explain(Statements.release(sql, claimed.slice(10), at(1))), 50)
+    assertReadsAtMost(yield* QueryPlan.explain(Claims.freeze(sql, bodies)), 50)
+    assertReadsAtMost(yield* QueryPlan.explain(settle(sql, settlements)), 50)
+    assertReadsAtMost(yield* QueryPlan.explain(Claims.release(sql, claimed.slice(10), at(1))), 50)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("sweeps what is left of a removed endpoint without reading what is left of others", () =>
@@ -111,7 +115,7 @@ it.effect("sweeps what is left of a removed endpoint without reading what is lef
     const { others: [first] } = yield* makeBacklog()
     yield* store.removeEndpoint(first!.endpoint.id)
     // Its one delivery; the tables of endpoints and of ended deliveries have a few more to look at.
-    assertReadsAtMost(yield* QueryPlan.explain(Sweeping.deleteDeliveries(sql, at(0), 100)), 5)
+    assertReadsAtMost(yield* QueryPlan.explain(deleteDeliveries(sql, at(0), 100)), 5)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("hands out what can be read beside what is damaged, which is given back, and what has lost its event, which ends", () =>

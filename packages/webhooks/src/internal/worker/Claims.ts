@@ -3,9 +3,18 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { type Cause, DateTime, Effect, Exit, type Schema } from "effect"
 import type { Claimed } from "../../Delivery.ts"
-import type { BodyParts } from "../../DeliveryWorker.ts"
 import type { Event } from "../../Event.ts"
 import { type Demand, WebhookStore } from "../../WebhookStore.ts"
+
+/** Parts of a body. */
+export interface BodyParts {
+  /** The delivery's id, by which receivers detect duplicates. */
+  readonly id: string
+  readonly type: string
+  /** When the event happened, RFC 3339. */
+  readonly createdAt: string
+  readonly data: Schema.Json
+}
 
 /** Options for bodies and for the size of a claim. */
 export interface BodyOptions {

@@ -1,9 +1,10 @@
 /** One send of a claimed delivery. */
 import { type Cause, DateTime, Duration, Effect, Exit } from "effect"
 import type { Outcome } from "../../Delivery.ts"
-import * as Retry from "../../Retry.ts"
+import type { Schedule } from "../../Retry.ts"
 import { Transport } from "../../Transport.ts"
 import type { Settlement } from "../../WebhookStore.ts"
+import * as Retry from "../rules/retry.ts"
 import type { Sendable } from "./Claims.ts"
 import { monotonicMillis } from "./clock.ts"
 import * as Metrics from "./metrics.ts"
@@ -12,7 +13,7 @@ import type { Slot } from "./Slots.ts"
 
 /** Options for sends. */
 export interface SendOptions extends SignedRequest.RequestOptions {
-  readonly schedule: Retry.Schedule
+  readonly schedule: Schedule
   readonly lease: Duration.Duration
 }
 

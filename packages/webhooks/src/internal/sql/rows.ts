@@ -1,9 +1,9 @@
-/** Rows of the tables of webhooks, and the domain values that they are. */
-import { DateTime, Effect, Schema } from "effect"
-import { type Claimed, type Delivery, DeliveryId, DeliveryStatus, Reason, type Send } from "../Delivery.ts"
-import { type Endpoint, EndpointId, EndpointStatus, type SealedSecret } from "../Endpoint.ts"
-import { EventId } from "../Event.ts"
-import type { DueList, EndpointRecord } from "../WebhookStore.ts"
+/** Rows of the tables of webhooks and their domain values. */
+import { Schema } from "effect"
+import { type Claimed, type Delivery, DeliveryId, DeliveryStatus, Reason, type Send } from "../../Delivery.ts"
+import { type Endpoint, EndpointId, EndpointStatus } from "../../Endpoint.ts"
+import { EventId } from "../../Event.ts"
+import type { DueList, EndpointRecord } from "../../WebhookStore.ts"
 
 const endpointFields = {
   endpointId: Schema.String,
@@ -15,7 +15,7 @@ const endpointFields = {
   secretCreatedAt: Schema.DateTimeUtcFromDate
 }
 
-/** An endpoint's columns, of the table or subquery `endpoint`. */
+/** Columns of the table or subquery `endpoint`. */
 export const endpointColumns = `
   endpoint.id AS "endpointId", endpoint.account, endpoint.url, endpoint.types, endpoint.status AS "endpointStatus",
   endpoint.created_at AS "endpointCreatedAt", endpoint.secret_created_at AS "secretCreatedAt"
@@ -33,11 +33,11 @@ export const EndpointRow = Schema.Struct(endpointFields)
 
 export const RecordRow = Schema.Struct({ ...endpointFields, ...secretFields })
 
-/** What is always known of a claim, whatever its other columns are. */
+/** The columns of a claimed row that decode even if the others are corrupt. */
 export const ClaimRow = Schema.Struct({
   id: Schema.String,
   claims: Schema.Int,
-  /** `null`: the event is gone. */
+  /** `null` if the event does not exist. */
   eventId: Schema.NullOr(Schema.String)
 })
 
@@ -67,7 +67,7 @@ export const DeliveryRow = Schema.Struct({
   dueAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
 
-/** A delivery's columns, of `delivery` and its `event`. */
+/** Columns of the tables `delivery` and `event`. */
 export const deliveryColumns = `
   delivery.id, delivery.event_id AS "eventId", delivery.endpoint_id AS "endpointId", event.type, delivery.status,
   delivery.failed_sends AS "failedSends", event.created_at AS "createdAt", delivery.due_at AS "dueAt"
@@ -83,7 +83,7 @@ export const SendRow = Schema.Struct({
   reason: Reason
 })
 
-/** An endpoint that has something due, or with nulls when the others are due next. */
+/** A due endpoint, or one row with the time at which the next delivery of the others is due. */
 export const DueRow = Schema.Struct({
   endpointId: Schema.NullOr(Schema.String),
   account: Schema.NullOr(Schema.String),
@@ -146,20 +146,3 @@ export const toDueList = (rows: ReadonlyArray<typeof DueRow.Type>): DueList => (
   ),
   nextAt: rows.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null
 })
-
-/** The secrets of an endpoint as a statement takes them. */
-export const fromSecrets = (secrets: ReadonlyArray<SealedSecret>): string =>
-  JSON.stringify(secrets.map(({ createdAt, expiresAt, sealed }, place) => ({
-    place,
-    sealed,
-    created_at: DateTime.formatIso(createdAt),
-    expires_at: expiresAt === null ? null : DateTime.formatIso(expiresAt)
-  })))
-
-/** Decodes what a statement answers. A row that does not decode is corruption. */
-export const decodeRows = <Row extends Schema.Codec<unknown, unknown>>(row: Row) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array<Row>(row))
-  return <E, R>(
-    statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
-  ): Effect.Effect<ReadonlyArray<Row["Type"]>, E | Schema.SchemaError, R> => Effect.flatMap(statement, decode)
-}

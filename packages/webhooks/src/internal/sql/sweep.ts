@@ -1,12 +1,14 @@
-/** What of the tables of webhooks goes with time, in sets whose size is given. */
+/** Statements that expire deliveries and delete old rows, in sets of a given size. */
+import * as Rows from "@kinora/persistence/Rows"
 import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { decodeRows, IdRow } from "./rows.ts"
+import { IdRow } from "./rows.ts"
 
 /**
- * Passes over what others have locked, so it waits for nobody but another sweep: for an
- * event of which both have taken a delivery. Such an event is locked before anybody
- * looks whether a delivery is left, else each of the two would leave it to the other.
+ * Deletes old deliveries, their events, and what is left of removed endpoints. Skips locked
+ * rows, so a sweep waits only for another sweep that deleted a delivery of the same event. Events
+ * are locked before the search for further deliveries. Otherwise, of two sweeps that delete the
+ * last two deliveries of an event, neither would delete the event.
  */
 export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) {
   const deliveries = yield* idRows(deleteDeliveries(sql, before, limit))
@@ -16,7 +18,7 @@ export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, befor
   return deliveries.length + lines.length
 })
 
-/** Ended deliveries whose series began before then, and those of removed endpoints. */
+/** Deletes ended deliveries that began before `before`, and deliveries of removed endpoints. Returns the ids of their events. */
 export const deleteDeliveries = (
   sql: SqlClient.SqlClient,
   before: DateTime.Utc,
@@ -49,7 +51,30 @@ export const deleteDeliveries = (
     RETURNING event_id AS id
   `
 
-/** Lines of logs but for the newest of each endpoint. */
+/** Fails pending deliveries that began before `before`, except those under a lease. */
+export const expire = (
+  sql: SqlClient.SqlClient,
+  before: DateTime.Utc,
+  now: DateTime.Utc,
+  limit: number
+): Statement.Statement<unknown> =>
+  sql`
+    UPDATE webhooks_delivery
+    SET status = 'failed', due_at = NULL, is_claimed = false, body = NULL
+    WHERE id = ANY(ARRAY(
+      SELECT id
+      FROM webhooks_delivery
+      WHERE status = 'pending'
+        AND begun_at < ${DateTime.toDate(before)}
+        AND NOT (is_claimed AND due_at > ${DateTime.toDate(now)})
+      ORDER BY begun_at
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `
+
+/** Deletes lines of logs except the newest `kept` of each endpoint. */
 export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number): Statement.Statement<unknown> =>
   sql`
     WITH older AS MATERIALIZED (
@@ -81,17 +106,18 @@ export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number)
 // internal
 // -----------------------------------------------------------------------------
 
-const idRows = decodeRows(IdRow)
+const idRows = Rows.decodeAll(IdRow)
 
 const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, events: ReadonlyArray<string>) {
-  yield* sql`SELECT id FROM webhooks_event WHERE id = ANY(${events}::uuid[]) ORDER BY id FOR UPDATE`
+  yield* sql`SELECT id FROM webhooks_event WHERE id = ANY(${Rows.array("uuid", events)}) ORDER BY id FOR UPDATE`
   yield* sql`
     DELETE FROM webhooks_event AS event
-    WHERE event.id = ANY(${events}::uuid[])
+    WHERE event.id = ANY(${Rows.array("uuid", events)})
       AND NOT EXISTS (SELECT FROM webhooks_delivery AS delivery WHERE delivery.event_id = event.id)
   `
 })
 
+/** Deletes lines of removed endpoints. */
 const deleteLines = (sql: SqlClient.SqlClient, limit: number) =>
   sql`
     WITH removed AS MATERIALIZED (
@@ -114,7 +140,7 @@ const deleteLines = (sql: SqlClient.SqlClient, limit: number) =>
     RETURNING 1
   `
 
-/** A line is written under the lock of its delivery: who sees no delivery any more sees every line. */
+/** Deletes removed endpoints without deliveries and lines. A line is inserted under the lock of its delivery, so no line can follow the last delivery. */
 const deleteEndpoints = (sql: SqlClient.SqlClient, limit: number) =>
   sql`
     DELETE FROM webhooks_endpoint

@@ -2,11 +2,22 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Endpoints, their secrets, events, deliveries and the log of sends. */
+/** Creates the tables of endpoints, secrets, events, deliveries and sends. */
 export const endpointsAndDeliveries = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
+  yield* createEndpoint(sql)
+  yield* createSecret(sql)
+  yield* createEvent(sql)
+  yield* createDelivery(sql)
+  yield* createSend(sql)
+})
 
-  // A removed endpoint stays, without its secrets, until its deliveries and its log are gone.
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A removed endpoint stays, without its secrets, until its deliveries and its log are deleted. */
+const createEndpoint = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   yield* sql`
     CREATE TABLE webhooks_endpoint (
       id uuid PRIMARY KEY,
@@ -21,8 +32,10 @@ export const endpointsAndDeliveries = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX webhooks_endpoint_of_account ON webhooks_endpoint (account) WHERE NOT is_removed`
   yield* sql`CREATE INDEX webhooks_endpoint_removed ON webhooks_endpoint (id) WHERE is_removed`
+})
 
-  // Place 0 signs; those after it are older, and sign beside it until their end.
+/** Place 0 is the newest secret. The others are older and sign beside it until they expire. */
+const createSecret = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   yield* sql`
     CREATE TABLE webhooks_secret (
       endpoint_id uuid NOT NULL REFERENCES webhooks_endpoint (id),
@@ -36,10 +49,14 @@ export const endpointsAndDeliveries = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX webhooks_secret_sealed ON webhooks_secret (sealed)`
   yield* sql`CREATE INDEX webhooks_secret_expires_at ON webhooks_secret (expires_at) WHERE expires_at IS NOT NULL`
+})
 
-  // json, not jsonb: what was published is what is sent, to the order of its fields. Its
-  // size is beside it, so that a claim knows it without reading what it does not take.
-  yield* sql`
+/**
+ * `data` is json, not jsonb, so that bodies keep the order of fields. `bytes` is stored, so that a
+ * claim does not read the data of events that it does not take.
+ */
+const createEvent = (sql: SqlClient.SqlClient) =>
+  sql`
     CREATE TABLE webhooks_event (
       id uuid PRIMARY KEY,
       account text COLLATE "C" NOT NULL CHECK (length(account) <= 256),
@@ -50,9 +67,12 @@ export const endpointsAndDeliveries = Effect.gen(function*() {
     )
   `
 
-  // No foreign keys here: each would look at an endpoint and an event for every row, and
-  // lock them. A delivery that is published in the moment in which its endpoint goes is
-  // never claimed, and goes by its age.
+/**
+ * Without foreign keys, because each would read and lock an endpoint and an event per row. If an
+ * endpoint is removed while a delivery for it is published, the delivery is never claimed, and it
+ * is deleted by its age.
+ */
+const createDelivery = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   yield* sql`
     CREATE TABLE webhooks_delivery (
       id uuid PRIMARY KEY,
@@ -70,19 +90,21 @@ export const endpointsAndDeliveries = Effect.gen(function*() {
       CONSTRAINT webhooks_delivery_is_over CHECK (status = 'pending' OR (NOT is_claimed AND body IS NULL))
     )
   `
-  // Partial, so that what is kept for a week costs a claim nothing.
+  // Partial, so that the cost of a claim does not depend on ended deliveries.
   yield* sql`
     CREATE INDEX webhooks_delivery_due ON webhooks_delivery (endpoint_id, due_at, id) WHERE due_at IS NOT NULL
   `
-  // Of the same rows in other words, so that only what asks in these words uses it. The
-  // planner, who may have last seen the table with nothing pending, would take it for
-  // claims too, and read every backlog for each endpoint.
+  // The same rows by another condition, so that only queries with this condition use the index. If the table
+  // was analysed while nothing was pending, the planner would otherwise choose it for claims and read every
+  // backlog for each endpoint.
   yield* sql`CREATE INDEX webhooks_delivery_pending ON webhooks_delivery (begun_at) WHERE status = 'pending'`
   yield* sql`CREATE INDEX webhooks_delivery_ended ON webhooks_delivery (begun_at) WHERE due_at IS NULL`
   yield* sql`CREATE INDEX webhooks_delivery_of_endpoint ON webhooks_delivery (endpoint_id, id)`
   yield* sql`CREATE INDEX webhooks_delivery_of_event ON webhooks_delivery (event_id)`
+})
 
-  // A line per claim that was used, so that the same outcome told twice is one line.
+/** One line per claim, so that a repeated settlement adds no line. */
+const createSend = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   yield* sql`
     CREATE TABLE webhooks_send (
       delivery_id uuid NOT NULL,

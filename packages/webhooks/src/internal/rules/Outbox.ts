@@ -1,0 +1,156 @@
+/**
+ * The state of webhooks: endpoints, events, deliveries and logs. Immutable; the rules are in
+ * the other files of this folder. The memory store holds one, and property tests hold the SQL
+ * store to it.
+ */
+import * as Decision from "@kinora/persistence/Decision"
+import { type DateTime, HashMap, Option, Result } from "effect"
+import type { Claim, DeliveryId, Send } from "../../Delivery.ts"
+import type { EndpointId } from "../../Endpoint.ts"
+import type { Event, EventId } from "../../Event.ts"
+import type { EndpointRecord, FrozenBody, NewDelivery } from "../../WebhookStore.ts"
+import { type DeliveryState, published } from "./deliveryRules.ts"
+import * as DeliveryRules from "./deliveryRules.ts"
+
+/** A published event. */
+export interface EventState {
+  readonly event: Event
+  /** Bytes of its `data` as JSON. */
+  readonly dataBytes: number
+  /** Number of its deliveries. The event is deleted with the last one. */
+  readonly deliveries: number
+}
+
+/** A line of a log, with its key: each claim has at most one. */
+export interface LoggedSend extends Send {
+  readonly claims: number
+}
+
+/** The state. */
+export interface Outbox {
+  readonly endpoints: HashMap.HashMap<EndpointId, EndpointRecord>
+  readonly events: HashMap.HashMap<EventId, EventState>
+  readonly deliveries: HashMap.HashMap<DeliveryId, DeliveryState>
+  /** The pending deliveries of each endpoint, so that the cost of a claim does not depend on ended ones. */
+  readonly pending: HashMap.HashMap<EndpointId, HashMap.HashMap<DeliveryId, DeliveryState>>
+  /** The log of each endpoint, newest first. */
+  readonly sends: HashMap.HashMap<EndpointId, ReadonlyArray<LoggedSend>>
+}
+
+/** A state without endpoints. */
+export const empty: Outbox = {
+  endpoints: HashMap.empty(),
+  events: HashMap.empty(),
+  deliveries: HashMap.empty(),
+  pending: HashMap.empty(),
+  sends: HashMap.empty()
+}
+
+/** Adds or replaces an endpoint with its secrets. */
+export const putEndpoint = (outbox: Outbox, record: EndpointRecord): Decision.Decision<Outbox, void> =>
+  Decision.accept({ ...outbox, endpoints: HashMap.set(outbox.endpoints, record.endpoint.id, record) }, undefined)
+
+/** Removes an endpoint with its secrets. `sweep` deletes its deliveries and its log. */
+export const removeEndpoint = (outbox: Outbox, id: EndpointId): Decision.Decision<Outbox, void> =>
+  Decision.accept({ ...outbox, endpoints: HashMap.remove(outbox.endpoints, id) }, undefined)
+
+/** Adds events with their deliveries. */
+export const publish = (
+  outbox: Outbox,
+  { deliveries, events }: { readonly events: ReadonlyArray<Event>; readonly deliveries: ReadonlyArray<NewDelivery> }
+): Decision.Decision<Outbox, void> => {
+  const byEvent = Map.groupBy(deliveries, ({ event }) => event)
+  const added = events.flatMap((event) => (byEvent.get(event.id) ?? []).map((delivery) => published(delivery, event)))
+  const withEvents: Outbox = {
+    ...outbox,
+    events: HashMap.setMany(
+      outbox.events,
+      events.map((event) =>
+        [event.id, {
+          event,
+          dataBytes: utf8.encode(JSON.stringify(event.data)).length,
+          deliveries: byEvent.get(event.id)?.length ?? 0
+        }] as const
+      )
+    )
+  }
+  return Decision.accept(putDeliveries(withEvents, added), undefined)
+}
+
+/** Decides on one delivery. */
+export const changeDelivery = <A, Refusal>(
+  outbox: Outbox,
+  id: DeliveryId,
+  decide: (delivery: DeliveryState) => Decision.Decision<DeliveryState, A, Refusal>
+): Decision.Decision<Outbox, A, Refusal | "NotFound"> => {
+  const found = HashMap.get(outbox.deliveries, id)
+  if (Option.isNone(found)) return Result.fail("NotFound")
+  return Result.map(decide(found.value), ({ state, value }) => ({ state: putDeliveries(outbox, [state]), value }))
+}
+
+/** Stores the bodies of claimed deliveries. */
+export const freeze = (
+  outbox: Outbox,
+  bodies: ReadonlyArray<FrozenBody>
+): Decision.DecidedAll<Outbox, void, "NotClaimed" | "NotFound"> =>
+  Decision.all(
+    outbox,
+    bodies,
+    (outbox, { body, delivery }) => changeDelivery(outbox, delivery, (state) => DeliveryRules.freeze(state, body))
+  )
+
+/** Restarts an ended delivery. */
+export const restart = (
+  outbox: Outbox,
+  { at, id }: { readonly id: DeliveryId; readonly at: DateTime.Utc }
+): Decision.DecidedAll<Outbox, void, "NotFound" | "Pending"> =>
+  Decision.all(
+    outbox,
+    [id],
+    (outbox, id) => changeDelivery(outbox, id, (delivery) => DeliveryRules.restart(delivery, at))
+  )
+
+/** Releases the claims that still hold. */
+export const release = (
+  outbox: Outbox,
+  { at, claims }: { readonly claims: ReadonlyArray<Claim>; readonly at: DateTime.Utc }
+): Decision.DecidedAll<Outbox, void, "ClaimLost" | "NotFound"> =>
+  Decision.all(
+    outbox,
+    claims,
+    (outbox, claim) =>
+      changeDelivery(outbox, claim.delivery, (delivery) => DeliveryRules.release(delivery, { claim, at }))
+  )
+
+/** Returns the pending deliveries of an endpoint. */
+export const pendingOf = ({ pending }: Outbox, endpoint: EndpointId): ReadonlyArray<DeliveryState> =>
+  Option.match(HashMap.get(pending, endpoint), { onNone: () => [], onSome: HashMap.toValues })
+
+/** Returns the log of an endpoint, newest first. */
+export const sendsOf = ({ sends }: Outbox, endpoint: EndpointId): ReadonlyArray<LoggedSend> =>
+  Option.getOrElse(HashMap.get(sends, endpoint), () => [])
+
+/** Replaces deliveries. */
+export const putDeliveries = (outbox: Outbox, changed: ReadonlyArray<DeliveryState>): Outbox => ({
+  ...outbox,
+  deliveries: HashMap.setMany(outbox.deliveries, changed.map((delivery) => [delivery.id, delivery] as const)),
+  pending: HashMap.mutate(outbox.pending, (pending) => {
+    for (const delivery of changed) {
+      const known = Option.getOrElse(
+        HashMap.get(pending, delivery.endpoint),
+        () => HashMap.empty<DeliveryId, DeliveryState>()
+      )
+      HashMap.set(
+        pending,
+        delivery.endpoint,
+        delivery.status === "pending" ? HashMap.set(known, delivery.id, delivery) : HashMap.remove(known, delivery.id)
+      )
+    }
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const utf8 = new TextEncoder()

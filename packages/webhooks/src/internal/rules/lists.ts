@@ -1,0 +1,88 @@
+/** Queries of the state of webhooks. */
+import { DateTime, HashMap, Option } from "effect"
+import type { Delivery, DeliveryId, Send } from "../../Delivery.ts"
+import type { Endpoint, EndpointId } from "../../Endpoint.ts"
+import type { Due, DueList, EndpointRecord } from "../../WebhookStore.ts"
+import { byDueAt, byText, type DeliveryState, isDue } from "./deliveryRules.ts"
+import { activeAt } from "./endpointRules.ts"
+import { type Outbox, pendingOf, sendsOf } from "./Outbox.ts"
+
+/** Returns the endpoint of an account. */
+export const endpoint = ({ endpoints }: Outbox, account: string, id: EndpointId): EndpointRecord | undefined => {
+  const found = Option.getOrUndefined(HashMap.get(endpoints, id))
+  return found?.endpoint.account === account ? found : undefined
+}
+
+/** Returns the endpoints of accounts, oldest first. */
+export const endpoints = ({ endpoints }: Outbox, accounts: ReadonlyArray<string>): ReadonlyArray<Endpoint> =>
+  Array.from(HashMap.values(endpoints), ({ endpoint }) => endpoint)
+    .filter(({ account }) => accounts.includes(account))
+    .toSorted((a, b) => DateTime.Order(a.createdAt, b.createdAt) || byText(a.id, b.id))
+
+/** Returns the delivery of an account's endpoint. */
+export const delivery = (outbox: Outbox, account: string, id: DeliveryId): Delivery | undefined => {
+  const found = Option.getOrUndefined(HashMap.get(outbox.deliveries, id))
+  return found !== undefined && endpoint(outbox, account, found.endpoint) !== undefined ? toDelivery(found) : undefined
+}
+
+/** Returns the newest deliveries of an endpoint, newest first, older than `before` if it is given. */
+export const deliveries = (
+  outbox: Outbox,
+  endpoint: EndpointId,
+  limit: number,
+  before: DeliveryId | undefined
+): ReadonlyArray<Delivery> =>
+  !HashMap.has(outbox.endpoints, endpoint) ? [] : Array.from(HashMap.values(outbox.deliveries))
+    .filter((delivery) => delivery.endpoint === endpoint && (before === undefined || delivery.id < before))
+    .toSorted((a, b) => byText(b.id, a.id))
+    .slice(0, limit)
+    .map(toDelivery)
+
+/** Returns the newest lines of an endpoint's log, newest first. */
+export const sends = (outbox: Outbox, endpoint: EndpointId, limit: number): ReadonlyArray<Send> =>
+  HashMap.has(outbox.endpoints, endpoint)
+    ? sendsOf(outbox, endpoint).slice(0, limit).map(({ claims: _claims, ...send }) => send)
+    : []
+
+/** A query for due endpoints. */
+export interface DueQuery {
+  readonly now: DateTime.Utc
+  readonly limit: number
+  readonly after: EndpointId | undefined
+}
+
+/** Returns up to `limit` endpoints with a due delivery, and when the next delivery of another one is due, in the order of ids. */
+export const due = (outbox: Outbox, { after, limit, now }: DueQuery): DueList => {
+  const found: Array<Due> = []
+  let nextAt: DateTime.Utc | null = null
+  for (const id of Array.from(HashMap.keys(outbox.pending)).toSorted(byText)) {
+    const record = Option.getOrUndefined(HashMap.get(outbox.endpoints, id))
+    const first = pendingOf(outbox, id).toSorted(byDueAt)[0]
+    if (record === undefined || !first?.dueAt || (after !== undefined && id <= after)) continue
+    if (found.length === limit) break
+    if (isDue(first, now)) found.push({ endpoint: id, account: record.endpoint.account })
+    else nextAt = nextAt === null ? first.dueAt : DateTime.min(nextAt, first.dueAt)
+  }
+  return { endpoints: found, nextAt }
+}
+
+/** Returns up to `limit` endpoints with an expired secret, or with one whose sealed text does not begin with `prefix`. */
+export const staleSecrets = (
+  { endpoints }: Outbox,
+  { limit, now, prefix }: { readonly prefix: string; readonly now: DateTime.Utc; readonly limit: number }
+): ReadonlyArray<Pick<Endpoint, "account" | "id">> =>
+  Array.from(HashMap.values(endpoints))
+    .filter(({ secrets }) =>
+      secrets.some(({ sealed }) => !sealed.startsWith(prefix)) || activeAt(secrets, now).length < secrets.length
+    )
+    .map(({ endpoint: { account, id } }) => ({ account, id }))
+    .toSorted((a, b) => byText(a.id, b.id))
+    .slice(0, limit)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const toDelivery = (
+  { createdAt, dueAt, endpoint, event, failedSends, id, status, type }: DeliveryState
+): Delivery => ({ id, event, endpoint, type, status, failedSends, createdAt, dueAt })

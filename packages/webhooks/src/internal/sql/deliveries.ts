@@ -1,0 +1,118 @@
+/** Statements on events, deliveries and logs, as accounts see them. */
+import * as Rows from "@kinora/persistence/Rows"
+import { mapSql } from "@kinora/persistence/StorageError"
+import { DateTime, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { DeliveryId } from "../../Delivery.ts"
+import { EndpointId } from "../../Endpoint.ts"
+import { type Event, EventId } from "../../Event.ts"
+import type { NewDelivery, WebhookStore } from "../../WebhookStore.ts"
+import * as WebhookRows from "./rows.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** The methods of the store that publish, list and restart deliveries. */
+export const methods = (sql: Sql) => ({
+  publish: (events, deliveries) => Effect.asVoid(insert(sql, events, deliveries)).pipe(mapSql("WebhookStore.publish")),
+  loadDelivery: (account, id) =>
+    deliveryRows(lock(sql, account, id)).pipe(
+      Effect.map(([row]) => row && WebhookRows.toDelivery(row)),
+      mapSql("WebhookStore.loadDelivery")
+    ),
+  restart: (id, at) => Effect.asVoid(restart(sql, id, at)).pipe(mapSql("WebhookStore.restart")),
+  listDeliveries: (endpoint, limit, before) =>
+    deliveryRows(selectNewest(sql, endpoint, limit, before)).pipe(
+      Effect.map((rows) => rows.map(WebhookRows.toDelivery)),
+      mapSql("WebhookStore.listDeliveries")
+    ),
+  listSends: (endpoint, limit) =>
+    sendRows(selectSends(sql, endpoint, limit)).pipe(
+      Effect.map((rows) => rows.map(WebhookRows.toSend)),
+      mapSql("WebhookStore.listSends")
+    )
+} satisfies Partial<WebhookStore["Service"]>)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const deliveryRows = Rows.decodeAll(WebhookRows.DeliveryRow)
+const sendRows = Rows.decodeAll(WebhookRows.SendRow)
+
+const columns = (sql: Sql) => sql.literal(WebhookRows.deliveryColumns)
+
+const insert = (sql: Sql, events: ReadonlyArray<Event>, deliveries: ReadonlyArray<NewDelivery>) => {
+  const createdAt = new Map(events.map((event) => [event.id, event.createdAt]))
+  return sql`
+    WITH added AS (
+      INSERT INTO webhooks_event ${
+    Rows.unnest(events, {
+      id: ["uuid", ({ id }) => EventId.toUuid(id)],
+      account: ["text", ({ account }) => account],
+      type: ["text", ({ type }) => type],
+      data: ["json", ({ data }) => data],
+      created_at: ["timestamptz", ({ createdAt }) => createdAt]
+    })
+  }
+    )
+    INSERT INTO webhooks_delivery ${
+    Rows.unnest(deliveries, {
+      id: ["uuid", ({ id }) => DeliveryId.toUuid(id)],
+      event_id: ["uuid", ({ event }) => EventId.toUuid(event)],
+      endpoint_id: ["uuid", ({ endpoint }) => EndpointId.toUuid(endpoint)],
+      status: ["text", () => "pending"],
+      due_at: ["timestamptz", ({ event }) => createdAt.get(event)!],
+      begun_at: ["timestamptz", ({ event }) => createdAt.get(event)!]
+    })
+  }
+  `
+}
+
+const lock = (sql: Sql, account: string, id: DeliveryId) =>
+  sql`
+    SELECT ${columns(sql)}
+    FROM webhooks_delivery AS delivery
+    JOIN webhooks_endpoint AS endpoint ON endpoint.id = delivery.endpoint_id
+    JOIN webhooks_event AS event ON event.id = delivery.event_id
+    WHERE delivery.id = ${DeliveryId.toUuid(id)} AND endpoint.account = ${account} AND NOT endpoint.is_removed
+    FOR UPDATE OF delivery
+  `
+
+const restart = (sql: Sql, id: DeliveryId, at: DateTime.Utc) =>
+  sql`
+    UPDATE webhooks_delivery
+    SET status = 'pending',
+      due_at = ${DateTime.toDate(at)},
+      begun_at = ${DateTime.toDate(at)},
+      claims_void = claims,
+      failed_sends = 0,
+      body = NULL
+    WHERE id = ${DeliveryId.toUuid(id)} AND status <> 'pending'
+  `
+
+const selectNewest = (sql: Sql, endpoint: EndpointId, limit: number, before: DeliveryId | undefined) =>
+  sql`
+    SELECT ${columns(sql)}
+    FROM webhooks_delivery AS delivery
+    JOIN webhooks_event AS event ON event.id = delivery.event_id
+    WHERE delivery.endpoint_id = ${EndpointId.toUuid(endpoint)}
+      AND delivery.id < ${before === undefined ? lastUuid : DeliveryId.toUuid(before)}
+      AND EXISTS (SELECT FROM webhooks_endpoint WHERE id = delivery.endpoint_id AND NOT is_removed)
+    ORDER BY delivery.id DESC
+    LIMIT ${limit}
+  `
+
+const selectSends = (sql: Sql, endpoint: EndpointId, limit: number) =>
+  sql`
+    SELECT
+      delivery_id AS delivery, type, attempt, at, duration_ms AS "durationMillis", http_status AS "httpStatus",
+      reason
+    FROM webhooks_send AS send
+    WHERE endpoint_id = ${EndpointId.toUuid(endpoint)}
+      AND EXISTS (SELECT FROM webhooks_endpoint WHERE id = send.endpoint_id AND NOT is_removed)
+    ORDER BY at DESC, delivery_id DESC, claims DESC
+    LIMIT ${limit}
+  `
+
+/** Sorts after every id. */
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff"

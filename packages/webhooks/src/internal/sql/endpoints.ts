@@ -1,0 +1,172 @@
+/** Statements on endpoints and their secrets. */
+import * as Rows from "@kinora/persistence/Rows"
+import { mapSql } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { EndpointId, type SealedSecret } from "../../Endpoint.ts"
+import type { EndpointRecord, WebhookStore } from "../../WebhookStore.ts"
+import * as WebhookRows from "./rows.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** The methods of the store that concern endpoints. */
+export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
+  countEndpoints: (account) =>
+    Effect.andThen(lockAccount(sql, account), countRows(selectCount(sql, account))).pipe(
+      Effect.map(([row]) => row?.count ?? 0),
+      mapSql("WebhookStore.countEndpoints")
+    ),
+  insertEndpoint: (record) => Effect.asVoid(insert(sql, record)).pipe(mapSql("WebhookStore.insertEndpoint")),
+  findEndpoints: (accounts) =>
+    endpointRows(selectOfAccounts(sql, accounts)).pipe(
+      Effect.map((rows) => rows.map(WebhookRows.toEndpoint)),
+      mapSql("WebhookStore.findEndpoints")
+    ),
+  // Reads after the lock, so that it returns the secrets of that moment.
+  loadEndpoint: (account, id) =>
+    Effect.andThen(lock(sql, account, id), recordRows(selectRecord(sql, account, id))).pipe(
+      Effect.map(([row]) => row && WebhookRows.toRecord(row)),
+      atomically,
+      mapSql("WebhookStore.loadEndpoint")
+    ),
+  saveEndpoint: (record) => Effect.asVoid(update(sql, record)).pipe(mapSql("WebhookStore.saveEndpoint")),
+  removeEndpoint: (id) => Effect.asVoid(markRemoved(sql, id)).pipe(mapSql("WebhookStore.removeEndpoint")),
+  findStaleSecrets: (prefix, now, limit) =>
+    ownerRows(selectStale(sql, prefix, now, limit)).pipe(
+      Effect.map((rows) => rows.map(({ account, id }) => ({ account, id: EndpointId.fromUuid(id) }))),
+      mapSql("WebhookStore.findStaleSecrets")
+    )
+} satisfies Partial<WebhookStore["Service"]>)
+
+/** Selects the secrets of the table `endpoint` that satisfy a condition, newest first. */
+export const selectSecrets = (sql: Sql, condition: Statement.Fragment): Statement.Fragment =>
+  sql`
+    (
+      SELECT coalesce(
+        json_agg(
+          json_build_object(
+            'sealed', secret.sealed, 'createdAt', secret.created_at, 'expiresAt', secret.expires_at
+          ) ORDER BY secret.place
+        ),
+        '[]'
+      )
+      FROM webhooks_secret AS secret
+      WHERE secret.endpoint_id = endpoint.id AND (${condition})
+    ) AS secrets
+  `
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const countRows = Rows.decodeAll(WebhookRows.CountRow)
+const endpointRows = Rows.decodeAll(WebhookRows.EndpointRow)
+const recordRows = Rows.decodeAll(WebhookRows.RecordRow)
+const ownerRows = Rows.decodeAll(WebhookRows.OwnerRow)
+
+const columns = (sql: Sql) => sql.literal(WebhookRows.endpointColumns)
+
+/**
+ * Locks the name of an account, because an account without endpoints has no row to lock. Accounts
+ * whose names have the same hash wait for each other.
+ */
+const lockAccount = (sql: Sql, account: string) =>
+  sql`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks_endpoint:${account}`}, 0))`
+
+const selectCount = (sql: Sql, account: string) =>
+  sql`SELECT count(*)::int4 AS count FROM webhooks_endpoint WHERE account = ${account} AND NOT is_removed`
+
+const insert = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
+  sql`
+    WITH added AS (
+      INSERT INTO webhooks_endpoint (
+        id, account, url, types, status, created_at, secret_created_at, is_removed
+      )
+      VALUES (
+        ${EndpointId.toUuid(endpoint.id)}, ${endpoint.account}, ${endpoint.url}, ${typesOf(sql, endpoint.types)},
+        ${endpoint.status}, ${DateTime.toDate(endpoint.createdAt)}, ${DateTime.toDate(endpoint.secretCreatedAt)},
+        false
+      )
+    )
+    ${putSecrets(sql, endpoint.id, secrets)}
+  `
+
+const selectOfAccounts = (sql: Sql, accounts: ReadonlyArray<string>) =>
+  sql`
+    SELECT ${columns(sql)}
+    FROM webhooks_endpoint AS endpoint
+    WHERE account = ANY(${Rows.array("text", accounts)}) AND NOT is_removed
+    ORDER BY created_at, id
+  `
+
+const lock = (sql: Sql, account: string, id: EndpointId) =>
+  sql`
+    SELECT 1
+    FROM webhooks_endpoint
+    WHERE id = ${EndpointId.toUuid(id)} AND account = ${account} AND NOT is_removed
+    FOR UPDATE
+  `
+
+const selectRecord = (sql: Sql, account: string, id: EndpointId) =>
+  sql`
+    SELECT ${columns(sql)}, ${selectSecrets(sql, sql`true`)}
+    FROM webhooks_endpoint AS endpoint
+    WHERE id = ${EndpointId.toUuid(id)} AND account = ${account} AND NOT is_removed
+  `
+
+const update = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
+  sql`
+    WITH saved AS (
+      UPDATE webhooks_endpoint
+      SET url = ${endpoint.url},
+        types = ${typesOf(sql, endpoint.types)},
+        status = ${endpoint.status},
+        secret_created_at = ${DateTime.toDate(endpoint.secretCreatedAt)}
+      WHERE id = ${EndpointId.toUuid(endpoint.id)}
+    ), deleted AS (
+      DELETE FROM webhooks_secret
+      WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)} AND place >= ${secrets.length}
+    )
+    ${putSecrets(sql, endpoint.id, secrets)}
+  `
+
+const markRemoved = (sql: Sql, id: EndpointId) =>
+  sql`
+    WITH deleted AS (DELETE FROM webhooks_secret WHERE endpoint_id = ${EndpointId.toUuid(id)})
+    UPDATE webhooks_endpoint SET is_removed = true WHERE id = ${EndpointId.toUuid(id)}
+  `
+
+const selectStale = (sql: Sql, prefix: string, now: DateTime.Utc, limit: number) =>
+  sql`
+    SELECT DISTINCT endpoint.id, endpoint.account
+    FROM webhooks_secret AS secret
+    JOIN webhooks_endpoint AS endpoint ON endpoint.id = secret.endpoint_id
+    WHERE secret.sealed < ${prefix}
+      OR secret.sealed > ${prefix + lastCharacter}
+      OR secret.expires_at <= ${DateTime.toDate(now)}
+    ORDER BY endpoint.id
+    LIMIT ${limit}
+  `
+
+/** Inserts or replaces all secrets of an endpoint. */
+const putSecrets = (sql: Sql, endpoint: EndpointId, secrets: ReadonlyArray<SealedSecret>) =>
+  sql`
+    INSERT INTO webhooks_secret ${
+    Rows.unnest(secrets.map((secret, place) => ({ ...secret, place })), {
+      endpoint_id: ["uuid", () => EndpointId.toUuid(endpoint)],
+      place: ["int4", ({ place }) => place],
+      sealed: ["text", ({ sealed }) => sealed],
+      created_at: ["timestamptz", ({ createdAt }) => createdAt],
+      expires_at: ["timestamptz?", ({ expiresAt }) => expiresAt]
+    })
+  }
+    ON CONFLICT (endpoint_id, place) DO UPDATE
+    SET sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at
+  `
+
+const typesOf = (sql: Sql, types: ReadonlyArray<string> | null): Statement.Fragment =>
+  types === null ? sql`NULL` : Rows.array("text", types)
+
+/** The last character in the order of the database. Texts with a prefix sort between the prefix and the prefix with it appended. */
+const lastCharacter = "\u{10FFFF}"

@@ -1,0 +1,84 @@
+/** The methods of the store that workers and sweeps call. */
+import * as Rows from "@kinora/persistence/Rows"
+import { mapSql } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { type DateTime, Effect, Result, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { type Claim, type Claimed, DeliveryId } from "../../Delivery.ts"
+import type { Settlement, WebhookStore } from "../../WebhookStore.ts"
+import * as ClaimStatements from "./claim.ts"
+import { selectDue } from "./due.ts"
+import * as WebhookRows from "./rows.ts"
+import * as SettlementStatements from "./settlement.ts"
+import * as SweepStatements from "./sweep.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** The methods of the store that workers and sweeps call. */
+export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
+  due: (now, limit, after) =>
+    dueRows(selectDue(sql, now, limit, after)).pipe(
+      Effect.map(WebhookRows.toDueList),
+      mapSql("WebhookStore.due")
+    ),
+  claim: (demands, now, until, bytesMax = Number.MAX_SAFE_INTEGER) =>
+    ClaimStatements.claim(sql, { demands, now, until, bytesMax }).pipe(
+      Effect.flatMap((rows) => decodeClaimed(sql, rows, until)),
+      atomically,
+      mapSql("WebhookStore.claim")
+    ),
+  freeze: (bodies) => Effect.asVoid(ClaimStatements.freeze(sql, bodies)).pipe(mapSql("WebhookStore.freeze")),
+  settle: (settlements) => settle(sql, settlements).pipe(mapSql("WebhookStore.settle")),
+  release: (claims, at) => Effect.asVoid(ClaimStatements.release(sql, claims, at)).pipe(mapSql("WebhookStore.release")),
+  expire: (before, now, limit) =>
+    SweepStatements.expire(sql, before, now, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.expire")),
+  sweep: (before, limit) => SweepStatements.sweep(sql, before, limit).pipe(atomically, mapSql("WebhookStore.sweep")),
+  trimSends: (kept, limit) =>
+    SweepStatements.trimSends(sql, kept, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.trimSends"))
+} satisfies Partial<WebhookStore["Service"]>)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const dueRows = Rows.decodeAll(WebhookRows.DueRow)
+const idRows = Rows.decodeAll(WebhookRows.IdRow)
+const decodeClaim = Schema.decodeUnknownEffect(WebhookRows.ClaimRow)
+const decodeRow = Schema.decodeUnknownResult(WebhookRows.ClaimedRow)
+
+const countOf = (rows: ReadonlyArray<unknown>): number => rows.length
+
+const settle = (sql: Sql, settlements: ReadonlyArray<Settlement>) =>
+  Effect.map(
+    idRows(SettlementStatements.settle(sql, settlements)),
+    (rows) => rows.map(({ id }) => DeliveryId.fromUuid(id))
+  )
+
+/**
+ * Decodes claimed rows one by one, so that a corrupt row does not stop the others. Releases
+ * corrupt ones until `at`, and fails deliveries without their event.
+ */
+const decodeClaimed = Effect.fnUntraced(function*(sql: Sql, rows: ReadonlyArray<unknown>, at: DateTime.Utc) {
+  const claimed: Array<Claimed> = []
+  const corrupt: Array<Claim> = []
+  const withoutEvent: Array<Claim> = []
+  for (const row of rows) {
+    const { claims, eventId, id } = yield* decodeClaim(row)
+    const claim = { delivery: DeliveryId.fromUuid(id), claims }
+    const decoded = decodeRow(row)
+    if (Result.isSuccess(decoded)) claimed.push(WebhookRows.toClaimed(decoded.success))
+    else (eventId === null ? withoutEvent : corrupt).push(claim)
+  }
+  if (withoutEvent.length > 0) {
+    yield* logError("Failed webhook deliveries whose events do not exist", withoutEvent)
+    yield* settle(sql, withoutEvent.map((claim) => ({ ...claim, next: { _tag: "Failed" }, send: null })))
+  }
+  if (corrupt.length > 0) {
+    yield* logError("Failed to decode webhook deliveries, retrying when their leases end", corrupt)
+    yield* ClaimStatements.release(sql, corrupt, at)
+  }
+  return claimed
+})
+
+const logError = (message: string, claims: ReadonlyArray<Claim>) =>
+  Effect.annotateLogs(Effect.logError(message), { deliveries: claims.map(({ delivery }) => delivery) })

@@ -1,0 +1,5 @@
+import { TestDatabase } from "@kinora/testkit"
+import { over } from "./Fixture.ts"
+import * as TransactionsContract from "./TransactionsContract.ts"
+
+for (const [name, database] of TestDatabase.all) TransactionsContract.suite(name, over(database))
