@@ -1,47 +1,46 @@
 /**
- * Reads images that others made, and makes new ones of them.
+ * Decodes untrusted images and derives smaller ones.
  *
- * Foreign images are hostile until decoded: what counts is content, every size is
- * bounded before memory is taken, and only a full decode tells that a file is whole.
- * libvips works on threads of its own, so the event loop stays free.
+ * The type of an image is determined by its content, its size is checked before memory is
+ * allocated, and it is decoded completely, which is the only way to detect truncation.
+ * libvips runs on its own threads, so the event loop is not blocked.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
 import { Animated, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
 
-/** Normalises and derives images. PNG, JPEG and WebP are read. */
+/** Normalises PNG, JPEG and WebP images, and derives previews from them. */
 export class Media extends Context.Service<Media, {
   /**
-   * The image as it is safe to keep and to hand on (D18): decoded to its end and
-   * written anew in its own format, upright, in sRGB, and without metadata or
-   * anything else that was in the file. So a truncated file is refused, and a
-   * damaged one as far as its format lets one tell. `declared`, when given, must be
-   * the type that was found, letter case aside.
+   * Decodes an image completely and re-encodes it in its own format: upright, in sRGB, and
+   * without metadata or other content of the file. Rejects a truncated file, and a damaged
+   * one if its format allows to detect it. If `declared` is given, it must be the detected
+   * type, in any letter case.
    */
   readonly normalise: (
     bytes: Uint8Array,
     options?: { readonly declared?: string | undefined }
   ) => Effect.Effect<NormalImage, MediaError>
 
-  /** The image at no more than 1024 px on its long side (D10). A smaller one keeps its size. Of an animation: its first frame. */
+  /** Returns the image with at most 1024 px on its long side. A smaller image keeps its size. Uses the first frame of an animation. */
   readonly preview: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
 
-  /** The image at no more than 256 px on its long side (D10). A preview serves as its source just as well. */
+  /** Returns the image with at most 256 px on its long side. A preview is a valid source. */
   readonly thumb: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
 }>()("@kinora/media/Media") {}
 
-/** An image of which only the picture is left. */
+/** A re-encoded image. */
 export interface NormalImage {
   readonly mime: ImageMime
-  /** In pixels, as shown: after the orientation that the file asked for. */
+  /** Pixels, after the orientation of the file is applied. */
   readonly width: number
-  /** See `width`. */
+  /** Pixels, after the orientation of the file is applied. */
   readonly height: number
   readonly bytes: Uint8Array
 }
 
-/** An image made of another: upright, sRGB, and without any of its metadata. */
+/** A smaller image: upright, in sRGB, without metadata. */
 export interface Derivative {
   readonly mime: "image/webp"
   readonly bytes: Uint8Array
@@ -49,22 +48,22 @@ export interface Derivative {
   readonly height: number
 }
 
-/** Limits of a `Media`. */
+/** Options for `layer`. */
 export interface MediaOptions {
-  /** The longest file that is read, and that normalising makes, in bytes. Default 64 MiB. */
+  /** Maximum size of a file that is read, and of the result of `normalise`, in bytes. Default 64 MiB. */
   readonly bytesMax?: number | undefined
-  /** The longest file that is normalised, in bytes. Default 10 MiB (D18). */
+  /** Maximum size of the input of `normalise`, in bytes. Default 10 MiB. */
   readonly inputBytesMax?: number | undefined
-  /** The most pixels that are decoded. Default 40 megapixels (D18). */
+  /** Maximum number of pixels of an image. Default 40 megapixels. */
   readonly pixelsMax?: number | undefined
-  /** How many times as long as its short side the long side of an image may be that is normalised. Default 8. */
+  /** Maximum ratio of the long to the short side of the input of `normalise`. Default 8. */
   readonly aspectMax?: number | undefined
-  /** Whole seconds that one image may take. Default 10. */
+  /** Maximum time for one image, in whole seconds. Default 10. */
   readonly secondsMax?: number | undefined
   /**
-   * Images in work at the same time. Default 2. Each holds a thread of the pool
-   * that Node also reads files with (`UV_THREADPOOL_SIZE`), and at worst about
-   * 8 bytes of memory per pixel.
+   * Maximum number of images in work at the same time. Default 2. Each occupies a thread
+   * of the pool that Node also uses for files (`UV_THREADPOOL_SIZE`), and up to about
+   * 13 bytes of memory per pixel.
    */
   readonly concurrency?: number | undefined
 }
@@ -76,13 +75,13 @@ export const previewSideMax = 1024
 export const thumbSideMax = 256
 
 /**
- * A `Media` with these limits. Building it changes libvips for the whole process:
- * loaders other than those of PNG, JPEG and WebP in memory are blocked, its cache is
- * off, and each image takes one thread. The layer's end waits for images in work.
+ * Provides a `Media`. Building it configures libvips for the whole process: it blocks all
+ * loaders except those of PNG, JPEG and WebP in memory, disables the cache, and uses one
+ * thread per image. Closing the layer waits for images in work.
  */
 export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.effect(Media, make(options))
 
-/** See `layer`. */
+/** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, inputBytesMax = 10 * MiB } = options
   const { pixelsMax = 40_000_000, secondsMax = 10 } = options
@@ -110,13 +109,13 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
           return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
         }
         if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
-        // Nothing of the file's metadata is written unless it is asked for, and what is written is sRGB.
+        // libvips writes no metadata unless asked to, and converts to sRGB.
         const { data, info } = yield* Decoder.decode(
           bytes,
           limits,
           (image) => Decoder.encodeAs[mime](image.autoOrient())
         )
-        // What filters of PNG make small can be hundreds of times as long without them, and somebody keeps it.
+        // A PNG can be hundreds of times larger when it is encoded with other filters.
         if (data.length > bytesMax) {
           return yield* new MediaError({ reason: new GrewTooLong({ bytes: data.length, bytesMax }) })
         }

@@ -1,66 +1,66 @@
-/** Why an image was refused. Sides are in pixels. */
+/** Errors of images. Widths and heights are in pixels. */
 import { Schema } from "effect"
 
-/** The media types that are read, told by content. */
+/** Media type of an image, detected by content. */
 export const ImageMime = Schema.Literals(["image/png", "image/jpeg", "image/webp"])
-/** See the schema of the same name. */
+/** Type of `ImageMime`. */
 export type ImageMime = typeof ImageMime.Type
 
-/** By their first bytes, these are neither PNG nor JPEG nor WebP, whatever their name says. */
+/** The content is not PNG, JPEG or WebP. */
 export class UnsupportedFormat
   extends Schema.TaggedError<UnsupportedFormat>("@kinora/media/UnsupportedFormat")("UnsupportedFormat", {})
 {}
 
-/** The content is of another type than was declared (D18). */
+/** The content has another type than declared. */
 export class Mislabelled extends Schema.TaggedError<Mislabelled>("@kinora/media/Mislabelled")("Mislabelled", {
   declared: Schema.String,
   found: ImageMime
 }) {}
 
-/** More bytes than may be read. */
+/** The file has more than `bytesMax` bytes. */
 export class TooManyBytes extends Schema.TaggedError<TooManyBytes>("@kinora/media/TooManyBytes")("TooManyBytes", {
   bytes: Schema.Int,
   bytesMax: Schema.Int
 }) {}
 
-/** More bytes than may be read, once it was written anew: a file can hold in little what another of its format cannot. */
+/** The re-encoded image has more than `bytesMax` bytes. */
 export class GrewTooLong extends Schema.TaggedError<GrewTooLong>("@kinora/media/GrewTooLong")("GrewTooLong", {
   bytes: Schema.Int,
   bytesMax: Schema.Int
 }) {}
 
-/** More pixels than may be decoded, by the header: nothing was decoded. */
+/** The header declares more than `pixelsMax` pixels. Nothing was decoded. */
 export class TooManyPixels extends Schema.TaggedError<TooManyPixels>("@kinora/media/TooManyPixels")("TooManyPixels", {
   width: Schema.Int,
   height: Schema.Int,
   pixelsMax: Schema.Int
 }) {}
 
-/** Truncated, damaged, or a header that no image has. */
+/** The file is truncated or damaged, or has an invalid header. */
 export class Corrupt extends Schema.TaggedError<Corrupt>("@kinora/media/Corrupt")("Corrupt", {
-  /** What the decoder says, for logs. */
+  /** The error of the decoder, for logs. */
   cause: Schema.Defect()
 }) {}
 
-/** Decoding was given up, as it is with files made to take long. */
+/** Decoding took longer than `secondsMax` seconds. */
 export class TookTooLong extends Schema.TaggedError<TookTooLong>("@kinora/media/TookTooLong")("TookTooLong", {
   secondsMax: Schema.Int
 }) {}
 
-/** Too long and narrow to be of use as an input: a generator would show a stripe of it. */
+/** The ratio of the sides exceeds `aspectMax`. A generator could use only a stripe of the image. */
 export class TooNarrow extends Schema.TaggedError<TooNarrow>("@kinora/media/TooNarrow")("TooNarrow", {
   width: Schema.Int,
   height: Schema.Int,
-  /** How many times as long as the short side the long one may be. */
+  /** Maximum ratio of the long to the short side. */
   aspectMax: Schema.Finite
 }) {}
 
-/** Several frames, where one picture is asked for. */
+/** The image is an animation. */
 export class Animated extends Schema.TaggedError<Animated>("@kinora/media/Animated")("Animated", {
   frames: Schema.Int
 }) {}
 
-/** What is wrong with an image. */
+/** Reason of a `MediaError`. */
 export const Reason = Schema.Union([
   UnsupportedFormat,
   Mislabelled,
@@ -72,10 +72,10 @@ export const Reason = Schema.Union([
   Corrupt,
   TookTooLong
 ])
-/** See the schema of the same name. */
+/** Type of `Reason`. */
 export type Reason = typeof Reason.Type
 
-/** An image was refused. `Effect.catchReason` opens it; the message says what to do, to whoever sent the image. */
+/** The error of a rejected image. The message tells the sender what to do. Match the reason with `Effect.catchReason`. */
 export class MediaError extends Schema.TaggedError<MediaError>("@kinora/media/MediaError")("MediaError", {
   reason: Reason
 }) {
@@ -88,34 +88,34 @@ export class MediaError extends Schema.TaggedError<MediaError>("@kinora/media/Me
 // internal
 // -----------------------------------------------------------------------------
 
-/** Longest part of what a client declared that is repeated to it. */
+/** Maximum length of a declared type that is repeated in a message. */
 const shownMax = 100
 
 const messageOf = (reason: Reason): string => {
   switch (reason._tag) {
     case "UnsupportedFormat":
-      return "The file is neither PNG nor JPEG nor WebP, going by its content. Convert it to one of them."
+      return "The content of the file is not PNG, JPEG or WebP. Convert the image to one of these formats."
     case "Mislabelled":
       return `The image is ${reason.found}, but was declared as ${
         JSON.stringify(reason.declared.slice(0, shownMax))
       }.` +
-        " Declare what it is, or leave the type out."
+        " Declare the type of the content, or omit the type."
     case "TooManyBytes":
-      return `The image has ${reason.bytes} bytes; at most ${reason.bytesMax} are taken. Make it smaller or compress it more.`
+      return `The image has ${reason.bytes} bytes; the maximum is ${reason.bytesMax}. Scale it down or compress it more.`
     case "GrewTooLong":
-      return `The image has ${reason.bytes} bytes once it is written anew; at most ${reason.bytesMax} are kept.` +
+      return `The image has ${reason.bytes} bytes after re-encoding; the maximum is ${reason.bytesMax}.` +
         " Scale it down or send it as JPEG."
     case "TooManyPixels":
-      return `The image has ${reason.width} x ${reason.height} pixels; at most ${reason.pixelsMax} in all are taken.` +
+      return `The image has ${reason.width} x ${reason.height} pixels; the maximum is ${reason.pixelsMax} in total.` +
         " Scale it down."
     case "TooNarrow":
       return `The image has ${reason.width} x ${reason.height} pixels; its long side may be at most ${reason.aspectMax}` +
         " times its short side. Crop it."
     case "Animated":
-      return `The image is an animation of ${reason.frames} frames. Send one of them as a still image.`
+      return `The image is an animation of ${reason.frames} frames. Send a still image.`
     case "Corrupt":
-      return "The image is truncated or damaged. Send the whole file again, or save it anew."
+      return "The image is truncated or damaged. Send the complete file, or save the image again."
     case "TookTooLong":
-      return `The image could not be read within ${reason.secondsMax} seconds. Scale it down or save it anew.`
+      return `Decoding the image took more than ${reason.secondsMax} seconds. Scale it down, or save it again.`
   }
 }

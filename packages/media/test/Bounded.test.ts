@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scheduler, Scope } from "effect"
 import * as Bounded from "../src/internal/Bounded.ts"
 
-it.effect("lets a caller go at once, and keeps its permit until its work is over", () =>
+it.effect("returns immediately to an interrupted caller, and keeps the permit until the work ends", () =>
   Effect.gen(function*() {
     const run = yield* Bounded.make(1)
     const started = yield* Deferred.make<void>()
@@ -24,7 +24,7 @@ it.effect("lets a caller go at once, and keeps its permit until its work is over
     assert.isTrue(yield* Fiber.join(second))
   }))
 
-it.effect("never starts the work of a caller that left while it waited", () =>
+it.effect("does not start the work of a caller that was interrupted while it waited", () =>
   Effect.gen(function*() {
     const run = yield* Bounded.make(1)
     const gate = yield* Deferred.make<void>()
@@ -41,7 +41,7 @@ it.effect("never starts the work of a caller that left while it waited", () =>
     assert.strictEqual(starts, 0)
   }))
 
-it.effect("has no more works under way than it may", () =>
+it.effect("never exceeds the concurrency", () =>
   Effect.gen(function*() {
     const run = yield* Bounded.make(2)
     let current = 0
@@ -57,14 +57,14 @@ it.effect("has no more works under way than it may", () =>
     assert.strictEqual(most, 2)
   }))
 
-it.effect("frees the permit of a work that failed", () =>
+it.effect("releases the permit of failed work", () =>
   Effect.gen(function*() {
     const run = yield* Bounded.make(1)
     assert.strictEqual(yield* Effect.flip(run(Effect.fail("refused"))), "refused")
     assert.strictEqual(yield* run(Effect.succeed("next")), "next")
   }))
 
-it.effect("waits at the end for the works that run", () =>
+it.effect("waits for running work when the scope closes", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const run = yield* Scope.provide(Bounded.make(1), scope)

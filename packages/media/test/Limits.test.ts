@@ -5,7 +5,7 @@ import * as Media from "../src/Media.ts"
 import * as Images from "./Images.ts"
 import { make, reasonOf } from "./Reading.ts"
 
-it.effect("refuses a file that is too long, unread", () =>
+it.effect("rejects a file that is too large without reading it", () =>
   Effect.gen(function*() {
     const reason = yield* reasonOf(Buffer.alloc(101))
     assert.deepInclude(reason, { _tag: "TooManyBytes", bytes: 101, bytesMax: 100 })
@@ -13,7 +13,7 @@ it.effect("refuses a file that is too long, unread", () =>
     assert.deepInclude((yield* Effect.flip(preview(Buffer.alloc(201)))).reason, { bytes: 201, bytesMax: 200 })
   }).pipe(Effect.provide(Media.layer({ inputBytesMax: 100, bytesMax: 200 }))))
 
-it.effect("refuses an image of few bytes that has more than are read when it is written anew", () =>
+it.effect("rejects a small file that exceeds the limit after re-encoding", () =>
   Effect.gen(function*() {
     // Each row is the one above, shifted: a filter makes next to nothing of that, and without it no row is like another.
     const row = new Uint8Array(yield* make(() => Images.noise(300, 1).raw().toBuffer()))
@@ -29,7 +29,7 @@ it.effect("refuses an image of few bytes that has more than are read when it is 
     assert.isBelow(anew.length, 100_001)
   }).pipe(Effect.provide(Media.layer({ bytesMax: 100_000 }))))
 
-it.effect("takes inputs of 10 MiB and not one byte more (D18)", () =>
+it.effect("accepts inputs of 10 MiB and not one byte more", () =>
   Effect.gen(function*() {
     const tags = yield* Effect.forEach([0, 1], (more) =>
       Effect.map(reasonOf(Buffer.alloc(10 * 1024 * 1024 + more)), ({ _tag }) => _tag))
@@ -37,7 +37,7 @@ it.effect("takes inputs of 10 MiB and not one byte more (D18)", () =>
   }).pipe(Effect.provide(Media.layer())))
 
 it.effect(
-  "writes large noise as WebP, although the format has room for so much detail only",
+  "encodes large noise as WebP, in spite of the size limit of the format",
   () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
@@ -47,7 +47,7 @@ it.effect(
   60_000
 )
 
-it.effect("gives up on a file that takes too long", () =>
+it.effect("rejects a file that takes too long", () =>
   Effect.gen(function*() {
     const reason = yield* reasonOf(Images.bombPng(60_000))
     assert.deepInclude(reason, { _tag: "TookTooLong", secondsMax: 1 })

@@ -45,7 +45,7 @@ layer(Media.layer())("Media", (it) => {
       }))
   }
 
-  it.effect("refuses what is declared as another type than it is (D18)", () =>
+  it.effect("rejects a file that is declared as another type", () =>
     Effect.gen(function*() {
       for (const found of Images.formats) {
         const bytes = yield* make(() => Images.noise(20, 20).toFormat(found).toBuffer())
@@ -56,7 +56,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses every other type, whatever it is declared as", () =>
+  it.effect("rejects every other type, whatever is declared", () =>
     Effect.gen(function*() {
       const image = Images.noise(20, 20)
       const others = [
@@ -72,7 +72,7 @@ layer(Media.layer())("Media", (it) => {
       for (const bytes of others) assert.strictEqual((yield* reasonOf(bytes, "image/png"))._tag, "UnsupportedFormat")
     }))
 
-  it.effect("keeps loaders of other types blocked in the whole process", () =>
+  it.effect("blocks loaders of other types in the whole process", () =>
     Effect.gen(function*() {
       const svg = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)
       const png = yield* make(() => Images.noise(9, 9).png().toBuffer())
@@ -81,7 +81,7 @@ layer(Media.layer())("Media", (it) => {
       assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, true])
     }))
 
-  it.effect("refuses a signature with nothing behind it", () =>
+  it.effect("rejects a signature without content", () =>
     Effect.gen(function*() {
       for (const format of Images.formats) {
         const bytes = yield* make(() => Images.noise(20, 20).toFormat(format).toBuffer())
@@ -91,7 +91,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses forged sides by the header alone", () =>
+  it.effect("rejects forged dimensions by the header alone", () =>
     Effect.gen(function*() {
       const jpeg = yield* make(() => Images.noise(20, 20).jpeg().toBuffer())
       const webp = yield* make(() => Images.noise(20, 20).webp().toBuffer())
@@ -105,19 +105,19 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses sides that no image has", () =>
+  it.effect("rejects invalid dimensions", () =>
     Effect.gen(function*() {
       for (const side of [0, 2 ** 31, 2 ** 32 - 1]) {
         assert.strictEqual((yield* reasonOf(Images.hollowPng(side, side, Buffer.alloc(9))))._tag, "Corrupt")
       }
     }))
 
-  it.effect("refuses forged sides within the limit when the pixels are missing", () =>
+  it.effect("rejects forged dimensions within the limit if pixels are missing", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* reasonOf(Images.hollowPng(6_000, 6_000, Buffer.alloc(9))))._tag, "Corrupt")
     }))
 
-  it.effect("takes 40 megapixels and not one row more (D18)", () =>
+  it.effect("accepts 40 megapixels and not one row more", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const create = (height: number) =>
@@ -126,7 +126,7 @@ layer(Media.layer())("Media", (it) => {
       assert.strictEqual((yield* reasonOf(yield* create(5_001)))._tag, "TooManyPixels")
     }))
 
-  it.effect("bounds the long side of previews and thumbs (D10)", () =>
+  it.effect("limits the long side of previews and thumbs", () =>
     Effect.gen(function*() {
       const { preview, thumb } = yield* Media.Media
       const sides = [[2_048, 1_024, 1_024, 512, 256, 128], [900, 1_800, 512, 1_024, 128, 256], [
@@ -153,7 +153,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("turns an image upright, says the sides that are shown, and keeps no metadata", () =>
+  it.effect("applies the orientation, returns the resulting dimensions, and drops metadata", () =>
     Effect.gen(function*() {
       const { normalise, preview } = yield* Media.Media
       const bytes = yield* make(() =>
@@ -177,7 +177,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("turns every orientation upright (D18)", () =>
+  it.effect("applies every orientation", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const upright = yield* make(() => Images.quarters("red", "lime", "blue", "white").png().toBuffer())
@@ -190,7 +190,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("shows the colours of a profile and of CMYK in sRGB", () =>
+  it.effect("converts profiles and CMYK to sRGB", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const color = { r: 170, g: 110, b: 90 }
@@ -224,7 +224,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses to derive from what is no whole image", () =>
+  it.effect("rejects an incomplete image as source of a preview", () =>
     Effect.gen(function*() {
       const { preview, thumb } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(300, 200).jpeg().toBuffer())
@@ -240,7 +240,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses a PNG with a byte changed anywhere", () =>
+  it.effect("rejects a PNG with any byte changed", () =>
     Effect.gen(function*() {
       const bytes = yield* make(() => Images.noise(300, 200).png().toBuffer())
       for (let i = 0; i < 40; i++) {
@@ -251,7 +251,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("takes no animation for an input, and previews its first frame", () =>
+  it.effect("rejects an animation as input, and previews its first frame", () =>
     Effect.gen(function*() {
       const { preview } = yield* Media.Media
       const frame = (background: string) =>
@@ -265,7 +265,7 @@ layer(Media.layer())("Media", (it) => {
       assert.isTrue(red!.mean > 200 && blue!.mean < 50)
     }))
 
-  it.effect("takes an image that is eight times as long as wide, and no longer one", () =>
+  it.effect("accepts an image eight times as long as wide, and no longer one", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const create = (width: number, height: number) => make(() => Images.noise(width, height).png().toBuffer())
@@ -274,14 +274,14 @@ layer(Media.layer())("Media", (it) => {
       assert.deepInclude(yield* normalise(yield* create(1, 1)), { width: 1, height: 1 })
     }))
 
-  it.effect("refuses a JPEG of nothing but markers at once", () =>
+  it.effect("rejects a JPEG of only markers immediately", () =>
     Effect.gen(function*() {
       const bytes = Buffer.alloc(10_000_000, 0xff)
       bytes.writeUInt8(0xd8, 1)
       assert.strictEqual((yield* reasonOf(bytes))._tag, "Corrupt")
     }))
 
-  it.effect("keeps nothing of a file but its picture (D18)", () =>
+  it.effect("drops everything of a file but its pixels", () =>
     Effect.gen(function*() {
       const { normalise, preview } = yield* Media.Media
       const html = Buffer.from("<script>alert(1)</script>")
@@ -308,7 +308,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("refuses files that begin like another type, whatever they hold further on", () =>
+  it.effect("rejects files that begin like another type, whatever follows", () =>
     Effect.gen(function*() {
       const png = yield* make(() => Images.noise(20, 20).png().toBuffer())
       const polyglots = ["GIF89a/*", "%PDF-1.7\n", "<!DOCTYPE html>", "BM", "PK\x03\x04", "\ufeff", "\n"]
@@ -318,7 +318,7 @@ layer(Media.layer())("Media", (it) => {
       }
     }))
 
-  it.effect("takes a declared type in any letter case, as media types are", () =>
+  it.effect("accepts a declared type in any letter case", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(20, 20).png().toBuffer())
@@ -334,7 +334,7 @@ layer(Media.layer())("Media", (it) => {
       assert.deepInclude(yield* normalise(larger.subarray(7, 7 + bytes.length)), { width: 20, height: 10 })
     }))
 
-  it.effect("leaves the event loop free", () =>
+  it.effect("does not block the event loop", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
       const bytes = yield* make(() => Images.noise(3_000, 2_000).webp({ effort: 0 }).toBuffer())

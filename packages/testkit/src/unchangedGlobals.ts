@@ -28,7 +28,8 @@ const names = [
 ]
 
 const globals = () => new Map(names.map((name) => [name, Reflect.get(globalThis, name)]))
-const environment = () => ({ ...process.env })
+/** Without the variable that libvips sets when it is loaded. */
+const environment = () => ({ ...process.env, VIPSHOME: undefined })
 
 let before: { readonly globals: ReturnType<typeof globals>; readonly environment: ReturnType<typeof environment> }
 

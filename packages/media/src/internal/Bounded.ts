@@ -1,11 +1,11 @@
-/** Bounds work that cannot be stopped, for callers that can. */
+/** Limits concurrent work that cannot be interrupted, for callers that can. */
 import { Effect, Fiber, Scheduler, Scope, Semaphore } from "effect"
 
 /**
- * Runs at most `concurrency` works at the same time. A caller that is interrupted
- * leaves at once: while it waits its work never starts, and later the work keeps its
- * permit until it is over, so callers that come and go never have more of it under
- * way. The scope's end waits for the works that run.
+ * Creates a function that runs at most `concurrency` effects at the same time. An
+ * interrupted caller returns immediately. If its work has not started, it never starts;
+ * otherwise the work keeps its permit until it ends, so interrupted callers cannot raise
+ * the concurrency. Closing the scope waits for running work.
  */
 export const make = Effect.fnUntraced(function*(concurrency: number) {
   const scope = yield* Scope.Scope
@@ -13,8 +13,8 @@ export const make = Effect.fnUntraced(function*(concurrency: number) {
 
   return <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptibleMask((restore) =>
-      // A fiber that yields when it has just taken a permit can be interrupted then, and the permit is lost. One
-      // that does not yield by itself is only interrupted while it waits.
+      // A fiber that yields right after it took a permit can be interrupted there, and the permit is lost. Without
+      // yields it can be interrupted only while it waits.
       Effect.provideService(restore(permits.take(1)), Scheduler.PreventSchedulerYield, true).pipe(
         Effect.andThen(Effect.forkIn(Effect.ensuring(work, permits.release(1)), scope, {
           startImmediately: true,

@@ -1,4 +1,4 @@
-/** libvips with a bound on everything: which formats, how many bytes and pixels, how long. */
+/** Decodes images with libvips, with limits on formats, bytes, pixels and time. */
 import { Effect } from "effect"
 import sharp, { type OutputInfo, type Sharp } from "sharp"
 import {
@@ -13,14 +13,14 @@ import {
 } from "../MediaError.ts"
 import * as ImageContent from "./ImageContent.ts"
 
-/** See `MediaOptions`. */
+/** Limits of one decode. See `MediaOptions`. */
 export interface Limits {
   readonly bytesMax: number
   readonly pixelsMax: number
   readonly secondsMax: number
 }
 
-/** SVG, PDF, RAW and the like are parsers with a reach of their own; only three formats are asked for. */
+/** Blocks all loaders but three. The parsers of SVG, PDF, RAW and others are a large attack surface. */
 export const confine = (): void => {
   sharp.block({ operation: ["VipsForeignLoad"] })
   sharp.unblock({
@@ -30,7 +30,7 @@ export const confine = (): void => {
   sharp.concurrency(1)
 }
 
-/** Refuses by what costs nothing: length, first bytes, and the sides that the header gives. */
+/** Reads the header, and rejects the image by length, type and dimensions before it is decoded. */
 export const readHeader = Effect.fnUntraced(
   function*(bytes: Uint8Array, { bytesMax, pixelsMax }: Limits, declared?: string) {
     if (bytes.length > bytesMax) {
@@ -45,7 +45,7 @@ export const readHeader = Effect.fnUntraced(
       return yield* new MediaError({ reason: new Corrupt({ cause: "No end marker" }) })
     }
     const { autoOrient: { height, width }, pages = 1 } = yield* Effect.tryPromise({
-      // Only the header is read, so the limit is checked below, where its refusal can say the sides.
+      // Reads only the header. The limit is checked below, where the error can contain the dimensions.
       try: () => sharp(bytes, { limitInputPixels: false }).metadata(),
       catch: (cause) => new MediaError({ reason: new Corrupt({ cause }) })
     })
@@ -57,7 +57,7 @@ export const readHeader = Effect.fnUntraced(
   }
 )
 
-/** Decodes the first picture of a file to its end, and writes what `edit` makes of it. */
+/** Decodes the first frame of a file completely, applies `edit`, and encodes the result. */
 export const decode = (
   bytes: Uint8Array,
   { pixelsMax, secondsMax }: Limits,
@@ -76,8 +76,8 @@ export const decode = (
   })
 
 /**
- * Writes a picture in a format, with a loss that hardly anybody sees. WebP has room
- * for so much detail only: at a quality above 88, large noise does not fit any more.
+ * Encodes an image in a format, with hardly visible loss. A WebP is limited in size: at a
+ * quality above 88, large noise does not fit.
  */
 export const encodeAs: Readonly<Record<ImageMime, (image: Sharp) => Sharp>> = {
   "image/png": (image) => image.png(),
@@ -89,13 +89,13 @@ export const encodeAs: Readonly<Record<ImageMime, (image: Sharp) => Sharp>> = {
 // internal
 // -----------------------------------------------------------------------------
 
-/** What a file says of itself before its pixels. */
+/** The header of an image file. */
 interface Header {
   readonly mime: ImageMime
-  /** As shown. */
+  /** Pixels, after orientation. */
   readonly width: number
-  /** As shown. */
+  /** Pixels, after orientation. */
   readonly height: number
-  /** Pictures in the file: more than one in an animation. */
+  /** Number of frames. More than one in an animation. */
   readonly frames: number
 }

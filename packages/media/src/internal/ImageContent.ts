@@ -1,7 +1,7 @@
-/** What the bytes of an image say about it before a decoder is asked. */
+/** Inspects the bytes of an image without a decoder. */
 import type { ImageMime } from "../MediaError.ts"
 
-/** The type by the first bytes, as libvips would choose the decoder; `undefined` when it is none that is read. */
+/** Returns the type by the first bytes, like libvips, or `undefined` if it is not supported. */
 export const mimeOf = (bytes: Uint8Array): ImageMime | undefined => {
   const view = viewOf(bytes)
   if (startsWith(view, 0, pngStart)) return "image/png"
@@ -11,9 +11,9 @@ export const mimeOf = (bytes: Uint8Array): ImageMime | undefined => {
 }
 
 /**
- * Whether the marker that ends a file of this type is there. Decoders stop at the
- * last pixel and do not miss it. Bytes after it are allowed: cameras append some.
- * A WebP says its length at the start, and its decoder checks it.
+ * Returns whether the file contains the end marker of its type. Decoders stop at the last
+ * pixel and do not require it. Bytes after the marker are allowed, since cameras append
+ * some. A WebP has its length in the header, which the decoder checks.
  */
 export const hasEnd = (bytes: Uint8Array, mime: ImageMime): boolean => {
   const view = viewOf(bytes)
@@ -32,12 +32,12 @@ export const hasEnd = (bytes: Uint8Array, mime: ImageMime): boolean => {
 // -----------------------------------------------------------------------------
 
 const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-/** The `IEND` chunk: no data, so it is the same in every file. */
+/** The `IEND` chunk, which is the same in every file. */
 const pngEnd = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
 const jpegStart = Buffer.from([0xff, 0xd8, 0xff])
 const jpegEnd = Buffer.from([0xff, 0xd9])
 const jpegScan = 0xda
-/** Real files have a few hundred segments; a file made of nothing else must not hold up the event loop. */
+/** Maximum number of segments. Real files have a few hundred; a file of nothing else must not block the event loop. */
 const stepsMax = 100_000
 const riff = Buffer.from("RIFF")
 const webp = Buffer.from("WEBP")
@@ -48,16 +48,16 @@ const startsWith = (view: Buffer, offset: number, signature: Buffer) =>
   view.subarray(offset, offset + signature.length).equals(signature)
 
 /**
- * Where the first scan of a JPEG begins, after the segments before it, one of which
- * may hold a thumbnail with an end marker of its own. Inside a scan the marker
- * cannot occur by chance. The length of the file if there is no scan.
+ * Returns the offset of the first scan of a JPEG, or the length of the file if it has
+ * none. A segment before the scan can contain a thumbnail with an end marker of its own.
+ * Inside a scan the marker does not occur by chance.
  */
 const scanOffset = (view: Buffer): number => {
   let offset = 2
   for (let step = 0; step < stepsMax && offset + 4 <= view.length && view[offset] === 0xff; step++) {
     const marker = view[offset + 1]
     if (marker === jpegScan) return offset
-    // Any number of 0xff may fill the space before a marker.
+    // A marker can be preceded by any number of 0xff.
     offset += marker === 0xff ? 1 : 2 + view.readUInt16BE(offset + 2)
   }
   return view.length
