@@ -19,7 +19,7 @@ const exceptions = {
   ],
   prose: [
     "docs/conformance.md",
-    "docs/explanation/architecture.md",
+    "docs/reference/errors.md",
     "examples/orders",
     "hosts/server",
     "hosts/test",

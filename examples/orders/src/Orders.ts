@@ -1,12 +1,12 @@
-/** A shop that tells its customers of their orders. */
+/** A shop that sends webhooks about orders to its customers. */
 import { type Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Webhooks } from "@kinora/webhooks"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** What customers order. */
+/** Orders of customers. */
 export class Orders extends Context.Service<Orders, {
-  /** Records a paid order and tells the customer's endpoints of it: both, or neither. */
+  /** Stores a paid order and publishes `order.paid` to the customer's endpoints: both, or neither. */
   readonly pay: (customer: string, order: string, cents: number) => Effect.Effect<void, StorageError.StorageError>
 }>()("example/Orders") {}
 

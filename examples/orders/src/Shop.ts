@@ -1,4 +1,4 @@
-/** What the process of the shop is made of: its orders, and webhooks under its own name. */
+/** The layers of the shop's process: its orders, and webhooks with its own header names. */
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import {
   AddressGuard,
@@ -13,15 +13,15 @@ import { Layer, type Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Orders from "./Orders.ts"
 
-/** What a shop is told. */
+/** Options of `layer`. */
 export interface ShopOptions {
-  /** Seals the secrets of endpoints; at least 32 bytes. */
+  /** Encrypts the secrets of endpoints. At least 32 bytes. */
   readonly key: Redacted.Redacted
-  /** Which URLs customers can register. Default: public ones only. */
+  /** Rules for the URLs that customers register. Default: public addresses only. */
   readonly guard?: AddressGuard.AddressGuardOptions | undefined
 }
 
-/** A shop over a database, Postgres or PGlite, that sends as long as the layer lives. */
+/** Builds the shop on a database, Postgres or PGlite. Webhooks are sent until the scope of the layer closes. */
 export const layer = ({ guard, key }: ShopOptions) =>
   Layer.mergeAll(
     Orders.layer,

@@ -10,7 +10,7 @@ import * as Shop from "../src/Shop.ts"
 const key = Redacted.make("a key of thirty-two bytes or more")
 
 for (const [name, database] of TestDatabase.all) {
-  it.live(`tells a customer of a paid order, signed, under the shop's name (${name})`, () =>
+  it.live(`sends a signed webhook for a paid order under the shop's name (${name})`, () =>
     Effect.gen(function*() {
       const customer = yield* makeCustomer
       const { create, deliveries } = yield* Webhooks.Webhooks
@@ -22,17 +22,17 @@ for (const [name, database] of TestDatabase.all) {
       assert.deepInclude(event, { type: "order.paid", data: { order: "order-1", cents: 1_290 } })
       assert.strictEqual(agent, "Shop-Webhooks/1.0")
 
-      // What is not recorded is not spoken of: there is an order of this id.
+      // An order that is not stored sends no webhook: this id exists already.
       assert.isTrue(Exit.isFailure(yield* Effect.exit(pay("ada", "order-1", 99))))
-      const told = yield* deliveries("ada", endpoint.id, { limit: 10 })
-      assert.deepStrictEqual(told.map(({ id }) => id), [event.id])
+      const published = yield* deliveries("ada", endpoint.id, { limit: 10 })
+      assert.deepStrictEqual(published.map(({ id }) => id), [event.id])
     }).pipe(
       Effect.provide(Shop.layer({ key, guard: { allowPrivate: true } }).pipe(Layer.provide(database))),
       Effect.scoped
     ))
 }
 
-it.live("registers no address of its own network for a customer", () =>
+it.live("rejects private addresses as endpoints", () =>
   Effect.gen(function*() {
     const { create, list } = yield* Webhooks.Webhooks
     for (const url of ["https://127.0.0.1", "https://localhost", "https://10.0.0.1:8443", "http://192.0.2.1"]) {
@@ -47,7 +47,7 @@ interface Received {
   readonly agent: string | undefined
 }
 
-/** What a customer runs, on a real socket: it verifies with the secret that it was given, and keeps what is true. */
+/** A customer's server on a real socket. It verifies webhooks with its secret and queues the valid ones. */
 const makeCustomer = Effect.gen(function*() {
   const inbox = yield* Queue.unbounded<Received>()
   const customer = { url: "", secret: "", inbox }
