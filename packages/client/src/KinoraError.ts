@@ -1,26 +1,24 @@
 /**
- * What can go wrong. Every error of this package is a `KinoraError`, and one of four by its
- * `_tag`. None of them, nor what they print, holds an API key or a signature of a URL.
+ * Errors of the client. Each is a `KinoraError`, and one of four by its `_tag`. No error contains an API key or the signature
+ * of a URL, also when it is printed.
  *
- * An abort is none of them: as with `fetch`, the promise rejects with the signal's reason.
+ * An abort is not among them: as with `fetch`, the promise rejects with the signal's reason.
  */
 import type { ErrorCode, Generation, Json, Plan } from "./Wire.ts"
 
-/** What every error says. */
+/** Circumstances of an error. */
 export interface Occasion {
-  /** The job that the call was about, as far as the client knows: it may go on, and be waited for or cancelled. */
+  /** Job of the call, if the client has its id. It can still be running, and can be waited for or cancelled. */
   readonly generationId: string | null
-  /** How often the request was sent. 0: never. */
+  /** Number of times that the request was sent. */
   readonly attempts: number
 }
 
-/** Any error of this package; `Failure` is the union of them. */
-export abstract class KinoraError extends Error {
-  /** Which one it is. */
+/** Base class of all errors of the client. `Failure` is their union. */
+export abstract class KinoraError extends Error implements Occasion {
+  /** Name of the class. */
   abstract readonly _tag: Failure["_tag"]
-  /** See `Occasion`. */
   readonly generationId: string | null
-  /** See `Occasion`. */
   readonly attempts: number
 
   constructor(message: string, { attempts, generationId }: Occasion, cause?: unknown) {
@@ -28,62 +26,50 @@ export abstract class KinoraError extends Error {
     this.generationId = generationId
     this.attempts = attempts
   }
-}
 
-/** What an answer said besides the message of its error. */
-export interface Refusal {
-  readonly code: ErrorCode | "unknown"
-  readonly status: number
-  readonly plan: Plan | null
-  readonly details: Readonly<Record<string, Json>>
-  readonly requestId: string | null
-  readonly retryAfterMillis: number | null
-  readonly isRetryable: boolean
-}
-
-/** The service answered, and not with what was asked for. */
-export class ResponseError extends KinoraError {
-  override readonly name = "ResponseError"
-  readonly _tag = "ResponseError"
-  /**
-   * Why, for programs. `unknown`: the answer is not the service's own, such as a proxy's, or has
-   * no body, as that to HEAD. A service newer than this client may send codes that the type lacks.
-   */
-  readonly code: ErrorCode | "unknown"
-  /** The status of HTTP. */
-  readonly status: number
-  /** The plan group that the error is about. */
-  readonly plan: Plan | null
-  /** What depends on the code, such as `issues` of `invalid_params`. */
-  readonly details: Readonly<Record<string, Json>>
-  /** What to quote when you report the error. */
-  readonly requestId: string | null
-  /** How long the service asks to wait. `null`: it does not say. */
-  readonly retryAfterMillis: number | null
-  /** Whether the same request may succeed later. A limit of the day is none of these. */
-  readonly isRetryable: boolean
-
-  constructor(message: string, refusal: Refusal, occasion: Occasion) {
-    super(`${refusal.status} ${refusal.code}: ${message}`, occasion)
-    this.code = refusal.code
-    this.status = refusal.status
-    this.plan = refusal.plan
-    this.details = refusal.details
-    this.requestId = refusal.requestId
-    this.retryAfterMillis = refusal.retryAfterMillis
-    this.isRetryable = refusal.isRetryable
+  override get name(): string {
+    return this._tag
   }
 }
 
-/** The job ended without a result: it failed, or it was cancelled. It was paid back. */
+/** Content of an error response, apart from its message. */
+export type Refusal = Omit<ResponseError, keyof KinoraError>
+
+/** The service responded with an error. */
+export class ResponseError extends KinoraError {
+  readonly _tag = "ResponseError"
+  /**
+   * Reason, for programs. `unknown` if the response has no error body of the service, such as that of a proxy or to HEAD. A
+   * newer service can send codes that are not in this type.
+   */
+  declare readonly code: ErrorCode | "unknown"
+  /** HTTP status. */
+  declare readonly status: number
+  /** Plan group that the error concerns. */
+  declare readonly plan: Plan | null
+  /** Depends on the code, such as `issues` of `invalid_params`. */
+  declare readonly details: Readonly<Record<string, Json>>
+  /** Id to quote when you report the error. */
+  declare readonly requestId: string | null
+  /** Milliseconds that the service asks to wait, or `null` if it does not say. */
+  declare readonly retryAfterMillis: number | null
+  /** Whether the same request can succeed later. `false` for limits that last until the end of the day. */
+  declare readonly isRetryable: boolean
+
+  constructor(message: string, refusal: Refusal, occasion: Occasion) {
+    super(`${refusal.status} ${refusal.code}: ${message}`, occasion)
+    Object.assign(this, refusal)
+  }
+}
+
+/** The job failed or was cancelled, and was refunded. */
 export class GenerationError extends KinoraError {
-  override readonly name = "GenerationError"
   readonly _tag = "GenerationError"
-  /** `cancelled`, or the `error_code` of the job: `content_rejected`, `time_limit`, … */
+  /** `cancelled`, or the `error_code` of the job, such as `content_rejected` or `time_limit`. */
   readonly code: string
-  /** One short word, such as `safety`, or `null`. */
+  /** One word, such as `safety`, or `null`. */
   readonly reason: string | null
-  /** The job as it ended. */
+  /** The job in its final state. */
   readonly generation: Generation
 
   constructor(generation: Generation) {
@@ -98,17 +84,15 @@ export class GenerationError extends KinoraError {
   }
 }
 
-/** No answer came, or it broke off. `cause` is what `fetch` said. */
+/** No response arrived, or it broke off. `cause` is the error of `fetch`. */
 export class ConnectionError extends KinoraError {
-  override readonly name = "ConnectionError"
   readonly _tag = "ConnectionError"
 }
 
-/** The time of the call (`timeoutMillis`) is used up. `cause` is the last error before, if there was one. */
+/** The call exceeded its `timeoutMillis`. `cause` is the previous error, if there was one. */
 export class TimeoutError extends KinoraError {
-  override readonly name = "TimeoutError"
   readonly _tag = "TimeoutError"
 }
 
-/** The errors of this package, for those who tell them apart by `_tag`. */
+/** Union of the errors, to be distinguished by `_tag`. */
 export type Failure = ResponseError | GenerationError | ConnectionError | TimeoutError

@@ -1,46 +1,46 @@
-/** What travels, as the contract has it: times are RFC 3339 text, and nothing is converted on the way. */
+/** JSON of requests and responses, as the contract defines it. Times are RFC 3339 strings; nothing is converted. */
 import type * as Contract from "@kinora/http-api"
 
-/** A job. Everything is always present, `null` where it does not apply, except `next`. */
+/** A job. All fields are present except `next`; those that do not apply are `null`. */
 export type Generation = typeof Contract.Generation.Generation.Encoded
 
-/** A job that is done: it has a result, until that expires. */
+/** A completed job. It has a result until that expires. */
 export type CompletedGeneration = Generation & { readonly status: "completed" }
 
-/** A request for a job. Which parameters a model takes is in its `params_schema`. */
+/** Request to create a job. The model's `params_schema` lists its parameters. */
 export type CreateGenerationRequest = typeof Contract.Generation.CreateGenerationRequest.Encoded
 
 /** A page of jobs, newest first. */
 export type GenerationList = typeof Contract.Generation.GenerationList.Encoded
 
-/** A request for one image, in the shape of common client libraries. */
+/** Request to create one image, in the shape of common client libraries. */
 export type ImageRequest = typeof Contract.Image.ImageRequest.Encoded
 
-/** One image: `url` or `b64_json`, as it was asked for. */
+/** One image: `url` or `b64_json`, depending on `response_format`. */
 export type ImageResponse = typeof Contract.Image.ImageResponse.Encoded
 
-/** An image that jobs can start from; `id` goes into `upload_id` of an input image. */
+/** An uploaded image. Its `id` is the `upload_id` of an input image. */
 export type Upload = typeof Contract.Upload.Upload.Encoded
 
 /** A model on sale. */
 export type Model = typeof Contract.Model.Model.Encoded
 
-/** The account of the API key: both plan groups, their limits, and what it may download. */
+/** The account of the API key: both plan groups, their limits, and its download limits. */
 export type Account = typeof Contract.Account.Account.Encoded
 
-/** What the account's jobs came to, by UTC day of their end. */
+/** Jobs and credits by the UTC day on which the jobs ended. */
 export type UsageReport = typeof Contract.Usage.UsageReport.Encoded
 
-/** The plan group that a job is charged to. */
+/** Plan group that a job is charged to. */
 export type Plan = Contract.Scalar.Plan
 
-/** What is produced. */
+/** Kind of a result. */
 export type Kind = Generation["kind"]
 
-/** The states of a job; the last three are final. */
+/** Status of a job. The last three are final. */
 export type Status = Generation["status"]
 
-/** The codes with which the service refuses a request. */
+/** Code of an error response. */
 export type ErrorCode = Contract.ErrorCode.ErrorCode
 
 /** Any JSON value. */

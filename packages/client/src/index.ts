@@ -1,3 +1,4 @@
+export type * from "./Calls.ts"
 export * from "./Generations.ts"
 export * from "./Kinora.ts"
 export * from "./KinoraError.ts"

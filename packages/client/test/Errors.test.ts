@@ -30,9 +30,9 @@ it("an error has what the envelope and the headers say (D42)", async () => {
 
 it("what is not the service's own answer is an error of an unknown code, which says what to look at", async () => {
   const html = (status: number) => new Response("<html>", { status, headers: { location: "/" } })
-  const answers = [[html(200), "is baseUrl"], [html(302), "is baseUrl"], [html(403), "a proxy's"], [
+  const answers = [[html(200), "check baseUrl"], [html(302), "check baseUrl"], [html(403), "from a proxy"], [
     Response.json({ error: "no" }, { status: 400 }),
-    "a proxy's"
+    "from a proxy"
   ]] as const
   for (const [answer, hint] of answers) {
     const { kinora } = scene([answer])

@@ -1,6 +1,6 @@
 /** A client in front of a scripted service, in time that jumps to the next timer whenever nothing else goes on. */
 import type { Ambient } from "../src/internal/Ambient.ts"
-import { makeAll } from "../src/internal/parts.ts"
+import * as Client from "../src/internal/Client.ts"
 import type { Fetch, Options } from "../src/Options.ts"
 import type { Generation, Plan } from "../src/Wire.ts"
 
@@ -37,7 +37,11 @@ export const scene = (answers: ReadonlyArray<Answer>, options: Partial<Options> 
     random: () => 0.5,
     newKey: () => `key ${asked.length}`
   }
-  return { time, asked, kinora: makeAll({ baseUrl: "https://api.test", apiKey: "kin_secret", ...options }, ambient) }
+  return {
+    time,
+    asked,
+    kinora: Client.make({ baseUrl: "https://api.test", apiKey: "kin_secret", ...options }, ambient).calls
+  }
 }
 
 interface Timer {

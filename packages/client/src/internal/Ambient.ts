@@ -1,22 +1,21 @@
-/** What a client takes from the platform: a network, time, and chance. */
+/** Environment of a client: network, time and randomness. */
 import type { Fetch } from "../Options.ts"
 
-/** See each member. */
 export interface Ambient {
   readonly fetch: Fetch
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Calls `wake` after that many milliseconds, unless what it answers with is called before. */
+  /** Calls `wake` after that many milliseconds. Returns a function that cancels the timer. */
   readonly after: (millis: number, wake: () => void) => () => void
   /** A number from 0 to below 1. */
   readonly random: () => number
-  /** A name that nothing else has. */
+  /** Returns a new idempotency key. */
   readonly newKey: () => string
 }
 
-/** What Node and browsers have. */
+/** Environment of Node and browsers. */
 export const make = (fetch: Fetch | undefined): Ambient => ({
-  // Not by reference: browsers want it called on the global object, and tests replace it.
+  // Browsers require the global object as `this`, and tests replace the global function.
   fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
   now: () => performance.now(),
   after: (millis, wake) => {
@@ -31,7 +30,7 @@ export const make = (fetch: Fetch | undefined): Ambient => ({
 // internal
 // -----------------------------------------------------------------------------
 
-/** A longer timer would fire at once. */
+/** Longer timers fire at once. */
 const timerMillisMax = 2 ** 31 - 1
 
 /** 128 random bits. `randomUUID` is missing on pages without TLS. */

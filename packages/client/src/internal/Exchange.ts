@@ -1,17 +1,17 @@
-/** One request and its answer, which end when the caller gives up or when nothing comes for too long. */
+/** One request and its response, which end when the caller aborts or when nothing arrives for too long. */
 import type { Ambient } from "./Ambient.ts"
 
-/** An exchange under way. */
+/** A running exchange. */
 export interface Exchange {
-  /** Ends the connection when the exchange ends. */
+  /** Aborted when the exchange ends. */
   readonly signal: AbortSignal
-  /** Waits for a part of the exchange. Rejects with the caller's reason, or with `Silence` after that many milliseconds. */
+  /** Waits for a part of the exchange. Rejects with the caller's reason, or with `Silence` after `limitMillis`. */
   readonly step: <A>(work: Promise<A>, limitMillis: number) => Promise<A>
-  /** Ends the exchange and lets go of the caller's signal. Again does nothing. */
+  /** Ends the exchange and removes the listener from the caller's signal. Idempotent. */
   readonly close: () => void
 }
 
-/** Begins an exchange. */
+/** Starts an exchange. */
 export const make = (ambient: Ambient, callerSignal: AbortSignal | undefined): Exchange => {
   const controller = new AbortController()
   const giveUp = () => controller.abort(callerSignal?.reason)
@@ -31,7 +31,7 @@ export const make = (ambient: Ambient, callerSignal: AbortSignal | undefined): E
   }
 }
 
-/** The work's outcome, unless the signal comes first. */
+/** The result of the work, or the signal's reason if it aborts first. */
 export const untilAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
   if (signal === undefined) return work
   return new Promise<A>((resolve, reject) => {
@@ -46,5 +46,5 @@ export const untilAborted = <A>(work: Promise<A>, signal: AbortSignal | undefine
 // internal
 // -----------------------------------------------------------------------------
 
-/** Nothing came for too long. */
+/** Nothing arrived for too long. */
 class Silence extends Error {}

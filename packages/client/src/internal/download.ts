@@ -1,9 +1,9 @@
-/** Downloads that go on where a connection broke off. */
+/** Downloads that resume after their connection breaks. */
 import { ConnectionError } from "../KinoraError.ts"
 import type { ByteRange, DownloadOptions } from "../Options.ts"
 import type { Call, Opened, Transport } from "./Transport.ts"
 
-/** Opens a file. The answer's body resumes by itself, as long as the file is the same. */
+/** Opens a file. The body of the response resumes by itself as long as the file has not changed. */
 export const download = async (
   transport: Transport,
   file: Pick<Call, "target" | "generationId">,
@@ -20,7 +20,7 @@ export const download = async (
   return new Response(resuming(transport, call, opened), { status, statusText, headers: received })
 }
 
-/** A stream of what `open` answers with, which is not asked before somebody reads. */
+/** A stream of the body of a response that is requested with the first read. */
 export const lazily = (open: (signal: AbortSignal) => Promise<Response>): ReadableStream<Uint8Array> => {
   const left = new AbortController()
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -45,7 +45,7 @@ export const lazily = (open: (signal: AbortSignal) => Promise<Response>): Readab
 const rangeText = (range: ByteRange): string =>
   "last" in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ""}`
 
-/** Where the body of an answer begins and ends in its file, and what tells that the file is the same. */
+/** Position of a body in its file, and the validator of the file. */
 interface Extent {
   readonly first: number
   /** Inclusive. */
@@ -53,10 +53,10 @@ interface Extent {
   readonly etag: string
 }
 
-/** `undefined`: the answer does not say enough to go on after it. */
+/** Returns `undefined` if the response lacks the headers to resume it. */
 const extentOf = ({ headers }: Response): Extent | undefined => {
   const etag = headers.get("etag")
-  // A body that was encoded on the way is not counted in the file's bytes.
+  // The bytes of an encoded body are not those of the file.
   if (etag === null || etag.startsWith("W/") || headers.has("content-encoding")) return undefined
   const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(headers.get("content-range") ?? "") ?? []
   if (first !== undefined && last !== undefined) return { first: Number(first), last: Number(last), etag }
@@ -72,7 +72,7 @@ const resuming = (transport: Transport, call: Call, begun: Opened): ReadableStre
 
   const missing = () => extent === undefined ? 0 : extent.last - extent.first + 1 - received
 
-  /** The next piece, from another connection where this one broke off. */
+  /** Returns the next chunk, from a new connection if this one broke. */
   const next = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
       try {
@@ -96,7 +96,7 @@ const resuming = (transport: Transport, call: Call, begun: Opened): ReadableStre
     const from = first + received
     const headers = { "range": rangeText({ start: from, end: last }), "if-range": etag }
     const again = await transport.open({ ...call, headers })
-    // Anything else is another file, or all of it.
+    // Any other response is another file, or the whole file.
     if (again.response.status === 206 && extentOf(again.response)?.first === from) return again
     again.close()
     throw error
@@ -114,4 +114,4 @@ const resuming = (transport: Transport, call: Call, begun: Opened): ReadableStre
 }
 
 const brokenOff = ({ generationId }: Call) =>
-  new ConnectionError("The answer broke off.", { generationId: generationId ?? null, attempts: 1 })
+  new ConnectionError("The response broke off.", { generationId: generationId ?? null, attempts: 1 })

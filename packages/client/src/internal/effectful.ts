@@ -1,11 +1,37 @@
-/** Promises and iterables as effects and streams. */
+/** Derives effects and streams from promises and async iterables. */
 import { Clock, Effect, Random, Stream } from "effect"
 import type { Failure } from "../KinoraError.ts"
-import type { Fetch } from "../Options.ts"
+import type { CallOptions, DownloadOptions, Fetch } from "../Options.ts"
 import * as Ambient from "./Ambient.ts"
+import * as Definition from "./Definition.ts"
 import { isFailure } from "./wire.ts"
 
-/** The platform's, with the clock and the chance that the fiber has. */
+/** The calls of an API as effects and streams. Files are streams of their bytes. */
+export type Effects<Api> = { readonly [Group in keyof Api]: GroupEffects<Api[Group]> }
+
+type GroupEffects<Group> = { readonly [Name in keyof Group]: EffectOf<Group[Name]> }
+
+/** A call as an effect or a stream. */
+export type EffectOf<Call> = Call extends (...all: infer All) => AsyncIterable<infer A>
+  ? (...all: WithoutSignal<All>) => Stream.Stream<A, Failure>
+  : Call extends (...all: infer All) => Promise<Response>
+    ? (...all: WithoutSignal<All>) => Stream.Stream<Uint8Array, Failure>
+  : Call extends (...all: infer All) => Promise<infer A> ? (...all: WithoutSignal<All>) => Effect.Effect<A, Failure>
+  : never
+
+/** Interruption takes the place of the signal. Streams have no use for the options that return headers only. */
+type WithoutSignal<All> = {
+  [Index in keyof All]: "signal" extends keyof NonNullable<All[Index]>
+    ? Omit<NonNullable<All[Index]>, keyof Pick<DownloadOptions, "headersOnly" | "ifNoneMatch" | "signal">>
+    : All[Index]
+}
+
+/** The calls as effects and streams. */
+export const effects = <Api extends object>(definitions: Definition.Definitions<Api>): Effects<Api> =>
+  // Each definition holds the call of its own name.
+  Definition.mapCalls(definitions, effectOf) as Effects<Api>
+
+/** Environment of a client: that of the platform, with the clock and the randomness of the fiber. */
 export const ambient = Effect.fnUntraced(function*(fetch: Fetch | undefined) {
   const clock = yield* Clock.Clock
   const random = yield* Random.Random
@@ -18,15 +44,11 @@ export const ambient = Effect.fnUntraced(function*(fetch: Fetch | undefined) {
   } satisfies Ambient.Ambient
 })
 
-/** A call that interruption aborts. */
+/** Runs a promise that interruption aborts. */
 export const call = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, Failure> =>
   Effect.tryPromise({ try: work, catch: failureOf })
 
-/** A stream whose end aborts what it waits for. */
-export const stream = <A>(iterate: (signal: AbortSignal) => AsyncIterable<A>): Stream.Stream<A, Failure> =>
-  Stream.suspend(() => Stream.fromAsyncIterable(leavable(iterate), failureOf))
-
-/** The body of an answer. */
+/** Streams the body of a response. */
 export const bytes = (open: (signal: AbortSignal) => Promise<Response>): Stream.Stream<Uint8Array, Failure> =>
   stream((signal) => piecesOf(open, signal))
 
@@ -34,21 +56,42 @@ export const bytes = (open: (signal: AbortSignal) => Promise<Response>): Stream.
 // internal
 // -----------------------------------------------------------------------------
 
-/** What is no error of this package is a defect, and so is what is thrown here. */
+const effectOf = ({ argumentCount, kind, run }: Definition.Definition<Definition.Run>) => {
+  const start = (all: ReadonlyArray<unknown>) => (signal: AbortSignal) => {
+    const options = all[argumentCount] as CallOptions | undefined
+    // Missing arguments are passed as `undefined`, so that the options stand in their place.
+    const before = Array.from({ length: argumentCount }, (_, index) => all[index])
+    return run(...before, { ...options, signal })
+  }
+  // The kind of a definition says what its `run` returns.
+  if (kind === "value") {
+    return (...all: ReadonlyArray<unknown>) => call((signal) => start(all)(signal) as Promise<unknown>)
+  }
+  if (kind === "file") {
+    return (...all: ReadonlyArray<unknown>) => bytes((signal) => start(all)(signal) as Promise<Response>)
+  }
+  return (...all: ReadonlyArray<unknown>) => stream((signal) => start(all)(signal) as AsyncIterable<unknown>)
+}
+
+/** Streams an iterable. The end of the stream aborts it. */
+const stream = <A>(iterate: (signal: AbortSignal) => AsyncIterable<A>): Stream.Stream<A, Failure> =>
+  Stream.suspend(() => Stream.fromAsyncIterable(abortable(iterate), failureOf))
+
+/** Errors of other packages, such as `TypeError`, are defects. */
 const failureOf = (error: unknown): Failure => {
   if (isFailure(error)) return error
   throw error
 }
 
-/** An iterable that can be left while it waits: a generator alone would let its caller wait too. */
-const leavable = <A>(iterate: (signal: AbortSignal) => AsyncIterable<A>): AsyncIterable<A> => ({
+/** An iterable that can be ended while it waits. A generator alone ends after its next item only. */
+const abortable = <A>(iterate: (signal: AbortSignal) => AsyncIterable<A>): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
-    const left = new AbortController()
-    const iterator = iterate(left.signal)[Symbol.asyncIterator]()
+    const ended = new AbortController()
+    const iterator = iterate(ended.signal)[Symbol.asyncIterator]()
     return {
       next: () => iterator.next(),
       return: async () => {
-        left.abort()
+        ended.abort()
         await iterator.return?.()
         return { done: true, value: undefined }
       }

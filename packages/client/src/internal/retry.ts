@@ -1,48 +1,48 @@
-/** Whether a request is sent again, and after which wait. */
+/** Decides whether a request is retried, and after which delay. */
 import { ConnectionError, type Failure, ResponseError } from "../KinoraError.ts"
 
-/** What the decision depends on. */
+/** Input of the decision. */
 export interface Situation {
   readonly error: Failure
-  /** How often the request has failed so far, at least 1. */
+  /** Number of failures so far, at least 1. */
   readonly failures: number
   readonly attemptsMax: number
-  /** Whether sending it twice does what sending it once does. */
+  /** Whether the request is idempotent. */
   readonly isRepeatable: boolean
   /** A number from 0 to below 1. */
   readonly random: number
 }
 
-/** The milliseconds to wait before the next attempt; `undefined`: there shall be none. */
+/** Returns the delay before the next attempt in milliseconds, or `undefined` if the request is not retried. */
 export const waitBefore = (
   { attemptsMax, error, failures, isRepeatable, random }: Situation
 ): number | undefined => {
   if (failures >= attemptsMax) return undefined
   if (error instanceof ResponseError) {
     if (!error.isRetryable) return undefined
-    // A service that says when to come back has done nothing yet.
+    // A service that asks to retry later has not processed the request.
     if (error.retryAfterMillis !== null) return error.retryAfterMillis
   } else if (!(error instanceof ConnectionError)) return undefined
   return isRepeatable ? backoff(failures, random) : undefined
 }
 
-/** Whether an answer tells that the job is under way: nothing failed, and asking again waits on (D20). */
+/** Whether the job of an image request still runs. This is not a failure: the repeated request waits for the same job. */
 export const isPending = (error: Failure): boolean =>
   error instanceof ResponseError && error.code === "generation_pending"
 
-/** How long the headers of an answer ask to wait, or `null`. */
+/** Milliseconds that the headers of a response ask to wait, or `null`. */
 export const retryAfterMillis = (headers: Headers): number | null => {
   const millis = numberOf(headers.get("retry-after-ms"))
   if (millis !== null) return millis
   const text = headers.get("retry-after")
   const seconds = numberOf(text)
   if (seconds !== null) return seconds * 1000
-  // A date is compared with the service's own clock: the one here may be wrong.
+  // The date is compared with the service's clock, because the local one can be wrong.
   const wait = Date.parse(text ?? "") - Date.parse(headers.get("date") ?? "")
   return Number.isNaN(wait) ? null : Math.max(0, wait)
 }
 
-/** Whether the same request can succeed later: what the service says, else what the status means. */
+/** Whether the same request can succeed later, by `x-should-retry` or else by the status. */
 export const isRetryable = (status: number, headers: Headers): boolean => {
   const said = headers.get("x-should-retry")
   if (said !== null) return said === "true"
@@ -56,7 +56,7 @@ export const isRetryable = (status: number, headers: Headers): boolean => {
 const backoffMillisMin = 500
 const backoffMillisMax = 8_000
 
-/** Doubles with each failure; half of it is chance, so that those who failed together do not return together. */
+/** Doubles with each failure. Half of it is random, so that clients which failed together do not retry together. */
 const backoff = (failures: number, random: number): number => {
   const whole = Math.min(backoffMillisMin * 2 ** (failures - 1), backoffMillisMax)
   return Math.round(whole * (0.5 + random / 2))

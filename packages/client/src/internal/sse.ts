@@ -1,7 +1,7 @@
-/** Reads server-sent events. */
+/** Parser of server-sent events. */
 import type { Opened } from "./Transport.ts"
 
-/** The data of every event of an answer, in their order. Ends with the answer; half an event is none. */
+/** Yields the data of each event of a response. An event that the end of the response cuts off is dropped. */
 export const dataOf = async function*({ next }: Opened): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
   let rest = ""
@@ -24,7 +24,7 @@ export const dataOf = async function*({ next }: Opened): AsyncGenerator<string, 
 // internal
 // -----------------------------------------------------------------------------
 
-/** What a line adds to the data: nothing, when it is a comment or another field. */
+/** Data of a line. Comments and other fields have none. */
 const valueOf = (line: string): ReadonlyArray<string> => {
   const [found, value = ""] = /^data(?:: ?(.*))?$/.exec(line) ?? []
   return found === undefined ? [] : [value]

@@ -1,12 +1,14 @@
-/** Calls about uploads. */
+/** Defines the calls about uploads. */
 import { ResponseError } from "../KinoraError.ts"
-import type { ImageSource, Uploads } from "../Uploads.ts"
+import type { CallOptions } from "../Options.ts"
+import type { ImageSource, UploadOptions, Uploads } from "../Uploads.ts"
 import type { Upload } from "../Wire.ts"
+import * as Definition from "./Definition.ts"
 import type { Transport } from "./Transport.ts"
 
 /** See `Uploads`. */
-export const make = (transport: Transport): Uploads => ({
-  create: async (image, { mime, ...options } = {}) => {
+export const make = (transport: Transport): Definition.Definitions<{ readonly uploads: Uploads }>["uploads"] => ({
+  create: Definition.value(1, async (image: ImageSource, { mime, ...options }: UploadOptions = {}) => {
     const body = await blobOf(image)
     const declared = mime ?? (body.type === "" ? await sniff(body) : body.type)
     return transport.json<Upload>({
@@ -15,29 +17,29 @@ export const make = (transport: Transport): Uploads => ({
       target: "/uploads",
       headers: { "content-type": declared },
       body,
-      // Each request would make one more upload.
+      // Each request creates another upload.
       isRepeatable: false
     })
-  },
-  delete: async (id, options = {}) => {
+  }),
+  delete: Definition.value(1, async (id: string, options: CallOptions = {}) => {
     try {
       await transport.done({ ...options, method: "DELETE", target: `/uploads/${encodeURIComponent(id)}` })
     } catch (error) {
-      // An earlier attempt deleted it, and its answer was lost.
+      // An earlier attempt deleted it, and the response was lost.
       const isGone = error instanceof ResponseError && error.status === 404 && error.attempts > 1
       if (!isGone) throw error
     }
-  }
+  })
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Far above what the service takes, and below what hurts. */
+/** Far above the limit of the service, but small enough for the memory of a page. */
 const bytesMax = 64 * 1024 * 1024
 
-/** Whole, so that it can be sent again, and by browsers that cannot send streams. */
+/** Reads the image completely, so that it can be sent again. Some browsers cannot send streams. */
 const blobOf = async (image: ImageSource): Promise<Blob> => {
   if (image instanceof Blob) return image
   if (!(image instanceof ReadableStream)) return new Blob([image])
@@ -48,14 +50,14 @@ const blobOf = async (image: ImageSource): Promise<Blob> => {
     bytes += value.length
     if (bytes > bytesMax) {
       await reader.cancel()
-      throw new RangeError(`An image to upload has at most ${bytesMax} bytes`)
+      throw new RangeError(`An image to upload can have at most ${bytesMax} bytes`)
     }
     pieces.push(value)
   }
   return new Blob(pieces)
 }
 
-/** The media type by the first bytes. The service looks itself, and says when it is none of these. */
+/** Media type by the first bytes. The service rejects other types. */
 const sniff = async (body: Blob): Promise<string> => {
   const head = String.fromCharCode(...new Uint8Array(await body.slice(0, 12).arrayBuffer()))
   if (head.startsWith("\x89PNG")) return "image/png"

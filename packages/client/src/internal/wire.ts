@@ -1,20 +1,20 @@
-/** Reads answers: JSON that the contract types, and the envelope of an error. */
+/** Reads responses: JSON and the body of errors. */
 import { type Failure, KinoraError, type Occasion, ResponseError } from "../KinoraError.ts"
 import type { ErrorCode, Json, Plan } from "../Wire.ts"
 import { isRetryable, retryAfterMillis } from "./retry.ts"
 
-/** The JSON of a good answer. Its type is the contract's word, which the service's tests hold it to. */
+/** JSON of a successful response. Its type is not checked here; the tests of the service prove it. */
 export const parse = <A>(response: Response, text: string, occasion: Occasion): A => {
   const json = jsonOf(text)
   if (json === undefined) throw foreign(response, occasion)
   return json as A
 }
 
-/** A good answer, but not one of the service. */
+/** Error for a successful response that is not from the service. */
 export const foreign = (response: Response, occasion: Occasion): ResponseError =>
-  new ResponseError("The answer is not the service's own; is baseUrl right?", unknownOf(response), occasion)
+  new ResponseError("The response is not from the service; check baseUrl.", unknownOf(response), occasion)
 
-/** What a bad answer says. */
+/** Error for an error response. */
 export const errorOf = (response: Response, text: string, occasion: Occasion): ResponseError => {
   const unknown = unknownOf(response)
   const envelope = envelopeOf(jsonOf(text))
@@ -24,19 +24,19 @@ export const errorOf = (response: Response, text: string, occasion: Occasion): R
   }
   const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)
   const message = isRedirect
-    ? "The answer is a redirect; is baseUrl right?"
-    : "The answer is not the service's own; it may be a proxy's."
+    ? "The response is a redirect; check baseUrl."
+    : "The response is not from the service; it can be from a proxy."
   return new ResponseError(message, unknown, occasion)
 }
 
-/** Whether it is an error of this package. */
+/** Whether the error is a `KinoraError`. */
 export const isFailure = (error: unknown): error is Failure => error instanceof KinoraError
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** The inner object of the envelope. */
+/** Content of an error body. */
 interface Envelope {
   readonly code: ErrorCode
   readonly message: string
@@ -44,7 +44,7 @@ interface Envelope {
   readonly details: Readonly<Record<string, Json>>
 }
 
-/** What is known of an answer without an envelope. */
+/** Fields of a response without an error body. */
 const unknownOf = ({ headers, status }: Response) => ({
   code: "unknown" as const,
   status,
@@ -63,13 +63,13 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** Others answer with JSON of theirs, so nothing is taken for granted. */
+/** Proxies respond with other JSON, so every field is checked. */
 const envelopeOf = (json: unknown): Envelope | undefined => {
   const error = fieldOf(json, "error")
   const [code, message, plan, details] = ["code", "message", "plan", "details"].map((name) => fieldOf(error, name))
   if (typeof code !== "string" || typeof message !== "string") return undefined
   return {
-    // The type is the table's; a newer service may send more, as `ResponseError.code` says.
+    // A newer service can send codes that the type lacks, see `ResponseError.code`.
     code: code as ErrorCode,
     message,
     plan: plan === "studio" || plan === "credits" ? plan : null,
