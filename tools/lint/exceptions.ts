@@ -8,7 +8,6 @@ export type RuleName = keyof typeof exceptions
 const exceptions = {
   discardedResults: [
     "hosts/test",
-    "packages/acceptance",
     "packages/bench",
     "packages/generations",
     "packages/hosting",
@@ -18,12 +17,10 @@ const exceptions = {
     "packages/webhooks"
   ],
   prose: [
-    "docs/conformance.md",
     "docs/reference/errors.md",
     "examples/orders",
     "hosts/server",
     "hosts/test",
-    "packages/acceptance",
     "packages/accounts",
     "packages/bench",
     "packages/catalog",

@@ -17,7 +17,7 @@ const picture = await kinora.generations.content(job.id)
 await writeFile("day.png", await picture.bytes())
 await kinora.uploads.delete(upload.id)
 
-// What is over cannot be cancelled, and says so.
+// A job that has ended cannot be cancelled.
 await kinora.generations.cancel(job.id).catch((error: unknown) => {
   if (!(error instanceof ResponseError) || error.code !== "not_cancellable") throw error
 })

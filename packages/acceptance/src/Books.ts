@@ -1,5 +1,6 @@
-/** The services on a site's database, in this process: for accounts that a test needs, and to verify what hosts left. */
+/** The services on a site's database, in this process: they open accounts and verify what hosts left behind. */
 import { Accounts, type Plan } from "@kinora/accounts"
+import { Generations } from "@kinora/generations"
 import { Host, Settings } from "@kinora/hosting"
 import { Ledger } from "@kinora/ledger"
 import { Scheduler } from "@kinora/scheduler"
@@ -7,30 +8,29 @@ import { DateTime, Effect, Layer, Option, Redacted, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Site } from "./Site.ts"
 
-/** Every service of a host that does not work. On PGlite only while no other process has the site. */
+/** Every service of a host that runs no jobs. On PGlite, no other process can use the site meanwhile. */
 export const layer = ({ environment }: Site) =>
   Layer.fresh(Layer.unwrap(Effect.map(Settings.load(environment), Host.layer)))
 
 /**
- * Runs an effect on the services of `layer`, one at a time in this process: a
- * PGlite that starts keeps it busy for seconds, and meanwhile nobody could connect
- * to a Postgres in time.
+ * Runs an effect on the services of `layer`. Calls run one at a time: while a PGlite starts, which blocks the process for
+ * seconds, connections to a Postgres would time out.
  */
 export const use = <A, E>(site: Site, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layer>>>) =>
   turn.withPermit(Effect.provide(effect, layer(site)))
 
-/** What an account of a test has. */
+/** Options of an account. */
 export interface AccountOptions {
   readonly credits: number
   /** Default `pro`. */
   readonly studio?: Plan.StudioTier
   /** Default `pro`. */
   readonly tier?: Plan.CreditsTier
-  /** API keys. Default 1. */
+  /** Number of API keys. Default 1. */
   readonly keys?: number
 }
 
-/** An account and its keys, the first of which is `key`. */
+/** An account and its API keys; `key` is the first of them. */
 export interface TestAccount {
   readonly id: string
   readonly key: string
@@ -55,11 +55,11 @@ export const openAccount = Effect.fn("Books.openAccount")(function*(options: Acc
   return account
 })
 
-/** Accounts that are all alike. */
+/** Opens several accounts with the same options. */
 export const openAccounts = (count: number, options: AccountOptions) =>
   Effect.forEach(Array.from({ length: count }), () => openAccount(options))
 
-/** Everything that is wrong with the books and the counters, and the credits in them. */
+/** Every discrepancy in the ledger and in the scheduler's counters, and the ledger's totals. */
 export const verify = Effect.gen(function*() {
   const ledger = yield* Ledger.Ledger
   const scheduler = yield* Scheduler.Scheduler
@@ -67,12 +67,25 @@ export const verify = Effect.gen(function*() {
   return { problems: [...discrepancies, ...yield* scheduler.verify], totals }
 })
 
-/** How often an account was charged and refunded. */
+/** Counts an account's charges and refunds, and the credits that it has consumed. */
 export const movementsOf = Effect.fn("Books.movementsOf")(function*(account: string) {
   const ledger = yield* Ledger.Ledger
   const transactions = yield* ledger.entries({ account, limit: 1_000 })
-  const count = (wanted: "charge" | "refund") => transactions.filter(({ kind }) => kind === wanted).length
-  return { charges: count("charge"), refunds: count("refund") }
+  const of = (wanted: "charge" | "refund") => transactions.filter(({ kind }) => kind === wanted)
+  const sum = (wanted: "charge" | "refund") => of(wanted).reduce((total, { amount }) => total + amount, 0)
+  return { charges: of("charge").length, refunds: of("refund").length, consumed: sum("charge") - sum("refund") }
+})
+
+/** Counts the completed jobs of the accounts. */
+export const completedJobs = Effect.fn("Books.completedJobs")(function*(accounts: ReadonlyArray<TestAccount>) {
+  const generations = yield* Generations.Generations
+  const today = yield* DateTime.now
+  const span = {
+    from: DateTime.formatIsoDateUtc(DateTime.subtract(today, { days: 1 })),
+    to: DateTime.formatIsoDateUtc(today)
+  }
+  const rows = yield* Effect.forEach(accounts, ({ id }) => generations.usage(id, span))
+  return rows.flat().reduce((total, { completed }) => total + completed, 0)
 })
 
 // -----------------------------------------------------------------------------

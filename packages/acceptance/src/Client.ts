@@ -1,41 +1,30 @@
-/** A client of the interface that knows nothing of the code behind it: `fetch`, and the job object. */
+/** Typed client of the HTTP API. It uses `fetch` and the contract only, not the code of the service. */
+import { Generation } from "@kinora/http-api"
 import { Data, Effect, Option, Schema } from "effect"
 
-/** States after which nothing changes. */
+/** Statuses after which a job does not change. */
 const finalStatuses = ["completed", "failed", "cancelled"] as const
 
-/** The part of the job object that tests look at. */
-export const Job = Schema.Struct({
-  id: Schema.String,
-  status: Schema.Literals(["pending", "queued", "processing", ...finalStatuses]),
-  cost_credits: Schema.NullOr(Schema.Int),
-  refunded: Schema.Boolean,
-  error_code: Schema.NullOr(Schema.String),
-  output: Schema.NullOr(Schema.Struct({ url: Schema.String, mime: Schema.String, bytes: Schema.Int })),
-  created_at: Schema.String,
-  started_at: Schema.NullOr(Schema.String),
-  finished_at: Schema.NullOr(Schema.String)
-})
-/** See the schema of the same name. */
-export type Job = typeof Job.Type
+/** The job object, as the contract defines its JSON. */
+export type Job = typeof Generation.Generation.Encoded
 
 /** Whether the job has ended. */
-export const isFinal = ({ status }: Job): boolean => finalStatuses.some((final) => final === status)
+export const isFinal = ({ status }: Pick<Job, "status">): boolean => finalStatuses.some((final) => final === status)
 
-/** No answer: the server is not there, or went away while it was asked. */
+/** No response arrived: the server is not running, or stopped during the request. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly cause: unknown }> {}
 
-/** Requests that may wait for a job at the same time with one key; those beyond are answered at once. */
+/** Maximum number of waiting requests per key. The service responds to further ones at once. */
 export const longPollsMax = 20
 
-/** What a server answered. */
+/** Response of a server. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Uint8Array
 }
 
-/** Sends a request and reads the answer to its end. */
+/** Sends a request and reads the response to its end. */
 export const send = (url: string, init: RequestInit = {}): Effect.Effect<Answer, NoAnswer> =>
   Effect.tryPromise({
     try: async (signal) => {
@@ -45,19 +34,19 @@ export const send = (url: string, init: RequestInit = {}): Effect.Effect<Answer,
     catch: (cause) => new NoAnswer({ cause })
   })
 
-/** The job in an answer. An answer without one is a defect that shows it. */
+/** The job in a response. Throws if there is none. */
 export const jobOf = (answer: Answer): Job =>
   Option.getOrThrowWith(decodeJob(textOf(answer)), () => new Error(`No job: ${answer.status} ${textOf(answer)}`))
 
-/** The jobs of a list. An answer without them is a defect that shows it. */
+/** The jobs of a list. Throws if there is none. */
 export const jobsOf = (answer: Answer): ReadonlyArray<Job> =>
   Option.getOrThrowWith(decodeJobs(textOf(answer)), () => new Error(`No jobs: ${answer.status} ${textOf(answer)}`)).data
 
-/** The `code` of an error envelope, or `undefined` when the answer is none. */
+/** The `code` of an error response, or `undefined` if it is not one. */
 export const errorCodeOf = (answer: Answer): string | undefined =>
   Option.getOrUndefined(decodeError(textOf(answer)))?.error.code
 
-/** What a job is asked for; `prompt` tells it from others when there is no key. */
+/** Request to create a job. Without a key, requests with different prompts create different jobs. */
 export interface Order {
   readonly model: string
   readonly plan?: "studio" | "credits"
@@ -65,7 +54,7 @@ export interface Order {
   readonly idempotencyKey?: string
 }
 
-/** The interface with one API key. */
+/** Client with one API key. */
 export const make = (baseUrl: string, apiKey: string) => {
   const authorization = `Bearer ${apiKey}`
   const request = (
@@ -76,7 +65,7 @@ export const make = (baseUrl: string, apiKey: string) => {
   const get = (id: string, waitSeconds = 0) => Effect.map(request(`/v1/generations/${id}?wait=${waitSeconds}`), jobOf)
 
   return {
-    /** Anything, with the key. */
+    /** Sends any request with the key. */
     request,
 
     create: ({ idempotencyKey, model, plan = "credits", prompt = "a lake" }: Order) =>
@@ -93,7 +82,7 @@ export const make = (baseUrl: string, apiKey: string) => {
 
     get,
 
-    /** The job once it has ended, however often that has to be asked for. */
+    /** Returns the job once it has ended. */
     awaitEnd: (id: string) => Effect.repeat(get(id, 60), { until: isFinal })
   }
 }
@@ -107,9 +96,11 @@ export type Client = ReturnType<typeof make>
 
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(bytes)
 
-const decodeJob = Schema.decodeUnknownOption(Schema.fromJsonString(Job))
+const JobJson = Schema.toEncoded(Generation.Generation)
 
-const decodeJobs = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ data: Schema.Array(Job) })))
+const decodeJob = Schema.decodeUnknownOption(Schema.fromJsonString(JobJson))
+
+const decodeJobs = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ data: Schema.Array(JobJson) })))
 
 const decodeError = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))

@@ -1,12 +1,12 @@
-/** Models that make nothing but files after a time, so that a test decides how long jobs take and how they end. */
+/** Models without a real generator. A test decides how long their jobs take and how they end. */
 import type { ModelInput } from "@kinora/catalog/Model"
 
-/** What jobs of a model do, and what else the model has that is not the usual. */
+/** Options of a drill model. */
 export interface DrillOptions extends Partial<Omit<ModelInput, "driver">> {
   readonly id: string
   /** Price of a job. Default 1. */
   readonly credits?: number
-  /** How long a job takes, written `5 seconds`. Default: no time at all. */
+  /** Duration of a job, such as `5 seconds`. Default: none. */
   readonly delay?: string
   /** How every job fails. Default: it succeeds. */
   readonly failure?: "content_rejected" | "generation_failed" | "invalid_input" | "upstream_error" | "upstream_timeout"
@@ -14,7 +14,7 @@ export interface DrillOptions extends Partial<Omit<ModelInput, "driver">> {
   readonly bytes?: number
 }
 
-/** A model on the scripted driver, open to both plan groups; an image model unless `kind` says otherwise. */
+/** A model on the scripted driver, available in both plan groups. Default kind: image. */
 export const model = ({ bytes = 4096, credits = 1, delay, failure, ...rest }: DrillOptions): ModelInput => ({
   name: rest.id,
   kind: "image",

@@ -1,15 +1,15 @@
-/** A generator whose results are files of the test's own, one for each model, and the models that ask for them. */
+/** A generator that returns given files, one per model, and the models that use it. */
 import type { ModelInput } from "@kinora/catalog/Model"
 import { Generator, GeneratorError } from "@kinora/generator"
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 
-/** What the jobs of a model result in. */
+/** Result of every job of a model. */
 export interface GivenFile {
   readonly mime: "image/png" | "video/mp4"
   readonly bytes: Uint8Array
 }
 
-/** Models that cost one credit in either plan, by the names of their files. */
+/** Models that cost one credit in either plan group. Their ids are the keys of `files`. */
 export const models = (files: Readonly<Record<string, GivenFile>>): ReadonlyArray<ModelInput> =>
   Object.entries(files).map(([id, { mime }]): ModelInput => ({
     id,
@@ -25,7 +25,7 @@ export const models = (files: Readonly<Record<string, GivenFile>>): ReadonlyArra
     output_formats: [mime]
   }))
 
-/** Answers every request at once with the file that has the model's name. */
+/** Completes every job at once with the file of its model. */
 export const layer = (files: Readonly<Record<string, GivenFile>>): Layer.Layer<Generator.Generator> =>
   Layer.succeed(Generator.Generator, {
     resubmit: "safe",

@@ -1,7 +1,6 @@
 /**
- * A whole host in this process, on a real socket, whose jobs are made by a generator
- * of the test's own: for results that the drivers of the product do not make, and
- * for limits that its settings do not have.
+ * A complete host in this process, on a real socket, with a generator of the test: for results that no driver makes,
+ * and for limits that no setting offers.
  */
 import type { PlanTable } from "@kinora/accounts"
 import type { ModelInput } from "@kinora/catalog/Model"
@@ -13,23 +12,23 @@ import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import type { Site } from "./Site.ts"
 
-/** See each member. */
+/** Options of a host. */
 export interface LocalHostOptions {
-  /** What is served. Every model names the driver `local`. */
+  /** Models to serve. Each names the driver `local`. */
   readonly models: ReadonlyArray<ModelInput>
-  /** Makes the jobs of all models. */
+  /** Runs the jobs of all models. */
   readonly generator: Layer.Layer<Generator.Generator>
-  /** Whose database and files it has. Default: everything is in this process's memory. */
+  /** Site whose database and files the host uses. Default: memory. */
   readonly site?: Site | undefined
-  /** Jobs at once. Default 4. */
+  /** Maximum number of running jobs. Default 4. */
   readonly workers?: number | undefined
-  /** Limits of the interface. */
+  /** Limits of the HTTP API. */
   readonly http?: Http.InterfaceOptions | undefined
-  /** What tiers allow. Default: what the interface says. */
+  /** Limits of the tiers. Default: those of the contract. */
   readonly planTable?: PlanTable.PlanTable | undefined
 }
 
-/** The host with all of its services, until the layer's scope closes. `baseUrl` says where it listens. */
+/** The host with all its services, until the scope of the layer closes. `baseUrl` returns its address. */
 export const layer = (options: LocalHostOptions) => {
   const { generator, http, workers = 4 } = options
   return Http.layer({ host: "127.0.0.1", port: 0, interface: { docs: false, ...http }, grace: 0 }).pipe(
@@ -42,7 +41,7 @@ export const layer = (options: LocalHostOptions) => {
   )
 }
 
-/** Where the host listens. */
+/** Address of the host. */
 export const baseUrl: Effect.Effect<string, never, HttpServer.HttpServer> = HttpServer.addressFormattedWith(
   Effect.succeed
 )
@@ -51,7 +50,7 @@ export const baseUrl: Effect.Effect<string, never, HttpServer.HttpServer> = Http
 // internal
 // -----------------------------------------------------------------------------
 
-/** What both kinds of host have. */
+/** Services of both kinds of host. */
 type Shared = Layer.Success<ReturnType<typeof inMemory>> & Layer.Success<ReturnType<typeof onSite>>
 type Failure = Layer.Error<ReturnType<typeof inMemory>> | Layer.Error<ReturnType<typeof onSite>>
 

@@ -1,16 +1,15 @@
-/** Measures how soon those who wait for a job hear of its end (D37). */
+/** Measures how soon waiting requests receive the end of a job. */
 import { Clock, Effect } from "effect"
 import type { TestAccount } from "./Books.ts"
 import * as Client from "./Client.ts"
 import * as Drill from "./Drill.ts"
 
-/** The model that is waited for: it takes long enough for the wait to begin before the end. */
+/** A model whose jobs run long enough for a request to wait for them. */
 export const model = Drill.model({ id: "drill-awaited", delay: "1100 millis" })
 
 /**
- * Creates jobs of all accounts at once, one after the other for each, waits for
- * them, and answers with the milliseconds from each job's end to its answer, sorted.
- * The hosts' clock has to be this machine's.
+ * Creates jobs of all accounts concurrently, one after the other per account, and waits for each. Returns the milliseconds
+ * from the end of each job to its response, sorted. Assumes that hosts and this process share a clock.
  */
 export const latencies = Effect.fn("LongPolls.latencies")(
   function*(baseUrl: string, accounts: ReadonlyArray<TestAccount>, jobsEach: number) {

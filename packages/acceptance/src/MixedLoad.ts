@@ -1,7 +1,6 @@
 /**
- * Clients that create, repeat, await and cancel jobs at the same time, on peers
- * that share a database and work. Jobs of one model fail. Few accounts, so that
- * whatever can meet does.
+ * Clients that create, repeat, await and cancel jobs concurrently, on peers that share a database. Jobs of one model
+ * fail. Few accounts are used, so that requests conflict.
  */
 import { Generations } from "@kinora/generations"
 import { isFinal } from "@kinora/generations/Generation"
@@ -12,10 +11,10 @@ import * as Drill from "./Drill.ts"
 import * as Peer from "./Peer.ts"
 import type { Site } from "./Site.ts"
 
-/** How much happens. */
+/** Options of a load. */
 export interface MixedLoadOptions {
   readonly duration: Duration.Input
-  /** Over all peers. */
+  /** Number of clients over all peers. */
   readonly clients: number
   /** Default 2. */
   readonly peers?: number
@@ -23,20 +22,20 @@ export interface MixedLoadOptions {
   readonly accounts?: number
 }
 
-/** How often what happened: `created`, `replayed`, `cancelled`, how jobs ended, and refusals by their name. */
+/** Counts by name: `created`, `replayed`, `cancelled`, final statuses of jobs, and refusals. */
 export type Tally = Readonly<Record<string, number>>
 
-/** The models that a site needs for it. */
+/** Models that the site of a load needs. */
 export const models = [
   Drill.model({ id: "drill-quick" }),
   Drill.model({ id: "drill-slow", delay: "200 millis" }),
   Drill.model({ id: "drill-bad", failure: "generation_failed" })
 ]
 
-/** Runs the load, and returns when every job has ended. */
+/** Runs the load and returns when every job has ended. */
 export const run = Effect.fn("MixedLoad.run")(function*(site: Site, options: MixedLoadOptions) {
   const { accounts: accountsCount = 8, clients, peers: peersCount = 2 } = options
-  // One after the other: the first brings the schema up to date.
+  // Sequential, because the first peer runs the migrations.
   const peers = yield* Effect.forEach(
     Array.from({ length: peersCount }),
     () => Layer.build(Peer.layer(site, { workers: 4 }))
@@ -67,7 +66,7 @@ export const run = Effect.fn("MixedLoad.run")(function*(site: Site, options: Mix
 // internal
 // -----------------------------------------------------------------------------
 
-/** Acts until the time is over, and then awaits the end of the jobs that it made. */
+/** Acts until the time is over, then awaits the end of its jobs. */
 const makeClient = (accounts: ReadonlyArray<string>, until: number, count: (what: string) => void) =>
   Effect.fnUntraced(function*(n: number) {
     const generations = yield* Generations.Generations

@@ -1,17 +1,17 @@
-/** JSON texts after a schema, and beyond it. */
-import type { Chance } from "./Chance.ts"
+/** Random JSON derived from a schema: valid values and odd ones. */
 import type { JsonSchema } from "./Operations.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
 
-/** What to write. */
+/** Options of a value. */
 export interface OddJsonOptions {
-  readonly chance: Chance
-  /** How probable it is that a value is not what its schema asks for. 0: it always is. */
+  readonly chance: SeededRandom
+  /** Probability that a value violates its schema. With 0, all values are valid. */
   readonly oddness: number
-  /** Texts that mean something to the service, by the name of the property. */
+  /** Texts that are meaningful to the service, by property name. */
   readonly known: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** Strings on which programs have stumbled. */
+/** Strings that programs often handle badly. */
 export const oddStrings: ReadonlyArray<string> = [
   "",
   " ",
@@ -44,7 +44,7 @@ export const oddStrings: ReadonlyArray<string> = [
   "x".repeat(100_000)
 ]
 
-/** A JSON text for a property of this name, which need not be one that the schema allows. */
+/** JSON for a property of this name. It can violate the schema. */
 export const write = (options: OddJsonOptions, schema: JsonSchema, name = ""): string => {
   const { chance, known, oddness } = options
   if (chance.happens(oddness)) return oddText(chance)
@@ -94,7 +94,7 @@ const writeObject = (options: OddJsonOptions, schema: JsonSchema): string => {
 
 const member = (name: string, text: string) => `${JSON.stringify(name)}:${text}`
 
-const oddText = (chance: Chance): string =>
+const oddText = (chance: SeededRandom): string =>
   chance.pick<() => string>([
     () => JSON.stringify(chance.pick(oddStrings)),
     () => chance.pick(oddNumbers),

@@ -1,35 +1,35 @@
-/** What a service can be asked, read from its OpenAPI document, so that no endpoint can be forgotten. */
+/** Operations of the API, read from its OpenAPI document, so that tests cover every endpoint. */
 import { Option, Schema } from "effect"
 
-/** A JSON schema, of which only what is looked at is known. */
+/** A JSON schema. Only the keywords that tests use are interpreted. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** A value that goes into the path, the query or the headers. */
+/** A parameter in the path, the query or the headers. */
 export interface Parameter {
   readonly in: "path" | "query" | "header"
   readonly name: string
   readonly schema: JsonSchema
 }
 
-/** One method of one path. */
+/** A method of a path. */
 export interface Operation {
   readonly id: string
-  /** In capitals. */
+  /** In capital letters. */
   readonly method: string
-  /** With its parameters in braces: `/v1/generations/{id}`. */
+  /** With parameters in braces: `/v1/generations/{id}`. */
   readonly path: string
   readonly parameters: ReadonlyArray<Parameter>
-  /** The kinds of bodies that it takes. */
+  /** Accepted kinds of bodies. */
   readonly bodies: ReadonlyArray<{ readonly mime: string; readonly schema: JsonSchema }>
-  /** Every status that it says it can answer with. */
+  /** Every status that the document describes. */
   readonly statuses: ReadonlyArray<number>
-  /** Whether it asks who is there. */
+  /** Whether it requires authentication. */
   readonly isSecured: boolean
 }
 
-/** The operations of a document, and its schemas without references. A document that is none is a defect. */
+/** The operations of a document, with references in their schemas resolved. Throws if it is not a document. */
 export const read = (document: unknown): ReadonlyArray<Operation> => {
   const { components, paths } = decode(document)
   const resolve = (schema: JsonSchema, depth = 0): JsonSchema => {
@@ -66,7 +66,7 @@ export const read = (document: unknown): ReadonlyArray<Operation> => {
   )
 }
 
-/** The path with its parameters filled in, as they are. */
+/** The path with its parameters replaced, without encoding. */
 export const fill = ({ path }: Operation, values: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "")
 
@@ -74,7 +74,7 @@ export const fill = ({ path }: Operation, values: Readonly<Record<string, string
 // internal
 // -----------------------------------------------------------------------------
 
-/** No body of the interface has as many levels. */
+/** Deeper than any body of the API. */
 const depthMax = 20
 
 const SchemaObject = Schema.Record(Schema.String, Schema.Unknown)

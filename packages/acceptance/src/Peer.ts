@@ -1,7 +1,6 @@
 /**
- * The services of a host inside this process, as many times over as a test needs:
- * they share a database and nothing else. What the limits of the interface keep
- * clients from doing, peers can do.
+ * Services of a host in this process, in as many instances as a test needs. They share only the database. Peers can
+ * exceed the rate limits of HTTP clients.
  */
 import { Accounts, type PlanTable } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
@@ -12,15 +11,15 @@ import { Effect, Layer, Option } from "effect"
 import type { Order } from "./Client.ts"
 import type { Site } from "./Site.ts"
 
-/** What a peer does. */
+/** Options of a peer. */
 export interface PeerOptions {
-  /** Jobs at once. Default: none. */
+  /** Maximum number of running jobs. Default: none run. */
   readonly workers?: number
-  /** What tiers allow. Default: what the interface says. */
+  /** Limits of the tiers. Default: those of the contract. */
   readonly planTable?: PlanTable.PlanTable
 }
 
-/** A peer; each that is built has services and connections of its own. */
+/** A peer. Each build has services and connections of its own. */
 export const layer = (site: Site, { planTable, workers = 0 }: PeerOptions = {}) =>
   Layer.unwrap(Effect.map(Settings.load(site.environment), (settings) =>
     Layer.fresh(
@@ -29,7 +28,7 @@ export const layer = (site: Site, { planTable, workers = 0 }: PeerOptions = {}) 
       )
     )))
 
-/** Creates a job for an account as the interface would, its limits aside. */
+/** Creates a job as the HTTP API does, without its rate limits. */
 export const create = Effect.fn("Peer.create")(
   function*(account: string, { idempotencyKey, model, plan = "credits", prompt = "a lake" }: Order) {
     const accounts = yield* Accounts.Accounts
@@ -51,7 +50,7 @@ export const create = Effect.fn("Peer.create")(
   }
 )
 
-/** The name of the refusal, or of what else went wrong. */
+/** Name of the refusal or of the error. */
 export const reasonOf = (error: { readonly _tag: string; readonly reason?: unknown }): string =>
   typeof error.reason === "object" && error.reason !== null && "_tag" in error.reason
     ? String(error.reason._tag)

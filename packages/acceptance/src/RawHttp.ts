@@ -1,44 +1,44 @@
 /**
- * HTTP as bytes on a socket, for what a well-behaved client would not send, and for
- * clients that stop reading or go away at a moment of the test's choice.
+ * Raw HTTP client: bytes on a socket, for requests that `fetch` would not send, and for clients that stop reading or
+ * disconnect.
  */
 import { Data, Effect, type Scope } from "effect"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 
-/** A request as it goes over the wire. Whatever it holds is sent as it is. */
+/** A request. Its parts are sent unchanged. */
 export interface RawRequest {
   readonly method: string
-  /** Path and query, not encoded any further. */
+  /** Path and query. They are sent without encoding. */
   readonly target: string
-  /** In order; names may repeat. `host` and `connection: close` are added. Sent as Latin-1. */
+  /** In order; names can repeat. `host` and `connection: close` are added. Sent as Latin-1. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]> | undefined
-  /** Its length is told unless a header tells one. Text is sent as UTF-8. */
+  /** `content-length` is added unless a header gives the length. Text is sent as UTF-8. */
   readonly body?: string | Uint8Array | undefined
 }
 
-/** What came back before the server closed the connection. */
+/** Everything that the server sent before it closed the connection. */
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case; values of the same name are joined by a comma. */
+  /** Names in lower case. Values of the same name are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
 }
 
-/** What came back is no answer. */
+/** The server sent no HTTP response. */
 export class NotHttp extends Data.TaggedError("NotHttp")<{ readonly received: string }> {
   override get message(): string {
     return `The server answered with ${this.received === "" ? "nothing" : JSON.stringify(this.received)}`
   }
 }
 
-/** A connection that has been made. It is closed, without a word, when the scope closes. */
+/** Opens a connection. It is destroyed when the scope closes. */
 export const open = (baseUrl: string): Effect.Effect<Socket, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const { hostname, port } = new URL(baseUrl)
       const socket = connect(Number(port), hostname)
-      // However the server ends it.
+      // The server can end the connection in any way.
       socket.on("error", () => {})
       await once(socket, "connect")
       return socket
@@ -46,7 +46,7 @@ export const open = (baseUrl: string): Effect.Effect<Socket, never, Scope.Scope>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-/** Writes a request and does not wait for anything. */
+/** Writes a request without waiting. */
 export const write = (socket: Socket, request: RawRequest): Effect.Effect<void> =>
   Effect.sync(() => {
     socket.write(encode(request))
@@ -67,7 +67,10 @@ export const read = (socket: Socket): Effect.Effect<RawAnswer, NotHttp> =>
     parse
   )
 
-/** Reads at least so many bytes, head and all, and then nothing more. Answers with how many; fails when there are less. */
+/**
+ * Reads at least this many bytes, headers included, and then stops reading. Returns their number; fails if there are
+ * fewer.
+ */
 export const readSome = (socket: Socket, bytesMin: number): Effect.Effect<number, NotHttp> =>
   Effect.callback((resume) => {
     let count = 0
@@ -83,7 +86,7 @@ export const readSome = (socket: Socket, bytesMin: number): Effect.Effect<number
     return Effect.sync(stop)
   })
 
-/** Sends a request on a connection of its own and reads the answer to its end. */
+/** Sends a request on a new connection and reads the response to its end. */
 export const send = (baseUrl: string, request: RawRequest): Effect.Effect<RawAnswer, NotHttp> =>
   Effect.flatMap(open(baseUrl), (socket) => Effect.andThen(write(socket, request), read(socket))).pipe(Effect.scoped)
 

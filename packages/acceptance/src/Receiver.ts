@@ -1,8 +1,6 @@
 /**
- * Takes webhooks as a customer's server does: over HTTPS, with a certificate of the
- * test's own authority. Whatever arrives is kept byte by byte and verified on the
- * spot by Stripe's SDK and by our own package, with every secret that must hold; what
- * either refuses fails the test when the receiver closes.
+ * Receives webhooks over HTTPS, with a certificate of a test authority. Stores each byte by byte, and verifies it with
+ * Stripe's SDK and with `@kinora/webhook-signing`. If a webhook is not valid, closing the receiver throws.
  */
 import type * as Certificates from "@kinora/testkit/Certificates"
 import { Clock, Effect } from "effect"
@@ -12,78 +10,78 @@ import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import * as Verification from "./Verification.ts"
 
-/** What a receiver is made with. */
+/** Options of a receiver. */
 export interface ReceiverOptions {
   readonly certificate: Certificates.Certificate
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number | undefined
-  /** The time at which stamps are looked at. Default: this machine's. */
+  /** Time at which timestamps are verified. Default: the time of this machine. */
   readonly now?: (() => Date) | undefined
 }
 
-/** A webhook that arrived. */
+/** A received webhook. */
 export interface Arrival {
-  /** When all of it was there, Unix milliseconds of this machine. */
+  /** When it was received completely, in Unix milliseconds of this machine. */
   readonly at: number
   readonly method: string
-  /** As they were written. */
+  /** Names as they were sent. */
   readonly headerNames: ReadonlyArray<string>
   readonly headers: Headers
   /** The raw bytes. */
   readonly body: Uint8Array
-  /** When the exchange was over, Unix milliseconds of this machine: answered, or given up by either side. */
+  /** When the exchange ended, in Unix milliseconds of this machine. */
   readonly ended: Promise<number>
 }
 
-/** How a webhook is answered: as told, never, by closing the connection, or by something that is no HTTP. */
+/** Response to a webhook: a status, none, a reset connection, or bytes that are not HTTP. */
 export type Answer =
   | {
     readonly status: number
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: string | Uint8Array
-    /** After so long on this machine. Default: at once. */
+    /** Delay of the response on this machine. Default: none. */
     readonly afterMillis?: number
   }
   | "hang"
   | "reset"
   | "nonsense"
-  /** 200, and a body that goes on as long as somebody reads. */
+  /** 200 with a body without end. */
   | "endless"
 
-/** Decides on a webhook; `n` counts those of the inbox from 0. */
+/** Chooses the response to a webhook. `n` is its index in the inbox. */
 export type Script = (arrival: Arrival, n: number) => Answer
 
-/** What webhooks are verified with. Those that arrive before it is known wait for it. */
+/** Secrets that verify webhooks. Webhooks that arrive before the promise resolves wait for it. */
 export type Secrets = ReadonlyArray<string> | Promise<ReadonlyArray<string>>
 
-/** How many of the secrets must hold. */
+/** How many of the secrets must verify. */
 export type Quorum = Verification.Quorum
 
-/** One address of the receiver. */
+/** An address of the receiver. */
 export interface Inbox {
   readonly url: string
-  /** What arrived, oldest first. */
+  /** Received webhooks, oldest first. */
   readonly arrivals: ReadonlyArray<Arrival>
-  /** Says with which secrets what arrives from now on must verify: with each of them, or with any. */
+  /** Sets the secrets that verify webhooks from now on. */
   readonly trust: (secrets: Secrets, by?: Quorum) => void
-  /** Answers otherwise from now on. */
+  /** Sets the responses from now on. */
   readonly answer: (script: Script) => void
-  /** What arrived, once it is enough: so many webhooks, or as the test wants it. */
+  /** Waits for a number of webhooks, or for a condition. Returns all received ones. */
   readonly until: (
     isEnough: number | ((arrivals: ReadonlyArray<Arrival>) => boolean)
   ) => Promise<ReadonlyArray<Arrival>>
 }
 
-/** A running receiver. Closing it closes all connections, and throws when a webhook did not verify. */
+/** A running receiver. Disposing of it closes all connections, and throws if a webhook was not valid. */
 export interface Receiver extends AsyncDisposable {
   readonly port: number
-  /** A new address, which answers 200 unless it is told otherwise. */
+  /** Creates a new address. Default response: 200. */
   readonly inbox: (script?: Script) => Inbox
-  /** How many connections were made, also those over which nothing came. */
+  /** Number of accepted connections, including those without a request. */
   readonly connections: () => number
-  /** What did not verify, in sentences. */
+  /** Why webhooks were not valid, as sentences. */
   readonly problems: () => ReadonlyArray<string>
-  /** Closes without a word about what did not verify. */
+  /** Closes without an error if a webhook was not valid. */
   readonly close: () => Promise<void>
 }
 
@@ -99,7 +97,7 @@ export const start = async ({ certificate, now = liveDate, port = 0 }: ReceiverO
       response.destroy()
     })
   })
-  // Counted before TLS, which a guarded sender never begins.
+  // Counted before TLS, because a sender that blocks the address does not start TLS.
   server.on("connection", () => connections++)
   server.on("tlsClientError", () => {})
 
@@ -107,7 +105,7 @@ export const start = async ({ certificate, now = liveDate, port = 0 }: ReceiverO
     const ended = once(response, "close").then(liveMillis)
     const inbox = inboxes.get(request.url ?? "")
     const body = await bytesOf(request).catch(() => undefined)
-    // Whoever gave up in the middle has sent nothing.
+    // The sender disconnected before the end of the body.
     if (body === undefined) return
     if (inbox === undefined) {
       problems.push(`${request.method} ${request.url} is nobody's address`)
@@ -158,7 +156,7 @@ export const start = async ({ certificate, now = liveDate, port = 0 }: ReceiverO
   }
 }
 
-/** The JSON of an arrival, as a receiver reads it after it verified. */
+/** JSON of a webhook. */
 export const jsonOf = ({ body }: Arrival): unknown => JSON.parse(new TextDecoder().decode(body))
 
 // -----------------------------------------------------------------------------
@@ -178,7 +176,7 @@ interface OpenInbox extends Inbox {
   readonly secrets: Secrets
   readonly quorum: Quorum
   readonly script: Script
-  /** Answers those who wait for enough. */
+  /** Resolves waiting calls whose condition holds. */
   readonly look: () => void
 }
 

@@ -1,4 +1,4 @@
-/** Receivers whose certificates a host trusts because it was told of the authority that issues them. */
+/** Receivers with certificates of a test authority that hosts trust. */
 import * as Certificates from "@kinora/testkit/Certificates"
 import { Effect } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -7,24 +7,24 @@ import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import * as Receiver from "./Receiver.ts"
 
-/** What a receiver has that is not usual. */
+/** Options of a receiver. */
 export interface Wish {
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number | undefined
-  /** Default: one for `localhost` that hosts trust. */
+  /** Default: a certificate for `localhost` that hosts trust. */
   readonly certificate?: "of another authority" | "of another name" | "expired" | undefined
 }
 
 /** Starts receivers. */
 export interface Receivers {
-  /** The authority's certificate, PEM. */
+  /** Certificate of the authority, PEM. */
   readonly ca: string
-  /** What a host is told, so that it trusts the receivers and reaches them on this machine. */
+  /** Settings with which a host trusts the receivers and sends to this machine. */
   readonly environment: Readonly<Record<string, string>>
   readonly start: (wish?: Wish) => Promise<Receiver.Receiver>
 }
 
-/** An authority of its own, known in a file until the scope closes. */
+/** Creates an authority. Its certificate is in a file until the scope closes. */
 export const make = Effect.fn("Receivers.make")(function*() {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-authority-"))),
@@ -41,9 +41,12 @@ export const make = Effect.fn("Receivers.make")(function*() {
   return receivers
 })
 
-/** Starts receivers whose authority this process trusts from now on, with the time by which stamps are looked at. */
+/**
+ * Starts receivers whose authority this process trusts from now on. `now` returns the time at which timestamps are
+ * verified.
+ */
 export const here = async (): Promise<(now: () => Date) => Receivers["start"]> => {
-  // Node has one list of authorities for a process, so there is one authority.
+  // Node has one list of authorities per process, so there is one authority.
   known ??= Effect.runPromise(makeCertificates).then((made) => {
     setDefaultCACertificates([...getCACertificates("default"), made.authority.ca])
     return made

@@ -1,30 +1,34 @@
-/** A place where hosts run: a directory, a database and a configuration that nobody else has. */
+/** A directory, a database and a configuration for the hosts of one test. */
 import type { ModelInput } from "@kinora/catalog/Model"
 import { Effect } from "effect"
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 
-/** See the module's head. */
+/** See the module. */
 export interface Site {
-  /** Where hosts keep their files, and PGlite its data. */
+  /** Directory of the hosts' files and of PGlite. */
   readonly dataDirectory: string
   /** Empty for PGlite. */
   readonly databaseUrl: string
-  /** What every host of this site is told. */
+  /** Settings of every host of the site. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** What a site has. */
+/** Options of a site. */
 export interface SiteOptions {
-  /** Of an empty Postgres. Empty: PGlite. */
+  /** URL of an empty Postgres, or empty for PGlite. */
   readonly databaseUrl: string
-  /** Default: the models that are served when nothing is configured. */
+  /** Archive of an initialised PGlite directory. Default: the first host initialises it, which takes some seconds. */
+  readonly pgliteDump?: string | undefined
+  /** Default: the built-in models. */
   readonly models?: ReadonlyArray<ModelInput> | undefined
 }
 
-/** Makes a site; its directory is removed when the scope closes. */
-export const make = Effect.fn("Site.make")(function*({ databaseUrl, models }: SiteOptions) {
+/** Creates a site. Its directory is removed when the scope closes. */
+export const make = Effect.fn("Site.make")(function*({ databaseUrl, models, pgliteDump }: SiteOptions) {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-site-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
@@ -33,6 +37,9 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, models }: Si
   // JSON is YAML.
   yield* Effect.promise(() => writeFile(config, JSON.stringify({ models })))
   const dataDirectory = join(directory, "data")
+  if (databaseUrl === "" && pgliteDump !== undefined) {
+    yield* Effect.promise(() => unpack(pgliteDump, join(dataDirectory, "database")))
+  }
   const site: Site = {
     dataDirectory,
     databaseUrl,
@@ -41,7 +48,7 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, models }: Si
       KINORA_DATA_DIR: dataDirectory,
       KINORA_DATABASE_URL: databaseUrl,
       KINORA_PORT: "0",
-      // Servers that share a database need the same keys, also those that start at the same moment.
+      // Servers that share a database need the same keys.
       KINORA_URL_SIGNING_KEYS: "acceptance-acceptance-acceptance-acceptance",
       KINORA_WEBHOOK_KEYS: "acceptance-acceptance-acceptance-acceptance",
       KINORA_LOG_LEVEL: "warn"
@@ -50,9 +57,20 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, models }: Si
   return site
 })
 
-/** The names of the stored files, without their directories. */
+/** Names of the stored files, without their directories. */
 export const files = ({ dataDirectory }: Site): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(async () => {
     const entries = await readdir(join(dataDirectory, "files", "blobs"), { recursive: true, withFileTypes: true })
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const unpack = async (archive: string, directory: string): Promise<void> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await execute("tar", ["--extract", "--file", archive, "--directory", directory])
+}
+
+const execute = promisify(execFile)

@@ -1,19 +1,19 @@
-/** Webhooks as those see them who receive them: Stripe's SDK, unmodified, and our own package. */
+/** Verifies webhooks with Stripe's SDK and with `@kinora/webhook-signing`. */
 import { Webhook as Ours } from "@kinora/webhook-signing"
 import { Stripe } from "stripe"
 
-/** What arrived, and the secret of whoever looks at it. */
+/** A received webhook and the secret to verify it. */
 export interface Webhook {
   /** The raw bytes. */
   readonly body: Uint8Array
   /** `X-Service-Signature`. */
   readonly header: string | null
   readonly secret: string
-  /** When it is looked at. */
+  /** Time of the verification. */
   readonly at: Date
 }
 
-/** What Stripe's SDK says against it; `null`: it is good. */
+/** Error of Stripe's SDK, or `null` if the webhook is valid. */
 export const byStripe = ({ at, body, header, secret }: Webhook): string | null => {
   try {
     const event: unknown = Stripe.webhooks.constructEvent(
@@ -30,7 +30,7 @@ export const byStripe = ({ at, body, header, secret }: Webhook): string | null =
   }
 }
 
-/** What our own package says against it; `null`: it is good. */
+/** Error of our package, or `null` if the webhook is valid. */
 export const byUs = async ({ at, body, header, secret }: Webhook): Promise<string | null> => {
   try {
     const headers = header === null ? {} : { "x-service-signature": header }
@@ -41,10 +41,10 @@ export const byUs = async ({ at, body, header, secret }: Webhook): Promise<strin
   }
 }
 
-/** How many of the secrets must hold. */
+/** How many of the secrets must verify. */
 export type Quorum = "all" | "any"
 
-/** What either says against it, in sentences, by the secrets that must hold. Without a secret nothing is good. */
+/** Errors of both, as sentences, for the secrets that must verify. Without a secret, no webhook is valid. */
 export const problemsOf = async (
   webhook: Omit<Webhook, "secret">,
   secrets: ReadonlyArray<string>,
@@ -65,6 +65,6 @@ export const problemsOf = async (
 // internal
 // -----------------------------------------------------------------------------
 
-/** What is read out of a body is what is in it. */
+/** The parsed event must be the whole body. */
 const sameAs = (event: unknown, body: Uint8Array): string | null =>
   JSON.stringify(event) === JSON.stringify(JSON.parse(new TextDecoder().decode(body))) ? null : "another event"

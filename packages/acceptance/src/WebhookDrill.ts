@@ -1,53 +1,50 @@
-/**
- * Hosts that publish and send webhooks, and are killed again and again, with receivers
- * that keep count: what was published arrives, and what was not does not.
- */
+/** Kills hosts that publish and send webhooks, and counts what arrives: every published event, and no other. */
 import { Webhooks } from "@kinora/webhooks"
 import type { Delivery } from "@kinora/webhooks/Delivery"
 import type { EndpointId } from "@kinora/webhooks/Endpoint"
 import { Effect, Fiber, Queue, Redacted, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Chance from "./Chance.ts"
 import * as Program from "./Program.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Receivers from "./Receivers.ts"
+import * as SeededRandom from "./SeededRandom.ts"
 import * as WebhookDrillHost from "./WebhookDrillHost.ts"
 
-/** How much happens. */
+/** Options of a drill. */
 export interface DrillOptions {
   readonly events: number
   readonly endpoints: number
-  /** Hosts at the same time. */
+  /** Number of concurrent hosts. */
   readonly hosts: number
-  /** Hosts that are killed, one after the other; each is started anew. */
+  /** Number of kills. Each killed host is replaced. */
   readonly kills: number
-  /** Of the choices that the drill makes. */
+  /** Seed of the random choices. */
   readonly seed: number
-  /** Runs `WebhookDrillHost.run` on the database. */
+  /** Script that runs `WebhookDrillHost.run` on the database. */
   readonly script: (databaseUrl: string) => Program.Script
 }
 
-/** What became of it. */
+/** Result of a drill. */
 export interface Result {
-  /** Events that were published, and those of them that never arrived. */
+  /** Published events, and those of them that did not arrive. */
   readonly published: number
   readonly lost: number
-  /** Deliveries that arrived of units that were undone. */
+  /** Deliveries of units that were rolled back. */
   readonly phantoms: number
-  /** Sends that arrived, and the most of one delivery. */
+  /** Received sends, and the maximum for one delivery. */
   readonly arrivals: number
   readonly arrivalsMost: number
-  /** Deliveries of which two sends had different bytes. */
+  /** Deliveries whose sends had different bytes. */
   readonly changed: number
-  /** Deliveries by their status. */
+  /** Number of deliveries by status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** Deliveries whose success the log does not tell. */
+  /** Deliveries without a success in the send log. */
   readonly unlogged: number
-  /** Lines of the log by their reason. */
+  /** Number of log entries by reason. */
   readonly reasons: Readonly<Record<string, number>>
 }
 
-/** Runs it on an empty Postgres. A webhook that did not verify is a defect. */
+/** Runs a drill on an empty Postgres. Dies if a webhook was not valid. */
 export const run = Effect.fn("WebhookDrill.run")(function*(databaseUrl: string, options: DrillOptions) {
   const receivers = yield* Receivers.make()
   const receiver = yield* Effect.acquireRelease(
@@ -70,14 +67,14 @@ export const run = Effect.fn("WebhookDrill.run")(function*(databaseUrl: string, 
 // internal
 // -----------------------------------------------------------------------------
 
-/** Four by the schedule, and one of which nobody knows. */
+/** Four of the schedule, and one more after a kill. */
 const sendsMost = 5
 
 const lookEvery = Schedule.spaced("1 second")
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-/** What arrived of a delivery. */
+/** Sends of a delivery. */
 interface Arrived {
   readonly n: number
   readonly unit: string
@@ -88,7 +85,7 @@ interface Arrived {
 
 interface Tally {
   readonly deliveries: Map<string, Arrived>
-  /** An element for each arrival. */
+  /** Has an element for each send. */
   readonly arrivals: Queue.Queue<void>
   readonly count: (arrival: Receiver.Arrival) => number
 }
@@ -120,7 +117,7 @@ interface DrillEndpoint {
   readonly id: EndpointId
 }
 
-/** An endpoint that counts. One in twenty first sends fails, in one of three ways. */
+/** Registers an endpoint that counts. One in twenty first sends fails, in one of three ways. */
 const listen = Effect.fnUntraced(function*(receiver: Receiver.Receiver, account: string, tally: Tally) {
   const webhooks = yield* Webhooks.Webhooks
   const failures: ReadonlyArray<Receiver.Answer> = [{ status: 500 }, "reset", { status: 302 }]
@@ -133,7 +130,7 @@ const listen = Effect.fnUntraced(function*(receiver: Receiver.Receiver, account:
   return made
 })
 
-/** Hands out events, some for each kill, and kills a host at a moment that chance decides. */
+/** Provides events for each kill, and kills a host at a random moment. */
 const killAgainAndAgain = Effect.fnUntraced(function*<E>(
   start: Effect.Effect<Program.Program, E, Scope.Scope>,
   endpoints: ReadonlyArray<DrillEndpoint>,
@@ -141,7 +138,7 @@ const killAgainAndAgain = Effect.fnUntraced(function*<E>(
   { events, hosts: count, kills, seed }: DrillOptions
 ) {
   const sql = yield* SqlClient.SqlClient
-  const chance = Chance.make(seed)
+  const chance = SeededRandom.make(seed)
   const starting = Effect.forkScoped(start)
   const hosts = yield* Effect.all(numbers(count).map(() => starting))
   const perRound = Math.ceil(events / kills)
@@ -158,7 +155,7 @@ const killAgainAndAgain = Effect.fnUntraced(function*<E>(
   }
 })
 
-/** All deliveries, once they have ended and everything that was handed out is published. */
+/** Returns all deliveries once every event is published and every delivery has ended. */
 const awaitEnds = Effect.fnUntraced(function*(endpoints: ReadonlyArray<DrillEndpoint>) {
   const sql = yield* SqlClient.SqlClient
   const unpublished = sql`SELECT 1 FROM drill_event WHERE unit IS NULL LIMIT 1`

@@ -1,7 +1,6 @@
 /**
- * A host of the webhook drill: the real layers over Postgres. It takes numbers that
- * nobody has published, publishes them in the unit in which it says so, and sends what
- * is due. Some units are undone, so that this is as usual.
+ * A host of the webhook drill: the layers of production on Postgres. It publishes events in the same transaction that
+ * marks them as published, and sends what is due. Some transactions roll back.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
@@ -18,7 +17,7 @@ import { Data, Duration, Effect, Layer, Random, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 
-/** Webhooks on the database, for a host and for whoever looks after hosts. The log keeps so many lines. */
+/** Webhooks on the database, for hosts and for the drill itself. `sendsKept` is the length of the log. */
 export const layer = (databaseUrl: string, sendsKept: number) =>
   Webhooks.layerWith({ sendsKept }).pipe(
     Layer.provideMerge(Layer.mergeAll(
@@ -34,14 +33,14 @@ export const layer = (databaseUrl: string, sendsKept: number) =>
     Layer.fresh
   )
 
-/** Makes the tables. `unit` of an event that was published names the unit that did it. */
+/** Creates the tables. `unit` of an event names the transaction that published it. */
 export const migrate = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* Migrations.run([SqlWebhookStore.migrations])
   yield* sql`CREATE TABLE drill_event (n int PRIMARY KEY, account text NOT NULL, unit text)`
 })
 
-/** Publishes and sends until it is killed. */
+/** Publishes and sends until the process is killed. */
 export const run = (databaseUrl: string, ready: Effect.Effect<void>) =>
   Effect.andThen(ready, Effect.forever(publishSome)).pipe(
     Effect.provide(worker.pipe(Layer.provideMerge(layer(databaseUrl, 20))))
@@ -52,8 +51,8 @@ export const run = (databaseUrl: string, ready: Effect.Effect<void>) =>
 // -----------------------------------------------------------------------------
 
 /**
- * Leases and pauses are short, since every kill is waited for. Sends are few at a time:
- * all go to one process, and one that is late because of the others has failed.
+ * Leases and delays are short, because the drill waits for them after every kill. Few sends run concurrently: all go to
+ * one process, and a send that is late because of the others would fail.
  */
 const worker = DeliveryWorker.layerWith({
   sendsMax: 24,
@@ -62,10 +61,10 @@ const worker = DeliveryWorker.layerWith({
   schedule: [Duration.millis(500), Duration.seconds(2), Duration.seconds(4)]
 }).pipe(Layer.provide(UndiciTransport.layerWith({ timeout: "2500 millis" })))
 
-/** Events that a unit publishes. */
+/** Events per transaction. */
 const unitSize = 20
 
-/** Of the units, those that are undone after they have published. */
+/** Share of the transactions that roll back. */
 const undoneShare = 0.1
 
 class Undone extends Data.TaggedError("Undone")<{}> {}

@@ -1,4 +1,4 @@
-/** `ai` with its two providers for such services, unmodified: what its users get (D20). */
+/** The unmodified `ai` library with both of its providers for OpenAI-style services. */
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { assert, layer } from "@effect/vitest"
@@ -25,7 +25,7 @@ const refusals: ReadonlyArray<Refusal> = [
 
 layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("generateImage of ai", (it) => {
   for (const provider of providers) {
-    it.effect(`makes an image of the size asked for (${provider})`, () =>
+    it.effect(`generates an image of the requested size (${provider})`, () =>
       Effect.gen(function*() {
         const { modelOf } = yield* start(provider)
         const { image, warnings } = yield* Effect.promise(() =>
@@ -36,7 +36,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
         assert.closeTo(width / height, 2 / 3, 0.01)
       }))
 
-    it.effect(`charges once for one Idempotency-Key (${provider}, D14)`, () =>
+    it.effect(`is charged once per Idempotency-Key (${provider})`, () =>
       Effect.gen(function*() {
         const { book, modelOf } = yield* start(provider)
         const generate = Effect.promise(() =>
@@ -46,7 +46,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
         assert.deepStrictEqual(yield* book, { jobs: 1, charges: 1, refunds: 0 })
       }))
 
-    it.effect(`understands a model that answers with base64 unasked (${provider})`, () =>
+    it.effect(`accepts base64 from a model that returns it by default (${provider})`, () =>
       Effect.gen(function*() {
         const { modelOf } = yield* start(provider)
         const { image } = yield* Effect.promise(() =>
@@ -55,7 +55,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
         assert.deepStrictEqual(pngSizeOf(image.uint8Array), [16, 16])
       }))
 
-    it.effect(`retries a 504 as long after it as it says, and gets the image of the first job (${provider})`, () =>
+    it.effect(`retries a 504 after the requested delay and receives the image of the first job (${provider})`, () =>
       Effect.gen(function*() {
         const { book, exchanges, modelOf } = yield* start(provider, { isHasty: true })
         const { image } = yield* Effect.promise(() => generateImage({ model: modelOf("drill-slow"), prompt: "a lake" }))
@@ -65,7 +65,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
       }))
 
     for (const { code, model, status } of refusals) {
-      it.effect(`fails with the code ${code}, and does not try again (${provider})`, () =>
+      it.effect(`fails with the code ${code} without a retry (${provider})`, () =>
         Effect.gen(function*() {
           const { book, exchanges, modelOf } = yield* start(provider)
           const failure = yield* failureOf(() => generateImage({ model: modelOf(model), prompt: "a lake" }))
@@ -79,7 +79,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
     }
   }
 
-  it.effect("gives up on a 504 after two retries, and says so", () =>
+  it.effect("reports a 504 after two retries", () =>
     Effect.gen(function*() {
       const { exchanges, modelOf } = yield* start("@ai-sdk/openai", { isHasty: true })
       const failure = yield* failureOf(() => generateImage({ model: modelOf("drill-endless"), prompt: "a lake" }))
@@ -88,7 +88,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("g
     }))
 })
 
-/** A provider with the key of a new account, and what is known of both. */
+/** A provider with the key of a new account, and functions to inspect both. */
 const start = Effect.fnUntraced(function*(provider: ProviderName, options: { readonly isHasty?: boolean } = {}) {
   const { baseUrl, bookOf, hastyBaseUrl, openAccount } = yield* ImageServer
   const account = yield* openAccount
@@ -105,6 +105,6 @@ const start = Effect.fnUntraced(function*(provider: ProviderName, options: { rea
   return { modelOf, exchanges, book: bookOf(account) }
 })
 
-/** What a call fails with. */
+/** The error of a failed call. */
 const failureOf = (call: () => Promise<unknown>): Effect.Effect<unknown> =>
   Effect.promise(() => call().then(() => assert.fail("It did not fail"), (error: unknown) => error))

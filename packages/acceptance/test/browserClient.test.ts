@@ -1,4 +1,4 @@
-/** `@kinora/client` as a page loads it, in a real browser. */
+/** `@kinora/client` on a page in a real browser. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { fileURLToPath } from "node:url"
@@ -14,7 +14,7 @@ const png = Buffer.from(
   "base64"
 )
 
-/** The client in one file, as the global `Client`. */
+/** Bundles the client as the global `Client`. */
 const bundle = Effect.promise(async () => {
   const { output: [chunk] } = await build({
     input: fileURLToPath(import.meta.resolve("@kinora/client")),
@@ -26,7 +26,7 @@ const bundle = Effect.promise(async () => {
   return chunk.code
 })
 
-/** What a page does with it: a job from wish to picture, a look at the list, and an error. */
+/** Uses the client on the page: a job and its picture, the list, and an error. */
 const useOf = (apiKey: string) =>
   `(async () => {
   const kinora = new Client.Kinora({ apiKey: ${JSON.stringify(apiKey)}, baseUrl: location.origin })
@@ -53,7 +53,7 @@ const Seen = Schema.Struct({
 })
 
 describe("@kinora/client", { timeout: 120_000 }, () => {
-  it.live("makes a picture and reads its bytes on a page of the service's origin", (context) =>
+  it.live("generates a picture and reads its bytes on a page of the service's origin", (context) =>
     Effect.gen(function*() {
       if (Browser.path === undefined) return yield* Browser.missing(context)
       const files = { picture: { mime: "image/png", bytes: png } } as const
@@ -66,7 +66,7 @@ describe("@kinora/client", { timeout: 120_000 }, () => {
       const baseUrl = yield* Effect.provide(LocalHost.baseUrl, host)
       yield* Effect.promise(() => page.goto(`${baseUrl}/healthz`))
       const code = yield* bundle
-      // As a classic script would: what it declares is the page's.
+      // As a classic script, so that its declarations are global.
       yield* Effect.promise(() => page.evaluate(`(0, eval)(${JSON.stringify(code)})`))
       const seen = yield* Effect.promise(() => page.evaluate(useOf(key)))
       assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Seen)(seen), {

@@ -1,19 +1,19 @@
-/** What somebody sees who starts a server, uses it, stops it and starts it again. */
+/** First start of a server, first use, and restart. */
 import { assert, describe, it } from "@effect/vitest"
 import { Media } from "@kinora/media"
 import { Effect } from "effect"
 import * as Client from "../src/Client.ts"
 import * as Program from "../src/Program.ts"
-import { databases, makeSite } from "./sites.ts"
+import { databases, makeEmptySite, makeSite } from "./sites.ts"
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const order: Client.Order = { model: "kinora-sketch-1", plan: "studio", idempotencyKey: "one" }
 
 describe.concurrent("a first start", { timeout: 120_000 }, () => {
   for (const database of databases) {
-    it.live(`makes the picture that the printed key asks for, and has it after a restart (${database})`, () =>
+    it.live(`generates a picture with the printed key and keeps it over a restart (${database})`, () =>
       Effect.gen(function*() {
-        const site = yield* makeSite(database)
+        const site = yield* makeEmptySite(database)
         const first = yield* Program.startServer(site.environment)
         const key = first.apiKey ?? assert.fail("no key was printed")
         const client = Client.make(first.baseUrl, key)
@@ -42,7 +42,7 @@ describe.concurrent("a first start", { timeout: 120_000 }, () => {
       }))
   }
 
-  it.live("is one start when two servers meet on an empty Postgres: one makes the demo account", () =>
+  it.live("creates one demo account if two servers start on an empty Postgres at once", () =>
     Effect.gen(function*() {
       const sites = [yield* makeSite("Postgres"), yield* makeSite("PGlite")] as const
       const environments = sites.map(({ environment }) => ({
@@ -61,7 +61,7 @@ describe.concurrent("a first start", { timeout: 120_000 }, () => {
 
 const withoutUrls = (job: Client.Job) => ({ ...job, output: null })
 
-/** Downloads a result by its signed URL in each way there is, and answers with its bytes. */
+/** Downloads a result by its signed URL in every way and returns its bytes. */
 const assertDownload = Effect.fnUntraced(function*({ output }: Client.Job) {
   assert.isNotNull(output)
   const whole = yield* Client.send(output.url)

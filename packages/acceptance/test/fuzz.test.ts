@@ -1,17 +1,17 @@
 /**
- * Requests that chance makes, after the OpenAPI document and beyond it: never a 500,
- * always the envelope, and what is refused moves no credits (D13, D30, D40 to D42).
+ * Random requests derived from the OpenAPI document, valid and invalid: no response is a 500, every error has the
+ * documented body, and rejected requests charge nothing.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Books from "../src/Books.ts"
 import type { RawRequest } from "../src/RawHttp.ts"
-import * as Fuzzing from "./fuzzing.ts"
+import * as FuzzedRequests from "./fuzzedHost.ts"
 
-/** Chosen once, so that a failure is the change's and not the day's. `fuzz.process.ts` looks further. */
+/** Fixed, so that a failure is caused by a change. `fuzz.process.ts` uses other seeds. */
 const seed = 20_261_121
 
-/** Statuses of requests that no handler has seen. */
+/** Statuses of requests that no handler received. */
 const atTheDoor = new Set(["400", "401", "405", "413", "415"])
 
 const get = (target: string, ...headers: NonNullable<RawRequest["headers"]>): RawRequest => ({
@@ -20,7 +20,7 @@ const get = (target: string, ...headers: NonNullable<RawRequest["headers"]>): Ra
   headers
 })
 
-/** Bytes that Node takes for no request, or refuses by itself, and would answer without an envelope. */
+/** Bytes that Node rejects before any route, without the service's error body. */
 const unreadable: ReadonlyArray<readonly [what: string, request: RawRequest, status: number]> = [
   ["a control in a header", get("/v1/models", ["x-null", "a\0b"]), 400],
   ["a header without a name", get("/v1/models", ["", "x"]), 400],
@@ -34,26 +34,26 @@ const unreadable: ReadonlyArray<readonly [what: string, request: RawRequest, sta
   ["an expectation that nobody knows", get("/v1/models", ["expect", "the unexpected"]), 401]
 ]
 
-describe("requests by chance", { timeout: 180_000 }, () => {
+describe("random requests", { timeout: 180_000 }, () => {
   for (const [who, count] of [["clients", 2_000], ["operators", 800]] as const) {
-    it.live(`are never answered with a 500, nor without the envelope, and leave sound books (${who}, D40, D42)`, () =>
+    it.live(`cause no 500 and no discrepancy, and every error has the documented body (${who})`, () =>
       Effect.gen(function*() {
-        const seen = yield* Fuzzing.run(seed, count, who)
-        // Chance got past the door of everything.
-        for (const { id } of Fuzzing.operations[who]) {
+        const seen = yield* FuzzedRequests.run(seed, count, who)
+        // Every operation accepted some requests.
+        for (const { id } of FuzzedRequests.operations[who]) {
           const statuses = [...seen.keys()].filter((what) => what.startsWith(`${id} `)).map((what) => what.slice(-3))
           assert.isTrue(statuses.some((status) => !atTheDoor.has(status)), `${id}: ${statuses.join()}`)
         }
         assert.deepStrictEqual((yield* Books.verify).problems, [])
-      }).pipe(Effect.provide(Fuzzing.host)))
+      }).pipe(Effect.provide(FuzzedRequests.host)))
   }
 
-  it.live("are answered with the envelope also when they are no HTTP (D42)", () =>
+  it.live("return the documented error body also if they are not HTTP", () =>
     Effect.gen(function*() {
-      const { send } = yield* Fuzzing.makeSender
+      const { send } = yield* FuzzedRequests.makeSender
       for (const [what, request, status] of unreadable) {
         const answer = yield* send({ request, operation: undefined }, what)
         assert.strictEqual(answer.status, status, what)
       }
-    }).pipe(Effect.provide(Fuzzing.host)))
+    }).pipe(Effect.provide(FuzzedRequests.host)))
 })

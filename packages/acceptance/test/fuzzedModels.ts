@@ -1,4 +1,4 @@
-/** Models that use every part of the contract: modes, parameters of every type, prices by both, reference images. */
+/** Models that use every part of the contract: modes, parameters of every type, prices by parameters, input images. */
 import type { ModelInput } from "@kinora/catalog/Model"
 
 const common = {
@@ -8,7 +8,7 @@ const common = {
   time_limit: "1 minute"
 } as const
 
-/** An image model in both plans. */
+/** An image model in both plan groups. */
 export const image: ModelInput = {
   ...common,
   id: "fuzzed-image",
@@ -24,7 +24,7 @@ export const image: ModelInput = {
   output_formats: ["image/png"]
 }
 
-/** A video model that the Studio plan does not include. */
+/** A video model that Studio does not include. */
 export const video: ModelInput = {
   ...common,
   id: "fuzzed-video",

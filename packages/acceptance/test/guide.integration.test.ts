@@ -10,7 +10,7 @@ import * as Program from "../src/Program.ts"
 import { pngSizeOf } from "./imageServer.ts"
 import { makeSite } from "./sites.ts"
 
-/** In the order of the guide, and what each leaves behind. */
+/** Programs in the order of the guide, and the file that each writes. */
 const programs = [
   { file: "openai.ts", picture: "dawn.png", says: /^$/ },
   { file: "aiSdk.ts", picture: "dusk.png", says: /^$/ },
@@ -21,7 +21,7 @@ const programs = [
 const example = (file: string) => join(import.meta.dirname, "../example", file)
 
 describe("docs/how-to", () => {
-  it.effect("shows the programs as they run", () =>
+  it.effect("shows the programs of the examples", () =>
     Effect.gen(function*() {
       const pages = ["use-an-openai-client.md", "use-the-client.md"]
       const guide = (yield* Effect.forEach(pages, (page) =>
@@ -35,7 +35,7 @@ describe("docs/how-to", () => {
       )
     }))
 
-  it.live("shows programs that make what they say, one after the other", () =>
+  it.live("shows programs that write the pictures and lines that it describes", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("Postgres")
       const { apiKey, baseUrl } = yield* Program.startServer(environment)

@@ -1,4 +1,4 @@
-/** Where client libraries get their images from: a server, accounts, and a record of what a client sent. */
+/** A server and accounts for tests of client libraries, and a record of their requests. */
 import { assert } from "@effect/vitest"
 import * as DefaultModels from "@kinora/catalog/DefaultModels"
 import type { ModelInput } from "@kinora/catalog/Model"
@@ -9,10 +9,10 @@ import * as Drill from "../src/Drill.ts"
 import * as Program from "../src/Program.ts"
 import { makeSite } from "./sites.ts"
 
-/** For credits only, so that no plan need be named. */
+/** Models that Studio does not include need no `plan`. */
 const drill = (options: Drill.DrillOptions): ModelInput => ({ ...Drill.model(options), studio_eligible: false })
 
-/** What the server makes. */
+/** Models of the server. */
 export const models: ReadonlyArray<ModelInput> = [
   DefaultModels.sketch,
   drill({ id: "drill" }),
@@ -23,19 +23,19 @@ export const models: ReadonlyArray<ModelInput> = [
   drill({ id: "drill-endless", delay: "5 minutes" }),
   { ...drill({ id: "drill-paused" }), status: "paused" },
   { ...drill({ id: "drill-video" }), kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] },
-  // For an id like this some clients leave out `response_format` and count on base64.
+  // Some clients expect base64 from models with such an id and send no `response_format`.
   { ...drill({ id: "gpt-image-drill" }), response_format: "b64_json" }
 ]
 
-/** A server that works, and one that waits for images no longer than 2 seconds. */
+/** A server, and one that waits for images for 2 seconds at most. */
 export class ImageServer extends Context.Service<ImageServer, {
-  /** What a client library is told as its base URL. */
+  /** Base URL for a client library. */
   readonly baseUrl: string
-  /** The same of the server that does not wait long. */
+  /** Base URL of the server that waits for 2 seconds. */
   readonly hastyBaseUrl: string
-  /** A new account with both plans and 100 credits. */
+  /** Opens an account with both plans and 100 credits. */
   readonly openAccount: Effect.Effect<Books.TestAccount>
-  /** Every job of the account, and how often it was charged and refunded. */
+  /** Number of the account's jobs, charges and refunds. */
   readonly bookOf: (account: Books.TestAccount) => Effect.Effect<Book>
 }>()("test/ImageServer") {
   static readonly layer = Layer.effect(
@@ -44,12 +44,13 @@ export class ImageServer extends Context.Service<ImageServer, {
       const site = yield* makeSite("Postgres", models)
       const { baseUrl } = yield* Program.startServer(site.environment)
       const hasty = yield* Program.startServer({ ...site.environment, KINORA_IMAGE_WAIT_SECONDS: "2" })
+      const books = yield* Layer.build(Books.layer(site))
       return ImageServer.of({
         baseUrl: `${baseUrl}/v1`,
         hastyBaseUrl: `${hasty.baseUrl}/v1`,
-        openAccount: Effect.orDie(Books.use(site, Books.openAccount({ credits: 100 }))),
+        openAccount: Effect.orDie(Effect.provide(Books.openAccount({ credits: 100 }), books)),
         bookOf: Effect.fnUntraced(function*({ id, key }) {
-          const { charges, refunds } = yield* Books.use(site, Books.movementsOf(id))
+          const { charges, refunds } = yield* Effect.provide(Books.movementsOf(id), books)
           const answer = yield* Client.make(baseUrl, key).request("/v1/generations?limit=100")
           return { jobs: Client.jobsOf(answer).length, charges, refunds }
         }, Effect.orDie)
@@ -65,23 +66,23 @@ export interface Book {
   readonly refunds: number
 }
 
-/** What a client sent, in order, and what it was answered. */
+/** A request and its response. */
 export interface Exchange {
   readonly method: string
   readonly status: number
-  /** What the server asked it to wait, in milliseconds, and when it was told. */
+  /** The requested delay in milliseconds. */
   readonly retryAfterMs: string | null
   readonly sentAt: number
   readonly answeredAt: number
 }
 
-/** The `fetch` that client libraries take anyway, and what went through it. */
+/** A `fetch` that records its requests. */
 export const makeRecorder = () => {
   const exchanges: Array<Exchange> = []
   const recorded: typeof fetch = async (input, init) => {
     const sentAt = performance.now()
     const response = await fetch(input, init)
-    // Libraries find out with a `data:` URL what `fetch` can do.
+    // Libraries request a `data:` URL to detect features of `fetch`.
     if (!response.url.startsWith("http")) return response
     exchanges.push({
       method: init?.method ?? "GET",
@@ -95,7 +96,7 @@ export const makeRecorder = () => {
   return { exchanges, fetch: recorded }
 }
 
-/** Asserts that an image came after a 504, each of which was repeated no sooner than it said. */
+/** Asserts that 504s preceded the image, and that each was retried no sooner than requested. */
 export const assertPatient = (exchanges: ReadonlyArray<Exchange>) => {
   assert.isAtLeast(exchanges.length, 2)
   assert.deepStrictEqual(exchanges.map(({ status }) => status), [...exchanges.slice(1).map(() => 504), 200])
@@ -106,7 +107,7 @@ export const assertPatient = (exchanges: ReadonlyArray<Exchange>) => {
   }
 }
 
-/** Width and height of a PNG; fails on what is none. */
+/** Width and height of a PNG. Throws if it is not one. */
 export const pngSizeOf = (bytes: Uint8Array): readonly [width: number, height: number] => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (view.getUint32(0) !== 0x89504e47) throw new Error("This is not a PNG")

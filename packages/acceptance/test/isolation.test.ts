@@ -1,6 +1,6 @@
 /**
- * What one account can see and do of another's: nothing. Every operation of the
- * OpenAPI document is walked, and one that this test does not know makes it fail.
+ * An account cannot see or use anything of another account. Every operation of the OpenAPI document is covered; an
+ * unknown one fails the test.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
@@ -27,10 +27,10 @@ const host = LocalHost.layer({
   )
 })
 
-/** Words that occur in nothing but what belongs to the owner. */
+/** Texts that only the owner's resources contain. */
 const secrets = { prompt: "a lake that nobody else knows", idempotencyKey: "the owner's own key" }
 
-/** Whose the ids in a path are. Those of `everybody` are no secret. */
+/** Owners of the ids in paths. Ids of `everybody` are public. */
 const ownersOfIds: Readonly<Record<string, "account" | "everybody">> = {
   generations: "account",
   uploads: "account",
@@ -38,7 +38,7 @@ const ownersOfIds: Readonly<Record<string, "account" | "everybody">> = {
 }
 
 describe("another account's key", { timeout: 60_000 }, () => {
-  it.live("finds an id of the owner nowhere, as if there had never been one (D2, D31)", () =>
+  it.live("receives the response of an unknown id for every id of the owner", () =>
     Effect.gen(function*() {
       const { owner, stranger } = yield* makeAccounts
       for (const operation of operations) {
@@ -49,7 +49,7 @@ describe("another account's key", { timeout: 60_000 }, () => {
         const ids = segment === "uploads" ? [owner.upload] : [owner.finished, owner.running]
         for (const id of ids) {
           const found = yield* ask(stranger, operation, id)
-          // The same but for a few digits, so that nothing else differs.
+          // The ids differ in a few digits, so nothing else differs.
           const unknown = yield* ask(stranger, operation, `${id.slice(0, -6)}zzzzzz`)
           assert.strictEqual(found.status, 404, `${operation.id} of ${id}`)
           assert.deepStrictEqual(comparable(found), comparable(unknown), operation.id)
@@ -58,13 +58,13 @@ describe("another account's key", { timeout: 60_000 }, () => {
       yield* assertUntouched(owner)
     }).pipe(Effect.provide(host)))
 
-  it.live("is told nothing of the owner by what needs no id", () =>
+  it.live("finds nothing of the owner in operations without ids", () =>
     Effect.gen(function*() {
       const { owner, stranger } = yield* makeAccounts
       const words = [...Object.values(secrets), owner.id, owner.key, owner.finished, owner.running, owner.upload]
       for (const operation of operations) {
         if (operation.path.includes("{") || operation.bodies.length > 0) continue
-        // The cursor is the owner's; what it names of the stranger's is the stranger's.
+        // The cursor is the owner's. The stranger's list contains only jobs of the stranger.
         const takesCursor = operation.parameters.some(({ name }) => name === "cursor")
         for (const query of takesCursor ? ["", `?cursor=${owner.cursor}`] : [""]) {
           const { bytes, headers, status } = yield* stranger.request(`${operation.path}${query}`, {
@@ -78,7 +78,7 @@ describe("another account's key", { timeout: 60_000 }, () => {
       yield* assertUntouched(owner)
     }).pipe(Effect.provide(host)))
 
-  it.live("cannot use the owner's uploads and idempotency keys (D14, D19)", () =>
+  it.live("cannot use the owner's uploads and idempotency keys", () =>
     Effect.gen(function*() {
       const { owner, stranger } = yield* makeAccounts
       const uses: Readonly<Record<string, Effect.Effect<void, Client.NoAnswer>>> = {
@@ -100,7 +100,7 @@ describe("another account's key", { timeout: 60_000 }, () => {
           assert.deepStrictEqual([mine.status, theirs.status], [200, 200])
           assert.notStrictEqual(urlIn(mine), urlIn(theirs))
         }),
-        // A file goes in, and nothing of anybody's is named.
+        // It accepts a file and names no resource.
         "uploads.create": Effect.void
       }
       for (const { bodies, id } of operations) {
@@ -109,7 +109,7 @@ describe("another account's key", { timeout: 60_000 }, () => {
       }
     }).pipe(Effect.provide(host)))
 
-  it.live("is not asked for where nobody has one: every other operation wants a key (interface: authentication)", () =>
+  it.live("is required by every operation except those without authentication", () =>
     Effect.gen(function*() {
       const { owner } = yield* makeAccounts
       const baseUrl = yield* LocalHost.baseUrl
@@ -124,7 +124,7 @@ describe("another account's key", { timeout: 60_000 }, () => {
 
 const ownersOrder: Client.Order = { model: image.id, prompt: secrets.prompt, idempotencyKey: secrets.idempotencyKey }
 
-/** Two accounts that are alike, of which the owner has everything that an account can have. */
+/** Two equal accounts. The owner has one of every resource. */
 const makeAccounts = Effect.gen(function*() {
   const baseUrl = yield* LocalHost.baseUrl
   const [{ id, key }, other] = [
@@ -161,7 +161,7 @@ const makeAccounts = Effect.gen(function*() {
 
 type Owner = Effect.Success<typeof makeAccounts>["owner"]
 
-/** All that the owner had is there, and nobody used it. */
+/** Asserts that all of the owner's resources exist and are unused. */
 const assertUntouched = Effect.fnUntraced(function*({ before, client, credits, finished, running, upload }: Owner) {
   assert.strictEqual((yield* client.get(finished)).status, "completed")
   assert.strictEqual((yield* client.get(running)).status, "processing")
@@ -181,7 +181,7 @@ const post = (client: Client.Client, path: string, body: object) =>
     body: JSON.stringify(body)
   })
 
-/** All of an answer but what differs between any two. */
+/** A response without the parts that differ between any two. */
 const comparable = ({ bytes, headers, status }: Client.Answer) => ({
   status,
   text: new TextDecoder().decode(bytes),

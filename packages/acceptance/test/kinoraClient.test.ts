@@ -1,4 +1,4 @@
-/** `@kinora/client` against the whole service, in memory and in virtual time. */
+/** `@kinora/client` with the whole service, in memory and in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
 import { DefaultModels, type Model } from "@kinora/catalog"
 import { type Generation, GenerationError, Kinora, ResponseError } from "@kinora/client"
@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 
 const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
 
-/** Two calls of this name are about one job, so that a test knows the id of what `generate` makes. */
+/** Two calls with this prompt create the same job, so that a test learns the id of the job of `generate`. */
 const named = { idempotencyKey: "lake" }
 
 /** One red pixel. */
@@ -18,7 +18,7 @@ const png = Buffer.from(
   "base64"
 )
 
-/** A model that starts from images. */
+/** A model that requires input images. */
 const editor: Model.ModelInput = {
   ...DefaultModels.canvas,
   id: "editor",
@@ -38,7 +38,7 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(() => assert.fail("It should have rejected"), (error: unknown) => error)
 
 describe("Kinora", () => {
-  it("makes a picture, and reads it as a stream, as bytes, by range and by its link", async () => {
+  it("generates a picture and reads it as a stream, as bytes, by range and by its URL", async () => {
     await using host = await TestHost.start({ procedural: true })
     const kinora = clientOf(host)
     const { blob, bytes, generation, stream } = await kinora.generate(request)
@@ -71,7 +71,7 @@ describe("Kinora", () => {
     assert.deepStrictEqual(new Uint8Array(await linked.arrayBuffer()), picture)
   })
 
-  it("waits over many polls for a job that takes long, and the job is charged once", async () => {
+  it("waits for a long job over many polls, and is charged once", async () => {
     await using host = await TestHost.start({ script: { delay: "hold" } })
     const kinora = clientOf(host)
     const { id } = await kinora.generations.create(request, named)
@@ -83,7 +83,7 @@ describe("Kinora", () => {
     assert.deepInclude(await host.ledger.balances(host.account.id), { credits: 992 })
   })
 
-  it("tells of each state of a job", async () => {
+  it("reports each state of a job", async () => {
     await using host = await TestHost.start({ script: { delay: "hold" } })
     const kinora = clientOf(host)
     const seen: Array<Generation> = []
@@ -98,7 +98,7 @@ describe("Kinora", () => {
     assert.deepStrictEqual((await collect(kinora.generations.events(id))).map(({ status }) => status), ["completed"])
   })
 
-  it("a job that failed is an error, and paid back", async () => {
+  it("rejects if the job failed, and the job was refunded", async () => {
     await using host = await TestHost.start({ script: { delay: "hold" } })
     const kinora = clientOf(host)
     const { id } = await kinora.generations.create(request, named)
@@ -111,7 +111,7 @@ describe("Kinora", () => {
     assert.deepInclude(await host.ledger.balances(host.account.id), { credits: 1_000 })
   })
 
-  it("a create whose answer was lost is repeated, and makes one job", async () => {
+  it("repeats a create request whose response was lost, and creates one job", async () => {
     await using host = await TestHost.start()
     let lost = 0
     const fetch = async (url: string, init: RequestInit) => {
@@ -126,7 +126,7 @@ describe("Kinora", () => {
     assert.strictEqual((await collect(kinora.generations.list({ limit: 1 }))).length, 2)
   })
 
-  it("cancels a job that waits, and is refused once it runs", async () => {
+  it("cancels a waiting job and is rejected once it runs", async () => {
     await using host = await TestHost.start({ script: { delay: "hold" }, account: { creditsPlan: null } })
     const kinora = clientOf(host)
     const running = await kinora.generations.create(request)
@@ -143,7 +143,7 @@ describe("Kinora", () => {
     assert.deepStrictEqual(cancelled.map(({ id }) => id), [waiting.id])
   })
 
-  it("uploads an image, starts a job from it, and deletes it", async () => {
+  it("uploads an image, creates a job with it, and deletes it", async () => {
     await using host = await TestHost.start({ models: [editor] })
     const kinora = clientOf(host)
     const upload = await kinora.uploads.create(png)
@@ -162,7 +162,7 @@ describe("Kinora", () => {
     assert.propertyVal(await rejection(kinora.uploads.create(text)), "status", 415)
   })
 
-  it("makes an image in one call, as a link and as base64", async () => {
+  it("generates an image in one call, as a URL and as base64", async () => {
     await using host = await TestHost.start({ procedural: true })
     const kinora = clientOf(host)
     const wish = { model: "kinora-canvas-1", prompt: "a lake" }
@@ -190,7 +190,7 @@ describe("Kinora", () => {
     assert.propertyVal(refused, "code", "invalid_range")
   })
 
-  it("works over a socket as well", async () => {
+  it("works over a socket", async () => {
     await using host = await TestHost.start()
     const kinora = new Kinora({ apiKey: host.apiKey, baseUrl: await host.listen() })
     const { bytes, generation } = await kinora.generate(request)
@@ -201,13 +201,13 @@ describe("Kinora", () => {
 })
 
 describe("KinoraClient", () => {
-  /** The client as the host's first account, on the clock that the host has. */
+  /** A client of the host's first account, on the clock of the host. */
   const client = Layer.unwrap(Effect.gen(function*() {
     const { account, baseUrl, fetch } = yield* TestHost.TestHost
     return layerClient({ apiKey: Redacted.make(account.apiKey), baseUrl, fetch })
   }))
 
-  it.effect("waits for the minute in which it may go on (D27)", () =>
+  it.effect("waits until the next minute after a rate limit", () =>
     Effect.gen(function*() {
       const kinora = yield* KinoraClient
       yield* TestClock.adjust("12 seconds")
@@ -219,7 +219,7 @@ describe("KinoraClient", () => {
       assert.strictEqual((yield* Fiber.join(fiber)).length, 2)
     }).pipe(Effect.provide(client.pipe(Layer.provideMerge(TestHost.layer({ http: { keyRequestsPerMinute: 1 } }))))))
 
-  it.effect("makes a picture and streams it", () =>
+  it.effect("generates a picture and streams it", () =>
     Effect.gen(function*() {
       const kinora = yield* KinoraClient
       const { generation, stream } = yield* kinora.generate(request)

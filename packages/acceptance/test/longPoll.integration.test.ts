@@ -1,4 +1,4 @@
-/** Requests that wait for a job (D37): how soon they hear of its end, how many there may be, and what they cost. */
+/** Waiting requests: how soon they receive the end of a job, how many a key can have, and their memory. */
 import { assert, describe, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
 import { Places } from "@kinora/rate-limit"
@@ -16,19 +16,19 @@ const quick = Drill.model({ id: "drill-quick" })
 const models = [quick, LongPolls.model]
 
 describe("a request that waits", { timeout: 120_000 }, () => {
-  it.live("hears within 250 ms of a job that another process ends (D37)", () =>
+  it.live("returns within 250 ms of the end of a job in another process", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
       const server = yield* startServer(site)
       yield* Program.startWorker({ ...site.environment, KINORA_WORKERS: "50" })
       const accounts = yield* Books.use(site, Books.openAccounts(10, { credits: 10, tier: "business" }))
       const found = yield* LongPolls.latencies(server.baseUrl, accounts, 5)
-      // All 50 do on a machine with nothing else to do; of those who look once a second, one in ten takes 900 ms.
+      // On an idle machine, all 50 do. With polling once a second, one in ten would take 900 ms.
       assert.isAtMost(LongPolls.quantile(found, 0.5), 250, `${found.join()} ms`)
       assert.isAtMost(LongPolls.quantile(found, 0.9), 500, `${found.join()} ms`)
     }))
 
-  it.live("is one of 20 of its key: the next is answered at once, and who goes away makes room at once (D37)", () =>
+  it.live("is one of 20 per key: a further one returns at once, and a disconnected one frees its place", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
       const server = yield* startServer(site)
@@ -45,7 +45,7 @@ describe("a request that waits", { timeout: 120_000 }, () => {
       const asked = yield* Clock.currentTimeMillis
       assert.strictEqual((yield* client.get(id, 60)).status, "queued")
       assert.isBelow((yield* Clock.currentTimeMillis) - asked, promptlyMillis)
-      // Places are the key's, not the account's.
+      // Places belong to the key, not to the account.
       const other = yield* Effect.forkChild(Client.make(server.baseUrl, account.keys[1] ?? "").get(id, 60), {
         startImmediately: true
       })
@@ -62,7 +62,7 @@ describe("a request that waits", { timeout: 120_000 }, () => {
       yield* held(0)
     }))
 
-  it.live("is one of 2,000 that cost a server less than 200 MiB, and all hear of the end (issue: long poll)", () =>
+  it.live("is one of 2,000 that use less than 200 MiB of a server together and all receive the end", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
       const server = yield* startServer(site)
@@ -92,13 +92,13 @@ describe("a request that waits", { timeout: 120_000 }, () => {
     }))
 })
 
-/** What an answer may take that waits for nothing: far less than a wait, far more than a busy machine needs. */
+/** Maximum duration of a response that does not wait, on a busy machine. */
 const promptlyMillis = 5_000
 
-/** A server that leaves the work to others. */
+/** A server that runs no jobs. */
 const startServer = ({ environment }: Site) => Program.startServer({ ...environment, KINORA_WORKERS: "0" })
 
-/** Makes what waits until as many places are taken by the long polls of these keys. */
+/** Returns a function that waits until waiting requests of these keys hold this many places. */
 const makeHeld = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
   const accounts = yield* Accounts.Accounts
   const places = yield* Places.Places
@@ -112,7 +112,7 @@ const makeHeld = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
     Effect.repeat(held, { until: (counts) => counts.reduce((sum, one) => sum + one, 0) === count })
 })
 
-/** The answer to a long poll that was sent, to be. */
+/** Sends a waiting request and returns the fiber of its response. */
 const openPoll = Effect.fnUntraced(function*({ baseUrl }: Program.Server, id: string, key: string) {
   const socket = yield* RawHttp.open(baseUrl)
   const target = `/v1/generations/${id}?wait=60`

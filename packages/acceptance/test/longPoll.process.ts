@@ -1,7 +1,6 @@
 /**
- * How soon those who wait hear of a job's end that another process brings about:
- *
- *     node --conditions=@kinora/source packages/acceptance/test/longPoll.process.ts <url of an empty Postgres> [jobs]
+ * Measures how soon waiting requests receive the end of a job in another process: node --conditions=@kinora/source
+ * packages/acceptance/test/longPoll.process.ts <url of an empty Postgres> [jobs]
  */
 import { Console, Effect } from "effect"
 import * as Books from "../src/Books.ts"

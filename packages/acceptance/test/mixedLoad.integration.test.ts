@@ -1,4 +1,4 @@
-/** Everything at once on one Postgres: nothing deadlocks, every job ends, and the books agree. */
+/** Concurrent operations of every kind on one Postgres: no deadlock, every job ends, and the ledger is consistent. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -10,11 +10,11 @@ import { makeSite } from "./sites.ts"
 const duration = "20 seconds"
 const clients = 32
 
-it.live("32 clients that create, repeat, await and cancel never deadlock", () =>
+it.live("32 clients create, repeat, await and cancel jobs without a deadlock", () =>
   Effect.gen(function*() {
     const site = yield* makeSite("Postgres", MixedLoad.models)
     const { tally } = yield* MixedLoad.run(site, { duration, clients })
-    // Everything that a client can bring about was met.
+    // Every operation and every outcome occurred.
     for (const what of ["created", "replayed", "cancelled", "ended completed", "ended failed", "ended cancelled"]) {
       assert.isAbove(tally[what] ?? 0, 0, `${what} in ${JSON.stringify(tally)}`)
     }
@@ -25,7 +25,7 @@ it.live("32 clients that create, repeat, await and cancel never deadlock", () =>
     assert.strictEqual(yield* deadlocksOf(site.databaseUrl), 0)
   }), { timeout: 120_000 })
 
-/** What Postgres has counted for this database. Its sessions report when they end, and they have. */
+/** Deadlocks that Postgres has counted in this database. Its sessions have ended, and so have reported theirs. */
 const deadlocksOf = (url: string) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,6 @@
 /**
- * The mixed load for as long as one likes, and then the books:
- *
- *     node --conditions=@kinora/source packages/acceptance/test/mixedLoad.process.ts <url of an empty Postgres> [seconds] [clients]
+ * Runs the mixed load and verifies the ledger: node --conditions=@kinora/source
+ * packages/acceptance/test/mixedLoad.process.ts <url of an empty Postgres> [seconds] [clients]
  */
 import { Console, Effect } from "effect"
 import * as Books from "../src/Books.ts"

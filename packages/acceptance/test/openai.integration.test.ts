@@ -1,4 +1,4 @@
-/** The `openai` client, unmodified, with its base URL set to `{base_url}/v1`: what its users get (D20). */
+/** The unmodified `openai` client with its base URL set to `{base_url}/v1`. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import OpenAI, {
@@ -19,14 +19,14 @@ const Pending = Schema.Struct({ details: Schema.Struct({ generation_id: Schema.S
 interface Refusal {
   readonly what: string
   readonly request: (client: OpenAI) => Promise<unknown>
-  /** The class of the error, and none that extends it. */
+  /** The exact class of the error. */
   readonly error: { readonly name: string }
   readonly code: string
   /** Default: the key of the account. */
   readonly apiKey?: string
 }
 
-/** Asks for an image, with this changed. */
+/** Overrides of the request for an image. */
 const image = (changed: Partial<OpenAI.ImageGenerateParams>) => (client: OpenAI): Promise<unknown> =>
   client.images.generate({ model: "drill", prompt: "a lake", ...changed })
 
@@ -120,7 +120,7 @@ const refusals: ReadonlyArray<Refusal> = [
 ]
 
 layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("the openai client", (it) => {
-  it.effect("images.generate answers with a url that needs no key, of an image of the size asked for", () =>
+  it.effect("images.generate returns a URL that needs no key, of an image of the requested size", () =>
     Effect.gen(function*() {
       const { client } = yield* start()
       const answer = yield* Effect.promise(() =>
@@ -136,7 +136,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.closeTo(width / height, 3 / 2, 0.01)
     }))
 
-  it.effect("images.generate answers with base64 when response_format is b64_json", () =>
+  it.effect("images.generate returns base64 if response_format is b64_json", () =>
     Effect.gen(function*() {
       const { client } = yield* start()
       const { data } = yield* Effect.promise(() =>
@@ -147,7 +147,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.strictEqual(width, height)
     }))
 
-  it.effect("images.generate answers as the model is configured when response_format is absent", () =>
+  it.effect("images.generate returns the model's default format without response_format", () =>
     Effect.gen(function*() {
       const { client } = yield* start()
       const { data } = yield* Effect.promise(() =>
@@ -156,7 +156,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.deepStrictEqual(data?.map((image) => Object.keys(image)), [["b64_json"]])
     }))
 
-  it.effect("images.generate charges once for one Idempotency-Key (D14)", () =>
+  it.effect("images.generate is charged once per Idempotency-Key", () =>
     Effect.gen(function*() {
       const { book, client } = yield* start()
       const generate = Effect.promise(() =>
@@ -167,7 +167,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.deepStrictEqual(yield* book, { jobs: 1, charges: 1, refunds: 0 })
     }))
 
-  it.effect("models.list and models.retrieve find the models on sale", () =>
+  it.effect("models.list and models.retrieve return the models on sale", () =>
     Effect.gen(function*() {
       const { client } = yield* start()
       const { data } = yield* Effect.promise(() => client.models.list())
@@ -176,7 +176,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
     }))
 
   for (const { apiKey, code, error, request, what } of refusals) {
-    it.effect(`${what} is a ${error.name} with the code ${code}, and is not sent again`, () =>
+    it.effect(`${what} is a ${error.name} with the code ${code} and is not retried`, () =>
       Effect.gen(function*() {
         const { book, client, exchanges } = yield* start({ apiKey })
         const failure = yield* failureOf(() => request(client))
@@ -184,18 +184,18 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
         assert.strictEqual(failure.requestID, failure.headers?.get("x-request-id"))
         assert.match(failure.message, /^4\d\d \w.+\.$/)
         assert.strictEqual(exchanges.filter(({ status }) => status !== 200).length, 1)
-        // Nothing was charged for it, or it was given back.
+        // Nothing was charged, or the charge was refunded.
         const { charges, jobs, refunds } = yield* book
         assert.strictEqual(charges - refunds, exchanges.length - 1)
         assert.strictEqual(jobs, charges)
       }))
   }
 
-  it.effect("a key's limit is a RateLimitError that says how long to wait (D27)", () =>
+  it.effect("the limit of a key is a RateLimitError with the delay", () =>
     Effect.gen(function*() {
       const { client } = yield* start()
       const failure = yield* failureOf(async () => {
-        // More than two minutes of the clock allow.
+        // More requests than two minutes permit.
         for (let sent = 0; sent <= 600; sent += 32) {
           await Promise.all(Array.from({ length: 32 }, () => client.models.retrieve("drill", { maxRetries: 0 })))
         }
@@ -208,7 +208,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.strictEqual(failure.headers.get("x-ratelimit-remaining"), "0")
     }))
 
-  it.effect("what a retry cannot help is sent once, although the client retries every other 409", () =>
+  it.effect("a 409 with x-should-retry false is not retried, although the client retries other 409s", () =>
     Effect.gen(function*() {
       const { api, client, exchanges } = yield* start()
       yield* Effect.promise(() => client.images.generate({ model: "drill", prompt: "a lake" }))
@@ -219,7 +219,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.deepStrictEqual([failure.code, exchanges.length], ["not_cancellable", 1])
     }))
 
-  it.effect("retries a 504 as long after it as it says, and gets the image of the first job, charged once", () =>
+  it.effect("retries a 504 after the requested delay and receives the image of the first job, charged once", () =>
     Effect.gen(function*() {
       const { book, client, exchanges } = yield* start({ isHasty: true })
       const { data } = yield* Effect.promise(() => client.images.generate({ model: "drill-slow", prompt: "a lake" }))
@@ -228,7 +228,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
       assert.deepStrictEqual(yield* book, { jobs: 1, charges: 1, refunds: 0 })
     }))
 
-  it.effect("a 504 without retries is an InternalServerError with the code generation_pending and the job's id", () =>
+  it.effect("without retries, a 504 is an InternalServerError with the code generation_pending and the id of the job", () =>
     Effect.gen(function*() {
       const { api, book, client } = yield* start({ isHasty: true })
       const failure = yield* failureOf(() =>
@@ -242,7 +242,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("t
     }))
 })
 
-/** A client of a new account, and what is known of both. */
+/** A client of a new account, and functions to inspect both. */
 const start = Effect.fnUntraced(
   function*(options: { readonly isHasty?: boolean; readonly apiKey?: string | undefined } = {}) {
     const { baseUrl, bookOf, hastyBaseUrl, openAccount } = yield* ImageServer
@@ -258,7 +258,7 @@ const start = Effect.fnUntraced(
   }
 )
 
-/** The server's answer that a call fails with. */
+/** The error response of a failed call. */
 const failureOf = (request: () => Promise<unknown>) =>
   Effect.promise(() =>
     request().then(

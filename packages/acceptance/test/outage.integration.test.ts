@@ -1,4 +1,4 @@
-/** A database that drops every connection, again and again, as one does that fails over. */
+/** A database that drops all connections repeatedly, as during a failover. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted } from "effect"
@@ -12,17 +12,17 @@ import { makeSite } from "./sites.ts"
 const models = [Drill.model({ id: "drill-short", delay: "300 millis" })]
 const accountCount = 6
 const ordersPerAccount = 24
-/** The connections are dropped each time that so many requests were answered. */
+/** Connections are dropped after this many responses. */
 const answersPerDrop = 15
 
-it.live("clients see 503 at worst, and every job that was accepted completes once", () =>
+it.live("clients receive 503 at worst, and every accepted job completes once", () =>
   Effect.gen(function*() {
     const site = yield* makeSite("Postgres", models)
     const server = yield* Program.startServer(site.environment)
     const accounts = yield* Books.use(site, Books.openAccounts(accountCount, { credits: 100 }))
     const answers = yield* Queue.unbounded<void>()
 
-    /** Orders and orders again until it is accepted, with one key for one order. */
+    /** Repeats a request with one key until it is accepted. */
     const order = (client: Client.Client, n: number) =>
       client.create({ model: "drill-short", idempotencyKey: `order ${n}` }).pipe(
         Effect.tap(() => Queue.offer(answers, undefined)),
@@ -53,7 +53,7 @@ it.live("clients see 503 at worst, and every job that was accepted completes onc
     assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length])
   }), { timeout: 180_000 })
 
-/** Ends every session of the database but the one that does it, and answers how many those were. */
+/** Ends all other sessions of the database and returns their number. */
 const dropConnections = (url: string) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
 /**
- * Ranges and conditional requests, as any client sees them over a socket (D33), held
- * to RFC 9110: section 14 (ranges), 13 (conditions) and 15 (what answers carry).
+ * Ranges and conditional requests over a socket, compared with RFC 9110: sections 13 (conditions), 14 (ranges) and 15
+ * (responses).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -11,24 +11,24 @@ import * as LocalHost from "../src/LocalHost.ts"
 import { databases, makeSite } from "./sites.ts"
 
 const size = 1_000
-/** No two ranges of it are alike. */
+/** Content in which no two ranges are equal. */
 const bytes = Uint8Array.from({ length: size }, (_, n) => (n * 7 + (n >> 8)) % 251)
 const files = {
   "thousand": { mime: "video/mp4", bytes },
   "empty": { mime: "video/mp4", bytes: new Uint8Array(0) }
 } as const
 
-/** Headers of a request; `{etag}`, `{modified}`, `{earlier}` and `{later}` stand for what the result has. */
+/** Request headers. `{etag}`, `{modified}`, `{earlier}` and `{later}` are replaced by values of the result. */
 type Sent = Readonly<Record<string, string>>
 
-/** 206 with these bytes, both ends included; `whole`: 200; a status of its own otherwise. */
+/** 206 with these bytes, both inclusive; 200 for `whole`; otherwise a status. */
 type Expected = readonly [first: number, last: number] | "whole" | 304 | 416
 
 interface Case {
   readonly what: string
   readonly sent: Sent
   readonly expected: Expected
-  /** What an empty file answers. Default: the same. */
+  /** Expected response for an empty file. Default: the same. */
   readonly ofEmpty?: Expected
 }
 
@@ -129,7 +129,7 @@ const places = ["memory", ...databases] as const
 
 describe.concurrent("the content endpoint", { timeout: 60_000 }, () => {
   for (const place of places) {
-    it.live(`answers every Range, If-Range and If-None-Match as RFC 9110 says (D33, ${place})`, () =>
+    it.live(`follows RFC 9110 for Range, If-Range and If-None-Match (${place})`, () =>
       Effect.gen(function*() {
         const models = FileGenerator.models(files)
         const site = place === "memory" ? undefined : yield* makeSite(place, models)
@@ -137,7 +137,7 @@ describe.concurrent("the content endpoint", { timeout: 60_000 }, () => {
           models,
           generator: FileGenerator.layer(files),
           site,
-          // The table fetches each file more often than the ten times of a day (D29).
+          // The table requests each file more often than the default limit of ten times its size per day.
           http: { resultDownloadMultiple: 1_000 }
         })
         yield* Effect.provide(checkFiles, yield* Layer.build(host))
@@ -170,13 +170,13 @@ const checkFile = Effect.fnUntraced(function*(url: string, bytes: Uint8Array) {
     )
     const answer = yield* Client.send(url, { method: "HEAD", headers })
     assert.strictEqual(answer.bytes.length, 0, `HEAD, ${what}`)
-    // `Range` counts for nothing here (14.2).
+    // `Range` is ignored here (14.2).
     if (expected === 304) assertUnmodified(`HEAD, ${what}`, answer, facts)
     else assertHeaders(`HEAD, ${what}`, answer, 200, bytes.length, facts)
   }
 })
 
-/** What every answer about a file repeats (15.3.7, 15.4.5). */
+/** Headers that every response about a file repeats (15.3.7, 15.4.5). */
 interface Facts {
   readonly etag: string
   readonly modified: string
@@ -250,14 +250,14 @@ const assertPart = (
   assert.deepStrictEqual(answer.bytes, bytes.slice(first, last + 1), what)
 }
 
-/** Nothing of the file, and nothing that describes a body (15.4.5). */
+/** Asserts that a response has no body and no header that describes one (15.4.5). */
 const assertUnmodified = (what: string, { bytes, headers, status }: Client.Answer, facts: Facts) => {
   assert.deepStrictEqual([status, bytes.length], [304, 0], what)
   assertFacts(what, headers, facts)
   for (const name of ["content-type", "content-range", "content-length"]) assert.isNull(headers.get(name), what)
 }
 
-/** The length of the file is what the client needs to ask again (15.5.17). */
+/** The client needs the length of the file to repeat the request (15.5.17). */
 const assertUnsatisfiable = (what: string, answer: Client.Answer, length: number) => {
   assert.deepStrictEqual([answer.status, Client.errorCodeOf(answer)], [416, "range_not_satisfiable"], what)
   assert.strictEqual(answer.headers.get("content-range"), `bytes */${length}`, what)

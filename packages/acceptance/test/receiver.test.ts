@@ -1,4 +1,4 @@
-/** The receiver that holds webhooks to their promises, held to its own. */
+/** Tests of the webhook receiver itself. */
 import { assert, it } from "@effect/vitest"
 import { Secret, Signature } from "@kinora/webhook-signing"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import * as Receivers from "../src/Receivers.ts"
 
 const body = JSON.stringify({ id: "dlv_1", type: "webhook.test", created_at: "2026-01-01T00:00:00.000Z", data: {} })
 
-/** Sends a webhook; answers with the status. */
+/** Sends a webhook and returns the status. */
 const send = async (
   url: string,
   ca: string,
@@ -27,7 +27,7 @@ const sign = async (secret: string) => ({
   "X-Service-Signature": await Signature.sign({ secret, body })
 })
 
-it.live("keeps what arrives byte by byte, verifies it, and answers as it is told", () =>
+it.live("stores webhooks byte by byte, verifies them, and responds as scripted", () =>
   Effect.gen(function*() {
     const { ca, start } = yield* Receivers.make()
     yield* Effect.promise(async () => {
@@ -45,7 +45,7 @@ it.live("keeps what arrives byte by byte, verifies it, and answers as it is told
     })
   }))
 
-it.live("throws at its end when a webhook did not verify with one of the secrets that must hold", () =>
+it.live("throws when it closes if a webhook did not verify with a required secret", () =>
   Effect.gen(function*() {
     const { ca, start } = yield* Receivers.make()
     const problems = yield* Effect.promise(async () => {

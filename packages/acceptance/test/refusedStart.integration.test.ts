@@ -1,11 +1,11 @@
-/** A start that cannot be says why in a sentence on standard error, and ends with code 1. */
+/** A start that fails prints one sentence per problem on standard error and exits with 1. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Program from "../src/Program.ts"
 import { makeSite } from "./sites.ts"
 
-describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
-  it.live("names an unknown setting and a wrong value, both at once", () =>
+describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
+  it.live("names an unknown setting and an invalid value", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
       const wrong = { ...environment, KINORA_PROT: "4747", KINORA_PORT: "70000" }
@@ -16,7 +16,7 @@ describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
       }
     }))
 
-  it.live("says that the port is in use", () =>
+  it.live("reports that the port is in use", () =>
     Effect.gen(function*() {
       const [first, second] = [yield* makeSite("PGlite"), yield* makeSite("PGlite")]
       const { baseUrl } = yield* Program.startServer(first.environment)
@@ -24,7 +24,7 @@ describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
       assert.match(said, /^The port is in use; .*KINORA_PORT/m)
     }))
 
-  it.live("says that another server has the data directory, and leaves that one alone", () =>
+  it.live("reports that another server uses the data directory, and does not affect that server", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
       const owner = yield* Program.startServer(environment)
@@ -33,10 +33,10 @@ describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
       assert.deepStrictEqual([(yield* owner.stop).code, (yield* owner.ended).stderr], [0, ""])
     }))
 
-  it.live("says that the database does not answer, without its password", () =>
+  it.live("reports that the database does not respond, without its password", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
-      // Nobody listens on port 1.
+      // No process listens on port 1.
       const nowhere = { ...environment, KINORA_DATABASE_URL: "postgres://someone:pass-word@127.0.0.1:1/kinora" }
       for (const name of ["server", "worker"] as const) {
         const said = yield* assertRefused(name, nowhere)
@@ -45,13 +45,13 @@ describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
       }
     }))
 
-  it.live("tells a worker without a Postgres that it has nobody to work for", () =>
+  it.live("reports that a worker needs a Postgres", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
       assert.match(yield* assertRefused("worker", environment), /^A worker shares the database .*KINORA_DATABASE_URL/m)
     }))
 
-  it.live("names what is wrong with the models", () =>
+  it.live("reports an invalid configuration file", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite", [])
       const said = yield* assertRefused("server", { ...environment, KINORA_CONFIG: import.meta.filename })
@@ -59,7 +59,7 @@ describe.concurrent("a start that cannot be", { timeout: 120_000 }, () => {
     }))
 })
 
-/** Waits for the refusal and answers with what it said, a sentence a line. */
+/** Waits for the exit and returns standard error, one sentence per line. */
 const assertRefused = Effect.fnUntraced(function*(name: Program.Name, environment: Readonly<Record<string, string>>) {
   const { code, stderr, stdout } = yield* Effect.flatMap(Program.start(name, environment), ({ ended }) => ended)
   assert.deepStrictEqual([code, stdout], [1, ""], stderr)

@@ -1,6 +1,6 @@
 /**
- * Clients that read a large result slowly, go away, or lose their server: what they
- * cost in memory (D35), and what of the account's day they use up (D29, D34).
+ * Clients that read a large result slowly, disconnect, or lose their server: their memory, and the bytes that count for
+ * the account.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { ModelInput } from "@kinora/catalog/Model"
@@ -23,11 +23,11 @@ const large: ModelInput = {
   driver: { name: "scripted", options: { bytes: size } }
 }
 
-/** What a server sets aside of the day for a stream at a time (`downloadBlockBytes`). */
+/** Bytes that a server reserves for a stream at a time (`downloadBlockBytes`). */
 const block = 16 * mebibyte
 
 describe.concurrent("slow readers", { timeout: 300_000 }, () => {
-  it.live("200 of them cost less than 100 KiB each, hold the server back, and are counted for what was sent (D34, D35)", () =>
+  it.live("200 of them use less than 100 KiB each, slow the server down, and count by the bytes that were sent", () =>
     Effect.gen(function*() {
       const readersCount = 200
       const { account, open, server, used } = yield* serveLarge({
@@ -37,7 +37,7 @@ describe.concurrent("slow readers", { timeout: 300_000 }, () => {
       const openMany = (count: number) =>
         Effect.forEach(Array.from({ length: count }), () => open(server), { concurrency: 20 })
 
-      // What the server learns from its first readers is not counted as that of the others.
+      // The first readers warm the server up. Their memory does not count.
       yield* Effect.scoped(openMany(20))
       yield* account.released
       const [before, usedBefore] = [yield* server.memoryInUse, yield* used(server)]
@@ -46,7 +46,7 @@ describe.concurrent("slow readers", { timeout: 300_000 }, () => {
         yield* openMany(readersCount)
         const grown = (yield* server.memoryInUse) - before
         assert.isBelow(grown / readersCount, 100 * 1024)
-        // They have read a little each, and what fits the buffers of the system is on its way; no second block.
+        // Each has read a little, and the buffers of the system are full. No stream has reserved a second block.
         assert.isAtMost((yield* used(server)) - usedBefore, readersCount * block)
         assert.isAbove((yield* used(server)) - usedBefore, readersCount * readMin)
       }).pipe(Effect.scoped)
@@ -62,7 +62,7 @@ describe.concurrent("slow readers", { timeout: 300_000 }, () => {
       assert.strictEqual((yield* used(server)) - usedBefore, sent + 300_000)
     }))
 
-  it.live("of a server that is killed leave their places and all but what was sent (D29)", () =>
+  it.live("of a killed server release their places and all reserved bytes that were not sent", () =>
     Effect.gen(function*() {
       const { account, environment, open, server, used } = yield* serveLarge({})
       yield* Effect.forEach(Array.from({ length: 8 }), () => open(server), { concurrency: 8 })
@@ -84,12 +84,12 @@ describe.concurrent("slow readers", { timeout: 300_000 }, () => {
       yield* account.released
       const counted = yield* used(heir)
       assert.isAtLeast(counted, 8 * readMin + 100)
-      // Of the 2 GiB that they had asked for.
+      // The readers had requested 2 GiB.
       assert.isAtMost(counted, 8 * block + 100)
     }))
 })
 
-/** What a reader reads before it stops, at least: the stream is under way, and waits for it. */
+/** Minimum number of bytes that a reader reads before it stops. */
 const readMin = 64 * 1024
 
 const Account = Schema.fromJsonString(
@@ -102,7 +102,7 @@ const decodeAccount = (bytes: Uint8Array) =>
     Effect.orDie
   )
 
-/** A server with one account that has a large result. */
+/** Starts a server with one account that has a large result. */
 const serveLarge = Effect.fnUntraced(function*(settings: Readonly<Record<string, string>>) {
   const site = yield* makeSite("Postgres", [large])
   const environment = { ...site.environment, ...settings }
@@ -117,15 +117,15 @@ const serveLarge = Effect.fnUntraced(function*(settings: Readonly<Record<string,
 
   const held = Effect.provide(Places.Places.use((places) => places.held(`streams:${id}`)), books)
   const account = {
-    /** The result at a server; all sign with the same keys. */
+    /** URL of the result on a server. All servers sign with the same keys. */
     url: ({ baseUrl }: Program.Server) => `${baseUrl}${target}`,
-    /** Waits until no stream has a place: it is given back after the bytes were settled. */
+    /** Waits until no stream holds a place. Places are released after the bytes are counted. */
     released: Effect.repeat(held, { until: (count) => count === 0 })
   }
-  /** Bytes of the account's day that are used or set aside, as a server tells it. */
+  /** Bytes of the day that are used or reserved, as a server reports them. */
   const used = ({ baseUrl }: Program.Server) =>
     Effect.flatMap(Client.make(baseUrl, key).request("/v1/account"), ({ bytes }) => decodeAccount(bytes))
-  /** A reader that has read a part, stops, and goes away when the scope closes. */
+  /** A reader that reads a part, stops, and disconnects when the scope closes. */
   const open = Effect.fnUntraced(function*({ baseUrl }: Program.Server) {
     const socket = yield* RawHttp.open(baseUrl)
     yield* RawHttp.write(socket, { method: "GET", target })

@@ -1,4 +1,4 @@
-/** A video whose every moment can be told from its picture. */
+/** A video in which each moment has a distinct brightness. */
 import { Effect } from "effect"
 import { createH264MP4Encoder } from "h264-mp4-encoder"
 
@@ -6,9 +6,8 @@ import { createH264MP4Encoder } from "h264-mp4-encoder"
 export const duration = 60
 
 /**
- * A minute of H.264 in an MP4 of some 12 MB: grey noise that becomes brighter
- * evenly. Noise, so that it is large and a browser does not read it to its end
- * before it is asked for anything; the index is at the end of the file.
+ * One minute of H.264 in an MP4 of about 12 MB: grey noise of increasing brightness. The noise makes it large, so that
+ * a browser does not read all of it before a seek. The index is at the end of the file.
  */
 export const make: Effect.Effect<Uint8Array> = Effect.promise(async () => {
   const encoder = await createH264MP4Encoder()
@@ -35,7 +34,7 @@ export const make: Effect.Effect<Uint8Array> = Effect.promise(async () => {
   return file
 })
 
-/** How bright the picture is at a time in seconds, 0 to 255 on average. */
+/** Average brightness of the picture at a time in seconds, from 0 to 255. */
 export const brightnessAt = (seconds: number): number => Math.round(40 + 160 * seconds / duration)
 
 // -----------------------------------------------------------------------------
@@ -45,5 +44,5 @@ export const brightnessAt = (seconds: number): number => Math.round(40 + 160 * s
 const width = 320
 const height = 240
 const framesPerSecond = 5
-/** The most by which a pixel differs from the average. */
+/** Maximum difference of a pixel from the average. */
 const noise = 40

@@ -1,8 +1,6 @@
 /**
- * Servers and workers that are killed while jobs end: every job is announced, whatever
- * was going on, once by one id for each thing that happened to it (D7, D43). Jobs and
- * webhooks in the hands of a lost process are taken over when their leases run out,
- * after 30 seconds and a look-around; that is what this waits for.
+ * Servers and workers are killed while jobs end. Every event of every job is delivered under one id. Jobs and
+ * deliveries of a killed process are taken over when their lease of 30 seconds expires.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -22,7 +20,7 @@ const adminToken = "the-operator-of-servers-that-are-killed-again-and-again"
 const rounds = 4
 
 it.live(
-  "kills of servers and workers lose no event of a job, and announce none under two ids",
+  "kills of servers and workers lose no event and deliver none under two ids",
   () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
@@ -47,7 +45,7 @@ it.live(
           concurrency: 4
         })
         jobs.push(...made.flat())
-        // In the middle of starts, ends and sends, each time a little later.
+        // Jobs are starting and ending and webhooks are being sent, in each round a little later.
         yield* Effect.promise(() => inbox.until(seen + 3 + round * 4))
         if (round % 2 === 0) {
           yield* worker.kill
@@ -67,7 +65,7 @@ it.live(
       )
       assert.deepStrictEqual([...new Set(arrivals.map(nameOf))].toSorted(), wanted.toSorted())
       const deliveries = Map.groupBy(arrivals, (arrival) => decode(Receiver.jsonOf(arrival)).id)
-      // Also of a job that another worker took over: it began once.
+      // This includes jobs that another worker took over: they have one `generation.started`.
       assert.strictEqual(deliveries.size, wanted.length)
       for (const [id, [first, ...others]] of deliveries) {
         assert.isAtMost(others.length, 4, id)
@@ -92,7 +90,7 @@ const Body = Schema.Struct({
 
 const decode = Schema.decodeUnknownSync(Body)
 
-/** What a webhook tells of which job. */
+/** The job and the event of a webhook. */
 const nameOf = (arrival: Receiver.Arrival): string => {
   const { data, type } = decode(Receiver.jsonOf(arrival))
   return `${data.generation.id} ${type}`
@@ -100,7 +98,7 @@ const nameOf = (arrival: Receiver.Arrival): string => {
 
 const Issued = Schema.fromJsonString(Schema.Struct({ secret: Schema.String }))
 
-/** Makes the inbox an endpoint of the account; answers with the secret. */
+/** Registers the inbox as an endpoint of the account and returns the secret. */
 const register = Effect.fnUntraced(
   function*({ baseUrl }: Program.Server, { id }: Books.TestAccount, { url }: Receiver.Inbox) {
     const { bytes, status } = yield* Client.send(`${baseUrl}/admin/v1/accounts/${id}/webhook-endpoints`, {
@@ -113,7 +111,7 @@ const register = Effect.fnUntraced(
   }
 )
 
-/** Eight jobs, of which two fail. */
+/** Creates eight jobs, of which two fail. */
 const createSome = ({ baseUrl }: Program.Server, { key }: Books.TestAccount, round: number) => {
   const client = Client.make(baseUrl, key)
   return Effect.forEach(Array.from({ length: 8 }), (_, n) => {

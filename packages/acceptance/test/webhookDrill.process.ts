@@ -1,7 +1,6 @@
 /**
- * The webhook drill, as large as one likes:
- *
- *     node --conditions=@kinora/source packages/acceptance/test/webhookDrill.process.ts <url of an empty Postgres> [events] [kills] [seed]
+ * Runs the webhook drill in any size: node --conditions=@kinora/source packages/acceptance/test/webhookDrill.process.ts
+ * <url of an empty Postgres> [events] [kills] [seed]
  */
 import { Clock, Console, Effect } from "effect"
 import * as WebhookDrill from "../src/WebhookDrill.ts"

@@ -1,8 +1,8 @@
-/** The webhook drill with hosts of `webhookDrillHost.process.ts`. */
+/** Script of the webhook drill's hosts, `webhookDrillHost.process.ts`. */
 import { join } from "node:path"
 import type * as Program from "../src/Program.ts"
 
-/** A host on the database. */
+/** Starts a host on the database. */
 export const script = (databaseUrl: string): Program.Script => ({
   file: join(import.meta.dirname, "webhookDrillHost.process.ts"),
   args: [databaseUrl]

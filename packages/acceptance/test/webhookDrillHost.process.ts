@@ -1,4 +1,4 @@
-/** A host of the webhook drill, on the database that it is told. It says `ready` when it works. */
+/** A host of the webhook drill on the given database. Prints `ready` once it is ready. */
 import { Console, Effect } from "effect"
 import * as WebhookDrillHost from "../src/WebhookDrillHost.ts"
 

@@ -1,8 +1,7 @@
 /**
- * The schedule of webhooks in real time (D46): a server sends to a receiver that always
- * answers 500, and this prints how long each pause was. It takes six and a half minutes.
- *
- *     node --conditions=@kinora/source packages/acceptance/test/webhookSchedule.process.ts [url of an empty Postgres]
+ * Measures the schedule of webhooks in real time: a server sends to a receiver that always responds with 500, and the
+ * delays are printed. Takes six and a half minutes: node --conditions=@kinora/source
+ * packages/acceptance/test/webhookSchedule.process.ts [url of an empty Postgres]
  */
 import { Console, Effect, Schedule, Schema } from "effect"
 import * as Client from "../src/Client.ts"
@@ -53,7 +52,7 @@ const program = Effect.gen(function*() {
     const ended = yield* Effect.promise(() => arrivals[n]?.ended ?? Promise.resolve(0))
     const pause = ((arrivals[n + 1]?.at ?? 0) - ended) / 1_000
     yield* Console.log(
-      `send ${n + 2} came ${pause.toFixed(3)} s after send ${n + 1} had failed, ${wanted} s are promised`
+      `send ${n + 2} came ${pause.toFixed(3)} s after send ${n + 1} had failed instead of ${wanted} s`
     )
   }
   const look = Effect.flatMap(

@@ -1,17 +1,17 @@
-/** The stage in this process: everything in memory, and time that the test moves. */
+/** A `Stage` in this process: everything in memory, in virtual time. */
 import { TestHost } from "@kinora/host-test"
 import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
 import { Clock, Context, type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { IpNetwork } from "effect/net"
-import * as Documented from "../Documented.ts"
+import * as OpenApiCheck from "../OpenApiCheck.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
 
-/** What the host is told that is not usual. */
+/** Settings of the host that differ from the usual ones. */
 export type MemoryOptions = Pick<TestHostOptions, "http" | "resultTtl" | "startsAt" | "webhooks" | "workers">
 
-/** A stage that is stopped when it is disposed of. It logs nothing: every operator's step would be a line. */
+/** Starts a host. Disposing of the stage stops it. It logs nothing. */
 export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & AsyncDisposable> =>
   Effect.runPromise(
     Effect.gen(function*() {
@@ -24,7 +24,7 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
       const kinora = Context.get(context, TestHost.TestHost)
       const clock = Context.get(context, Clock.Clock)
 
-      const fetch: Stage.Fetch = Documented.checking((path, init) => kinora.fetch(path, { ...init, apiKey: null }))
+      const fetch: Stage.Fetch = OpenApiCheck.checking((path, init) => kinora.fetch(path, { ...init, apiKey: null }))
       const admin = Stage.withToken(fetch, Stage.adminToken)
       const now = () => new Date(clock.currentTimeMillisUnsafe())
       const advance = (duration: Duration.Input) => run(kinora.time.advance(duration))
@@ -36,7 +36,7 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
         openAccount: Stage.makeOpenAccount({ admin, fetch, now }),
         overSocket: async () => {
           const socket = await run(kinora.listen)
-          return Documented.checking((path, init) => globalThis.fetch(new URL(path, socket), init))
+          return OpenApiCheck.checking((path, init) => globalThis.fetch(new URL(path, socket), init))
         },
         receive: receivers(now),
         now,

@@ -1,63 +1,71 @@
-/** The stage as a server of its own on a database, asked over a socket. Its time is everybody's. */
+/** A `Stage` that is a server process on a database, requested over a socket. Its time is real. */
 import { PgClient } from "@effect/sql-pg"
 import { TestDatabase } from "@kinora/testkit"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import * as Documented from "../Documented.ts"
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+import * as OpenApiCheck from "../OpenApiCheck.ts"
 import * as Program from "../Program.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Site from "../Site.ts"
 import * as Stage from "./Stage.ts"
-import { models } from "./StageModels.ts"
+import { models, withdrawnLater } from "./StageModels.ts"
 
-/** What a second server is told that the first is not. */
-export interface OtherSettings {
-  /** The status of a model. */
-  readonly statuses?: Readonly<Record<string, "paused" | "withdrawn">>
-  /** Default: that of the first. */
-  readonly signingKeys?: string
-  /**
-   * Whether webhooks go to public addresses only, as in production, and not to
-   * `ownDomain`. The first sends them to this machine.
-   */
-  readonly isGuarded?: boolean
-}
-
-/** A server on a Postgres in which a test interferes, so that it is the test's alone. */
-export interface FaultyStage extends Stage.Stage {
-  /** Runs a statement; answers with its rows. */
+/** A Postgres in which a case can run statements. */
+export interface Database {
+  /** Runs a statement and returns its rows. */
   readonly sql: (statement: string) => Promise<ReadonlyArray<unknown>>
-  /** Starts a second server that shares database and files with this one, and is told something else as well. */
-  readonly another: (settings?: OtherSettings) => Promise<Stage.Stage>
-  /** Stops the server; answers with all that it logged. */
-  readonly stop: () => Promise<string>
 }
 
-/** A domain of a service that is guarded. */
+/** A server on Postgres, and what only cases on Postgres need. All of it is shared by all cases. */
+export interface PostgresStage extends Stage.Stage, Database {
+  /** Everything that the server has printed so far. */
+  readonly printed: () => Promise<string>
+  /** Starts a second server on the same database and files, on the first call. It has withdrawn `withdrawnLater`. */
+  readonly second: () => Promise<Stage.Stage>
+  /** Starts two servers as in production, on the first call. */
+  readonly production: () => Promise<Production>
+}
+
+/**
+ * Two servers that share a database of their own. They send webhooks to public addresses only, and not to `ownDomain`. The
+ * second signs URLs with a newer key, and accepts the key of the first as well.
+ */
+export interface Production extends Database {
+  readonly first: Stage.Stage
+  readonly second: Stage.Stage
+  /** Everything that the first server has printed so far. */
+  readonly printed: () => Promise<string>
+}
+
+/** The service's own domain in `Production`. */
 export const ownDomain = "media.example.com"
 
-/** A stage that is stopped when it is disposed of. */
-export const start = (host: Exclude<Stage.Host, "memory">): Promise<Stage.Stage & AsyncDisposable> =>
-  opened(Effect.map(startServer(host), ({ receivers, server }) => stageOf(host, server, receivers)))
-
-/** The same on a Postgres of its own, with ways to disturb it. */
-export const startFaulty = (): Promise<FaultyStage & AsyncDisposable> =>
+/** Starts a server on PGlite, in a directory unpacked from this archive. Disposing of the stage stops it. */
+export const startPglite = (pgliteDump: string): Promise<Stage.Stage & AsyncDisposable> =>
   opened(Effect.gen(function*() {
-    const { databaseUrl, environment, receivers, server } = yield* startServer("Postgres")
+    const { receivers, server } = yield* startServer({ host: "PGlite", databaseUrl: "", pgliteDump })
+    return stageOf("PGlite", server, receivers)
+  }))
+
+/** Starts a server on an empty Postgres. Disposing of the stage stops it and all that it started. */
+export const startPostgres = (): Promise<PostgresStage & AsyncDisposable> =>
+  opened(Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const database = yield* Layer.build(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
-    const sql = Context.get(database, PgClient.PgClient)
-    return {
+    const databaseUrl = yield* TestDatabase.postgresUrl
+    const { environment, receivers, server } = yield* startServer({ host: "Postgres", databaseUrl })
+    const second = Effect.map(
+      startSecond(databaseUrl, environment, server),
+      (second) => stageOf("Postgres", second, receivers)
+    )
+    const stage: PostgresStage = {
       ...stageOf("Postgres", server, receivers),
-      sql: (statement: string) => Effect.runPromise(sql.unsafe(statement)),
-      another: (settings: OtherSettings = {}) =>
-        Effect.runPromise(
-          Effect.map(
-            Scope.provide(startAnother(databaseUrl, environment, settings), scope),
-            (server) => stageOf("Postgres", server, receivers)
-          )
-        ),
-      stop: () => Effect.runPromise(Effect.map(server.stop, ({ stderr, stdout }) => stdout + stderr))
+      sql: yield* makeSql(databaseUrl),
+      printed: printedBy(server),
+      second: onceIn(scope, second),
+      production: onceIn(scope, startProduction)
     }
+    return stage
   }))
 
 // -----------------------------------------------------------------------------
@@ -66,7 +74,7 @@ export const startFaulty = (): Promise<FaultyStage & AsyncDisposable> =>
 
 const clock = Clock.Clock.defaultValue()
 
-/** Builds a stage in a scope that closes when the stage is disposed of, and when it cannot be built. */
+/** Builds a stage in a scope that closes when the stage is disposed of or cannot be built. */
 const opened = <A extends object, E>(
   stage: Effect.Effect<A, E, Scope.Scope>
 ): Promise<A & AsyncDisposable> =>
@@ -79,36 +87,95 @@ const opened = <A extends object, E>(
     return { ...built, [Symbol.asyncDispose]: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
   }))
 
-const startServer = Effect.fnUntraced(function*(host: Exclude<Stage.Host, "memory">) {
-  const databaseUrl = host === "Postgres" ? yield* TestDatabase.postgresUrl : ""
-  const site = yield* Site.make({ databaseUrl, models })
+/** Runs an effect once, on the first call, in the given scope. */
+const onceIn = <A, E>(scope: Scope.Scope, effect: Effect.Effect<A, E, Scope.Scope>): () => Promise<A> => {
+  let started: Promise<A> | undefined
+  return () => started ??= Effect.runPromise(Scope.provide(effect, scope))
+}
+
+const makeSql = Effect.fnUntraced(function*(databaseUrl: string) {
+  const client = yield* Layer.build(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
+  const sql = Context.get(client, PgClient.PgClient)
+  return (statement: string) => Effect.runPromise(sql.unsafe(statement))
+})
+
+const printedBy = ({ printed }: Program.Program) => () =>
+  Effect.runPromise(Effect.map(printed, ({ stderr, stdout }) => stdout + stderr))
+
+interface ServerOptions {
+  readonly host: Exclude<Stage.Host, "memory">
+  readonly databaseUrl: string
+  readonly pgliteDump?: string | undefined
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+const startServer = Effect.fnUntraced(function*({ databaseUrl, pgliteDump, settings }: ServerOptions) {
+  const site = yield* Site.make({ databaseUrl, models, pgliteDump })
   const receivers = yield* Receivers.make()
-  const environment = {
+  const environment: Readonly<Record<string, string>> = {
     ...site.environment,
     ...receivers.environment,
     KINORA_ADMIN_TOKEN: Stage.adminToken,
     KINORA_TRUSTED_PROXIES: Stage.trustedProxies,
-    // Jobs that take for ever hold a worker each.
-    KINORA_WORKERS: "256"
+    // Each job of the models without an end occupies a worker.
+    KINORA_WORKERS: "256",
+    ...settings
   }
-  return { databaseUrl, environment, receivers, server: yield* Program.startServer(environment) }
+  return { environment, receivers, server: yield* Program.startServer(environment) }
 })
 
-const startAnother = Effect.fnUntraced(function*(
-  databaseUrl: string,
-  environment: Readonly<Record<string, string>>,
-  { isGuarded = false, signingKeys, statuses = {} }: OtherSettings
-) {
-  const other = yield* Site.make({
+const startSecond = Effect.fnUntraced(
+  function*(databaseUrl: string, environment: Readonly<Record<string, string>>, first: Program.Server) {
+    const other = yield* Site.make({
+      databaseUrl,
+      models: models.map((model) => model.id === withdrawnLater ? { ...model, status: "withdrawn" } : model)
+    })
+    return yield* startBeside(first, { ...environment, KINORA_CONFIG: other.environment["KINORA_CONFIG"] ?? "" })
+  }
+)
+
+/** Starts another server behind the base URL of the first, as behind one load balancer. Returns it with its own address. */
+const startBeside = Effect.fnUntraced(
+  function*(first: Program.Server, environment: Readonly<Record<string, string>>) {
+    const port = yield* freePort
+    const server = yield* Program.startServer({
+      ...environment,
+      KINORA_BASE_URL: first.baseUrl,
+      KINORA_PORT: String(port)
+    })
+    return { ...server, baseUrl: `http://127.0.0.1:${port}` }
+  }
+)
+
+const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  // A server that listens on TCP has such an address.
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+})
+
+const startProduction = Effect.gen(function*() {
+  const databaseUrl = yield* TestDatabase.postgresUrl
+  const { environment, receivers, server } = yield* startServer({
+    host: "Postgres",
     databaseUrl,
-    models: models.map((model) => ({ ...model, status: statuses[model.id] ?? model.status ?? "available" }))
+    settings: { KINORA_WEBHOOK_ALLOW_PRIVATE: "false", KINORA_WEBHOOK_OWN_DOMAINS: ownDomain }
   })
-  return yield* Program.startServer({
+  const newerKey = "a-newer-key-a-newer-key-a-newer-key"
+  const second = yield* startBeside(server, {
     ...environment,
-    KINORA_CONFIG: other.environment["KINORA_CONFIG"] ?? "",
-    ...(signingKeys !== undefined && { KINORA_URL_SIGNING_KEYS: signingKeys }),
-    ...(isGuarded && { KINORA_WEBHOOK_ALLOW_PRIVATE: "false", KINORA_WEBHOOK_OWN_DOMAINS: ownDomain })
+    KINORA_URL_SIGNING_KEYS: `${newerKey},${environment["KINORA_URL_SIGNING_KEYS"]}`
   })
+  const production: Production = {
+    first: stageOf("Postgres", server, receivers),
+    second: stageOf("Postgres", second, receivers),
+    printed: printedBy(server),
+    sql: yield* makeSql(databaseUrl)
+  }
+  return production
 })
 
 const stageOf = (
@@ -116,13 +183,8 @@ const stageOf = (
   { baseUrl }: Program.Server,
   receivers: Receivers.Receivers
 ): Stage.Stage => {
-  const address = Stage.makeAddresses()
-  const send: Stage.Fetch = Documented.checking((path, init = {}) => {
-    const headers = new Headers(init.headers)
-    // Each request fails from an address of its own, so that tests do not use up each other's failures.
-    if (!headers.has("x-forwarded-for")) headers.set("x-forwarded-for", address())
-    return fetch(new URL(path, baseUrl), { ...init, headers })
-  })
+  const fromOwnAddress = Stage.makeFromOwnAddress()
+  const send: Stage.Fetch = OpenApiCheck.checking((path, init) => fetch(new URL(path, baseUrl), fromOwnAddress(init)))
   const admin = Stage.withToken(send, Stage.adminToken)
   const now = () => new Date(clock.currentTimeMillisUnsafe())
   return {

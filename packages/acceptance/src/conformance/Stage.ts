@@ -1,65 +1,65 @@
-/**
- * What a test of the interface has: a server that answers, and accounts of its own.
- * It knows of the product what a client and an operator can see over HTTP.
- */
+/** The service as conformance cases see it: a client's and an operator's view over HTTP, and accounts to use it. */
 import type { Duration } from "effect"
 import type { Receiver } from "../Receiver.ts"
 import type { Wish } from "../Receivers.ts"
 
-/** Where the tests run: in this process and virtual time, or as a server on a database. */
+/** Where cases run: in this process in virtual time, or on a server with a database. */
 export type Host = "memory" | "PGlite" | "Postgres"
 
-/** `fetch` with paths that are relative to the server's base URL. */
+/** `fetch` with paths relative to the server's base URL. */
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
-/** A server. */
+/** A running service. */
 export interface Stage {
   readonly host: Host
-  /** What links are on. */
+  /** Origin of its links. */
   readonly baseUrl: string
   /** Without a key. */
   readonly fetch: Fetch
   /** With the operator's token. */
   readonly admin: Fetch
-  /** Makes an account. */
+  /** Opens an account. */
   readonly openAccount: (options?: AccountOptions) => Promise<Account>
-  /** Without a key and over a socket, from 127.0.0.1, which is a proxy that the server trusts. */
+  /** Without a key, over a socket, from the trusted proxy 127.0.0.1. */
   readonly overSocket: () => Promise<Fetch>
-  /** Starts a receiver of webhooks that the server trusts and reaches. Stamps are looked at by the server's time. */
+  /**
+   * Starts a receiver of webhooks that the server trusts and can reach. Timestamps are verified at the time of the
+   * server.
+   */
   readonly receive: (wish?: Wish) => Promise<Receiver>
-  /** The time that the server has. */
+  /** Time of the server. */
   readonly now: () => Date
   /**
-   * Lets time pass in memory. On a server it passes by itself, so this returns at
-   * once, and the test awaits what is due then: after a second or so, not more.
+   * Advances time in memory. On a server, time passes by itself: the call returns at once, and the case awaits what is
+   * due, for about a second at most.
    */
   readonly elapse: (duration: Duration.Input) => Promise<void>
 }
 
-/** A server whose time the test moves. */
+/** A service in virtual time. */
 export interface MemoryStage extends Stage {
-  /** Lets time pass; what is due on the way happens, and is over when this returns. */
+  /** Advances time. Everything that is due happens before the call returns. */
   readonly advance: (duration: Duration.Input) => Promise<void>
 }
 
-/** Credits that an account is given. */
+/** Credits of an account. */
 export interface LotOptions {
   readonly kind: "plan" | "addon" | "trial" | "refund"
   readonly credits: number
-  /** How long they last, in hours. */
+  /** Hours until they expire. */
   readonly hours: number
   readonly imagesOnly?: boolean
 }
 
-/** What an account has. `null`: no plan in this group. */
+/** Plans and credits of an account. `null`: no plan in this group. */
 export interface AccountOptions {
   /** Default `pro`. */
   readonly studio?: "starter" | "pro" | "scale" | null
   /** Default `pro`. */
   readonly credits?: "starter" | "pro" | "business" | null
-  /** Default: one of kind `addon` with 1 000 credits that lasts as long as the plans. */
+  /** Default: one lot of kind `addon` with 1,000 credits that expires with the plans. */
   readonly lots?: ReadonlyArray<LotOptions>
-  /** How long the plans last. Default 365 days. */
+  /** Hours until the plans end. Default 365 days. */
   readonly planHours?: number
 }
 
@@ -69,24 +69,24 @@ export interface Account {
   readonly email: string
   readonly key: string
   readonly keyId: string
-  /** With the account's key, unless the request has an `Authorization` of its own. */
+  /** With the account's key, unless the request has an `Authorization` header. */
   readonly fetch: Fetch
 }
 
-/** The operator's token of every stage. */
+/** Operator token of every stage. */
 export const adminToken = "the-operator-of-a-stage-on-which-the-interface-is-held-to-its-word"
 
-/** Whose `X-Forwarded-For` every stage believes. */
+/** Proxies whose `X-Forwarded-For` every stage trusts. */
 export const trustedProxies = "127.0.0.0/8"
 
-/** A `fetch` that names itself by this bearer token. */
+/** A `fetch` that sends this bearer token. */
 export const withToken = (fetch: Fetch, token: string): Fetch => (path, init = {}) => {
   const headers = new Headers(init.headers)
   if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`)
   return fetch(path, { ...init, headers })
 }
 
-/** Makes accounts by the operator's interface. A refusal is a defect that shows it. */
+/** Opens accounts through the operator API. Throws if the service rejects a request. */
 export const makeOpenAccount = (stage: Pick<Stage, "admin" | "fetch" | "now">): Stage["openAccount"] => {
   let opened = 0
   const ask = async (method: string, path: string, body: object): Promise<Record<string, string>> => {
@@ -124,12 +124,19 @@ export const makeOpenAccount = (stage: Pick<Stage, "admin" | "fetch" | "now">): 
   }
 }
 
-/** Addresses of clients, a new one with each call, of those that nobody has (RFC 2544). */
-export const makeAddresses = (): () => string => {
+/**
+ * Gives each request without `X-Forwarded-For` a client address of its own, so that cases on one host do not use up
+ * each other's failed authentications. The addresses are reserved for benchmarks (RFC 2544).
+ */
+export const makeFromOwnAddress = (): (init?: RequestInit) => RequestInit => {
   let count = 0
-  return () => {
-    count++
-    return `198.18.${count >> 8}.${count & 255}`
+  return (init = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has("x-forwarded-for")) {
+      count++
+      headers.set("x-forwarded-for", `198.18.${count >> 8}.${count & 255}`)
+    }
+    return { ...init, headers }
   }
 }
 

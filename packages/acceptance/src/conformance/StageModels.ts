@@ -12,7 +12,10 @@ const aspectRatio: ParamSchema = {
 
 const resolution: ParamSchema = { name: "resolution", type: "string", default: "1k", values: ["1k", "2k"] }
 
-/** As long as a test runs, and longer. */
+/** A model that one of two servers withdraws while the other still offers it. */
+export const withdrawnLater = "withdrawn-later"
+
+/** Longer than any test runs. */
 const forEver = { delay: "30 minutes", time_limit: "1 hour" }
 
 /** See the head of the module. What each does is said by its id. */
@@ -57,5 +60,6 @@ export const models: ReadonlyArray<ModelInput> = [
   Drill.model({ id: "answers-b64", response_format: "b64_json" }),
   Drill.model({ id: "degraded", status: "degraded" }),
   Drill.model({ id: "paused", status: "paused" }),
-  Drill.model({ id: "withdrawn", status: "withdrawn" })
+  Drill.model({ id: "withdrawn", status: "withdrawn" }),
+  Drill.model({ id: withdrawnLater, credits: 10 })
 ]

@@ -1,21 +1,21 @@
-/** Values held against schemas as OpenAPI 3.1 has them: JSON Schema 2020-12, with formats. */
+/** Validates values with schemas of OpenAPI 3.1: JSON Schema 2020-12 with formats. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import type { OpenApi } from "effect/http-api"
 
-/** What of the JSON text does not fit a schema of the document, in sentences. */
+/** Differences between a JSON text and a schema of the document, as sentences. */
 export const jsonProblems = (document: OpenApi.OpenAPISpec, schema: object, text: string): ReadonlyArray<string> => {
   const parsed = parse(text)
   return parsed === undefined ? ["body is no JSON"] : problemsOf(validatorOf(document, schema), parsed.value, "body")
 }
 
-/** What of a header's text does not fit its schema: an integer is written in decimal digits. */
+/** Differences between a header and its schema. An integer is written in decimal digits. */
 export const textProblems = (schema: object, text: string): ReadonlyArray<string> => {
   const isInteger = "type" in schema && schema.type === "integer"
-  if (isInteger && !/^(0|-?[1-9]\d*)$/.test(text)) return [`is no integer: ${text}`]
+  if (isInteger && !/^(0|-?[1-9]\d*)$/.test(text)) return [`is not an integer: ${text}`]
   return problemsOf(validatorOf(undefined, schema), isInteger ? Number(text) : text, "value")
 }
 
-/** The schema of an envelope that no operation describes (D42). */
+/** Schema of an error that no operation describes. */
 export const envelopeOf = (code: string): Record<string, unknown> => ({
   type: "object",
   properties: {
@@ -35,7 +35,7 @@ export const envelopeOf = (code: string): Record<string, unknown> => ({
   additionalProperties: false
 })
 
-/** A header that lists all of these, each once, in any order. */
+/** Schema of a header that lists all of these once, in any order. */
 export const listHeader = (words: ReadonlyArray<string>): OpenApi.OpenAPISpecHeader => ({
   required: true,
   schema: {
@@ -49,9 +49,8 @@ export const listHeader = (words: ReadonlyArray<string>): OpenApi.OpenAPISpecHea
 // -----------------------------------------------------------------------------
 
 /**
- * Strict: a keyword or a format that is not known here is an error, so that nothing
- * that a document says is passed over. The formats are those of the interface, and
- * as narrow (D4).
+ * Strict: unknown keywords and formats are errors, so that nothing in a document is ignored. The formats are those of
+ * the contract.
  */
 const ajv = new Ajv2020({
   strict: true,
@@ -61,7 +60,7 @@ const ajv = new Ajv2020({
     "int64": { type: "number", validate: Number.isSafeInteger }
   }
 })
-// Where the references of a schema lead.
+// Base of the references in a schema.
 ajv.addVocabulary(["components"])
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
@@ -80,7 +79,7 @@ const validatorOf = (document: OpenApi.OpenAPISpec | undefined, schema: object):
 const problemsOf = (validator: ValidateFunction, value: unknown, name: string): ReadonlyArray<string> =>
   validator(value) ? [] : [ajv.errorsText(validator.errors, { dataVar: name })]
 
-/** The value, which may be anything, in something that is there. */
+/** Parses JSON. The value is wrapped, because `null` is JSON as well; `undefined` means that the text is not JSON. */
 const parse = (text: string): { readonly value: unknown } | undefined => {
   try {
     return { value: JSON.parse(text) }

@@ -1,34 +1,36 @@
-/** What the files of this directory say what they hold with, and what runs them on each host. */
-import { afterAll, beforeAll, describe, it } from "@effect/vitest"
+/** Declares conformance cases and runs them on each host. */
+import { afterAll, afterEach, beforeAll, describe, it } from "@effect/vitest"
+import { inject } from "vitest"
 import * as MemoryStage from "../../src/conformance/MemoryStage.ts"
 import * as ProcessStage from "../../src/conformance/ProcessStage.ts"
+import * as Report from "../../src/conformance/Report.ts"
 import { type RequirementId, texts } from "../../src/conformance/Requirements.ts"
 import type { Host, MemoryStage as Memory, Stage } from "../../src/conformance/Stage.ts"
 
 type Ids = RequirementId | ReadonlyArray<RequirementId>
 
-/** Declares the tests of a file. */
+/** Declares the cases of a file. Each names the requirements that it proves. Cases share hosts and use accounts of their own. */
 export interface Define {
-  /** On every host. */
+  /** On every host. Time does not pass in memory. */
   readonly holds: (ids: Ids, test: (stage: Stage) => Promise<void>) => void
-  /** In memory only, on a host of the test's own: where time passes, or where the host is told something unusual. */
+  /** In memory only, on a host of its own: the case moves time or needs unusual settings. */
   readonly inTime: (ids: Ids, test: (stage: Memory) => Promise<void>, options?: MemoryStage.MemoryOptions) => void
-  /** On the servers only: where something takes real time, such as a limit of the network. */
+  /** On the servers only: the case takes real time, such as a network timeout. */
   readonly onServers: (ids: Ids, test: (stage: Stage) => Promise<void>) => void
-  /** On a server and a Postgres of the test's own, in which it interferes. */
-  readonly onPostgres: (ids: Ids, test: (stage: ProcessStage.FaultyStage) => Promise<void>) => void
+  /** On Postgres only: the case needs a second server or changes rows. */
+  readonly onPostgres: (ids: Ids, test: (stage: ProcessStage.PostgresStage) => Promise<void>) => void
 }
 
-/** The tests of a file. */
+/** Declares the cases of a file. */
 export type Section = (define: Define) => void
 
-/** A test, which holds one sentence or some that are one behaviour. */
+/** A declared case. */
 export interface Case {
   readonly ids: ReadonlyArray<RequirementId>
   readonly hosts: ReadonlyArray<Host>
 }
 
-/** What a file declares. */
+/** Cases that a file declares. */
 export const casesOf = (section: Section): ReadonlyArray<Case> => {
   const cases: Array<Case> = []
   section({
@@ -40,69 +42,107 @@ export const casesOf = (section: Section): ReadonlyArray<Case> => {
   return cases
 }
 
-/** Runs all tests in memory, each on a host of its own. */
-export const runInMemory = (sections: Readonly<Record<string, Section>>): void => {
-  const onStage = (test: (stage: Memory) => Promise<void>, options?: MemoryStage.MemoryOptions) => async () => {
-    await using stage = await MemoryStage.start(options)
-    await test(stage)
-  }
-  describe("memory", () => {
-    for (const [file, section] of Object.entries(sections)) {
-      describe(file, () =>
-        section({
-          holds: (ids, test) => it(titleOf(ids), onStage(test)),
-          inTime: (ids, test, options) => it(titleOf(ids), onStage(test, options)),
-          onServers: elsewhere,
-          onPostgres: elsewhere
-        }))
-    }
-  })
+/** Runs the cases in memory. */
+export const runInMemory = (sections: Sections): void => {
+  const shared = sharedStage(() => MemoryStage.start({ workers: 256 }))
+  describe("memory", () =>
+    describeEach("memory", sections, {
+      holds: (ids, test) =>
+        it(titleOf(ids), async () => {
+          const stage = shared()
+          // All requests have one client address, whose failed authentications are counted per minute.
+          await stage.advance("1 minute")
+          await test(stage)
+        }),
+      inTime: (ids, test, options) =>
+        it(titleOf(ids), async () => {
+          await using stage = await MemoryStage.start(options)
+          await test(stage)
+        }),
+      onServers: elsewhere,
+      onPostgres: elsewhere
+    }))
 }
 
-/** Runs the tests that hold on every host on one server, side by side. */
-export const runAgainst = (host: Exclude<Host, "memory">, sections: Readonly<Record<string, Section>>): void => {
-  let stage: Stage & AsyncDisposable | undefined
-  const onStage = (test: (stage: Stage) => Promise<void>) => () => {
-    if (stage === undefined) throw new Error("The server did not start")
-    return test(stage)
-  }
-  beforeAll(async () => {
-    stage = await ProcessStage.start(host)
-  })
-  afterAll(() => stage?.[Symbol.asyncDispose]())
-  describe.concurrent(host, () => {
-    for (const [file, section] of Object.entries(sections)) {
-      if (!casesOf(section).some(({ hosts }) => hosts.includes(host))) continue
-      describe(file, () =>
-        section({
-          holds: (ids, test) => it(titleOf(ids), onStage(test)),
-          inTime: elsewhere,
-          onServers: (ids, test) => it(titleOf(ids), onStage(test)),
-          onPostgres: host === "Postgres" ? (ids, test) => it(titleOf(ids), onFaulty(test), faultyTimeout) : elsewhere
-        }))
-    }
-  })
+/** Runs the cases concurrently on a server on PGlite. */
+export const runOnPglite = (sections: Sections): void => {
+  const shared = sharedStage(() => ProcessStage.startPglite(inject("pgliteDump")))
+  const run = runOn(shared)
+  describe.concurrent("PGlite", () =>
+    describeEach("PGlite", sections, {
+      holds: run,
+      inTime: elsewhere,
+      onServers: run,
+      onPostgres: elsewhere
+    }))
+}
+
+/** Runs the cases concurrently on servers on Postgres. */
+export const runOnPostgres = (sections: Sections): void => {
+  const shared = sharedStage(ProcessStage.startPostgres)
+  const run = runOn(shared)
+  describe.concurrent("Postgres", () =>
+    describeEach("Postgres", sections, {
+      holds: run,
+      inTime: elsewhere,
+      onServers: run,
+      onPostgres: (ids, test) => it(titleOf(ids), () => test(shared()), withServersMillis)
+    }))
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** A test that another host runs. */
-const elsewhere = () => {}
+type Sections = Readonly<Record<string, Section>>
 
-const onFaulty = (test: (stage: ProcessStage.FaultyStage) => Promise<void>) => async () => {
-  await using stage = await ProcessStage.startFaulty()
-  await test(stage)
+/** Such a case may start a server, and a sweep that it awaits runs once a minute. */
+const withServersMillis = 180_000
+
+/** Starts a stage before all tests of the file and stops it after them. */
+const sharedStage = <A extends AsyncDisposable>(start: () => Promise<A>): () => A => {
+  let stage: A | undefined
+  beforeAll(async () => {
+    stage = await start()
+  })
+  afterAll(() => stage?.[Symbol.asyncDispose]())
+  return () => {
+    if (stage === undefined) throw new Error("The host did not start")
+    return stage
+  }
 }
 
-/** Two servers are started, and a sweep comes round once a minute. */
-const faultyTimeout = 180_000
+const runOn = (stage: () => Stage) => (ids: Ids, test: (stage: Stage) => Promise<void>) =>
+  it(titleOf(ids), () => test(stage()))
+
+/** Declares the cases of each file. If all of them ran, the report is written after the last. */
+const describeEach = (host: Host, sections: Sections, define: Define): void => {
+  const recorder = new Report.Recorder()
+  let count = 0
+  for (const [file, section] of Object.entries(sections)) {
+    const cases = casesOf(section).filter(({ hosts }) => hosts.includes(host))
+    count += cases.length
+    if (cases.length === 0) continue
+    describe(file, () => {
+      afterEach(({ task }) => recorder.record(file, idsOf(task.name), task.result?.state === "pass"))
+      section(define)
+    })
+  }
+  afterAll(async () => {
+    if (recorder.cases === count) await Report.write(host, recorder.result(new Date()))
+  })
+}
+
+/** Ignores a case that runs on another host. */
+const elsewhere = () => {}
 
 const listOf = (ids: Ids): ReadonlyArray<RequirementId> => typeof ids === "string" ? [ids] : ids
 
-/** The ids, by which the document finds the test, and what they stand for. */
+/** The ids, by which the report and `-t` find the case, and the statements that it proves. */
 const titleOf = (ids: Ids): string => {
   const list = listOf(ids)
   return `${list.join(", ")}: ${list.map((id) => texts.get(id)).join(" · ")}`
 }
+
+const idsOf = (title: string): ReadonlyArray<RequirementId> =>
+  title.slice(0, title.indexOf(": ")).split(", ").filter((id): id is RequirementId => texts.has(id as RequirementId))

@@ -1,4 +1,4 @@
-/** The account and the usage report (D29, D36). */
+/** The account and the usage report. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -44,7 +44,7 @@ export const usage = (define: Define): void => {
 }
 
 const head = ({ holds }: Define): void => {
-  holds(["account.required", "account.plans", "account.200"], async (stage) => {
+  holds(["account.get", "account.user", "account.balance", "account.plans"], async (stage) => {
     const account = await stage.openAccount()
     const response = await account.fetch("/v1/account")
     expect(response.status).toBe(200)
@@ -55,16 +55,16 @@ const head = ({ holds }: Define): void => {
     expect(Object.keys(body.plans).toSorted()).toEqual(["credits", "studio"])
   })
 
-  holds("account.api", async (stage) => {
+  holds("account.keyRpmCap", async (stage) => {
     expect((await reportOf(await stage.openAccount())).api).toEqual({ key_rpm_cap: 300 })
   })
 
-  holds(["account.results", "D29.ttl"], async (stage) => {
+  holds(["account.ttl", "results.window"], async (stage) => {
     const { results } = await reportOf(await stage.openAccount())
     expect(results).toEqual({ api_ttl_hours: 24, download: expect.any(Object) })
   })
 
-  holds(["account.downloadBytes", "account.multiple", "D29.bytes", "D29.multiple"], async (stage) => {
+  holds(["account.downloadBytes", "account.multiple", "download-limits.defaults"], async (stage) => {
     const { results } = await reportOf(await stage.openAccount())
     expect(results.download).toEqual({ user_gib_per_day: 50, used_bytes_today: 0, job_download_multiple: 10 })
   })
@@ -78,7 +78,7 @@ const head = ({ holds }: Define): void => {
 }
 
 const studio = ({ holds, inTime }: Define): void => {
-  holds("account.studioPlan", async (stage) => {
+  holds("account.planFields", async (stage) => {
     const { plans } = await reportOf(await stage.openAccount({ studio: "pro" }))
     expect(plans.studio).toEqual({
       active: true,
@@ -104,7 +104,7 @@ const studio = ({ holds, inTime }: Define): void => {
     })
   })
 
-  inTime(["account.studioQuota", "account.quotaCount", "D23.day"], async (stage) => {
+  inTime(["account.quota", "studio-quota.day"], async (stage) => {
     const account = await stage.openAccount({ studio: "starter" })
     await Calls.completed(account, { plan: "studio" })
     await Calls.completed(account, { plan: "studio", model: "film" })
@@ -125,7 +125,7 @@ const studio = ({ holds, inTime }: Define): void => {
 }
 
 const credits = ({ holds }: Define): void => {
-  holds("account.creditsPlan", async (stage) => {
+  holds("account.planFields", async (stage) => {
     const { plans } = await reportOf(await stage.openAccount({ credits: "business" }))
     expect(plans.credits).toEqual({
       active: true,
@@ -146,7 +146,7 @@ const credits = ({ holds }: Define): void => {
     expect((await Calls.create(account)).status).toBe(201)
   })
 
-  holds(["account.lot", "account.trial"], async (stage) => {
+  holds(["account.lots", "credit-lots.trial"], async (stage) => {
     const account = await stage.openAccount({
       lots: [
         { kind: "trial", credits: 50, hours: 1 },
@@ -175,7 +175,7 @@ const credits = ({ holds }: Define): void => {
 }
 
 const limits = ({ holds }: Define): void => {
-  holds(["limits.account", "account.concurrency", "account.createRpm"], async (stage) => {
+  holds(["plans-and-credits.returned", "account.planFields"], async (stage) => {
     const account = await stage.openAccount({ studio: "scale", credits: "starter" })
     const { plans } = await reportOf(account)
     expect([plans.studio["create_rpm"], plans.studio["concurrency"]]).toEqual([80, 4])
@@ -190,7 +190,7 @@ const limits = ({ holds }: Define): void => {
 }
 
 const rows = ({ holds }: Define): void => {
-  holds(["usage.required", "usage.row", "usage.credits", "usage.grouped"], async (stage) => {
+  holds(["usage.response", "usage.row", "usage.grouped"], async (stage) => {
     const account = await stage.openAccount()
     const wishes: ReadonlyArray<Calls.Wish> = [
       {},
@@ -224,7 +224,7 @@ const rows = ({ holds }: Define): void => {
     expect(totals).toEqual({ completed: 4, credits: 32 })
   })
 
-  holds("D36.invalid", async (stage) => {
+  holds("usage.invalid", async (stage) => {
     const account = await stage.openAccount()
     const queries = [
       "from=2026-1-1&to=2026-01-02",
@@ -242,7 +242,7 @@ const rows = ({ holds }: Define): void => {
 }
 
 const days = ({ inTime }: Define): void => {
-  inTime(["usage.from", "usage.to", "usage.span", "limits.usage"], async (stage) => {
+  inTime(["usage.range", "usage.max"], async (stage) => {
     const account = await stage.openAccount()
     for (const n of Calls.numbers(8)) {
       await Calls.completed(account, { params: { prompt: `lake ${n}` } })
@@ -262,7 +262,7 @@ const days = ({ inTime }: Define): void => {
     await Calls.refusalOf(tooLong, 400, "invalid_range")
   })
 
-  inTime("D36.day", async (stage) => {
+  inTime("usage.day", async (stage) => {
     const account = await stage.openAccount()
     await stage.advance({ hours: 23, minutes: 59, seconds: 30 })
     const { created_at, id } = await Calls.createJob(account, { model: "in-a-minute" })
@@ -272,7 +272,7 @@ const days = ({ inTime }: Define): void => {
     expect((await usageOf(account)).data).toEqual([expect.objectContaining({ day: "2030-01-02", completed: 1 })])
   })
 
-  inTime("D36.sorted", async (stage) => {
+  inTime("usage.sorted", async (stage) => {
     const account = await stage.openAccount()
     for (const wish of [{ model: "dear" }, { plan: "studio" }, {}]) await Calls.completed(account, wish)
     await stage.advance("72 hours")

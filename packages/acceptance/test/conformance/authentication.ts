@@ -1,14 +1,14 @@
-/** Who may come in, and what becomes of those who may not (D3, D13, D28). */
+/** Authentication, and the limit of failed attempts. */
 import { expect } from "@effect/vitest"
 import type { Fetch } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** A request of nobody that is said to come from this address. */
+/** A request without a key from this address. */
 const from = (fetch: Fetch, address: string) => fetch("/v1/models", { headers: { "x-forwarded-for": address } })
 
 export const authentication = ({ holds, inTime }: Define): void => {
-  holds("authentication.bearer", async (stage) => {
+  holds(["authentication.bearer", "authentication.unauthorized"], async (stage) => {
     const account = await stage.openAccount()
     const statusOf = async (authorization: string) =>
       (await stage.fetch("/v1/models", { headers: { authorization } })).status
@@ -21,7 +21,7 @@ export const authentication = ({ holds, inTime }: Define): void => {
     expect((await stage.fetch(`/v1/models?api_key=${account.key}`)).status).toBe(401)
   })
 
-  holds("D3.form", async (stage) => {
+  holds("authentication.key", async (stage) => {
     const { key } = await stage.openAccount()
     expect(key).toMatch(/^kin_[0-9A-Za-z]{49}$/)
     const statusOf = async (key: string) =>
@@ -30,7 +30,7 @@ export const authentication = ({ holds, inTime }: Define): void => {
     expect([await statusOf(key), await statusOf(changed)]).toEqual([200, 401])
   })
 
-  holds("D3.revoked", async (stage) => {
+  holds("authentication.revoked", async (stage) => {
     const account = await stage.openAccount()
     expect((await account.fetch("/v1/models")).status).toBe(200)
     const path = `/admin/v1/accounts/${account.id}/keys/${account.keyId}`
@@ -44,7 +44,7 @@ export const authentication = ({ holds, inTime }: Define): void => {
     expect(status).toBe(401)
   })
 
-  inTime(["authentication.limit", "limits.authentication", "errors.authLimit"], async (stage) => {
+  inTime("authentication.limit", async (stage) => {
     for (const n of Calls.numbers(60)) {
       const response = await stage.fetch("/v1/models")
       expect(Calls.limitOf(response)).toMatchObject({ limit: 60, remaining: 59 - n })
@@ -58,27 +58,27 @@ export const authentication = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await stage.fetch("/v1/models"), 401, "unauthorized")
   })
 
-  inTime("D28.others", async (stage) => {
+  inTime("authentication.others", async (stage) => {
     const account = await stage.openAccount()
     for (const _ of Calls.numbers(61)) await stage.fetch("/v1/models")
     await Calls.refusalOf(await stage.fetch("/v1/models"), 429, "rate_limited")
     expect((await account.fetch("/v1/models")).status).toBe(200)
   })
 
-  holds("D28.forwarded", async (stage) => {
+  holds("authentication.forwarded", async (stage) => {
     const fetch = await stage.overSocket()
     await Calls.inOneMinute(stage, async (attempt) => {
       const remainingOf = async (address: string) => Calls.limitOf(await from(fetch, address)).remaining
       const [one, other] = [`203.0.113.${attempt}`, `203.0.113.${100 + attempt}`]
       expect(await remainingOf(one)).toBe(59)
       expect(await remainingOf(other)).toBe(59)
-      // What a client puts in front of its own address does not count.
+      // The proxy ignores what a client writes before its own address.
       expect(await remainingOf(`198.51.100.9, ${one}`)).toBe(58)
       expect(await remainingOf(`198.51.100.10, ${one}, 127.0.0.2`)).toBe(57)
     })
   })
 
-  holds("D28.ipv6", async (stage) => {
+  holds("authentication.ipv6", async (stage) => {
     const fetch = await stage.overSocket()
     await Calls.inOneMinute(stage, async (attempt) => {
       const remainingOf = async (address: string) => Calls.limitOf(await from(fetch, address)).remaining

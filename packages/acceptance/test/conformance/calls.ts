@@ -1,53 +1,24 @@
-/** The requests that tests send, and what they read of the answers. */
+/** Requests that cases send, and readers of their responses. */
 import { expect } from "@effect/vitest"
+import * as Client from "../../src/Client.ts"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 
 /** The job object. */
-export interface Job {
-  readonly id: string
-  readonly model: string
-  readonly kind: string
-  readonly mode: string
-  readonly plan: string
-  readonly status: string
-  readonly prompt: string | null
-  readonly params: Readonly<Record<string, unknown>>
-  readonly cost_credits: number | null
-  readonly quota_kind: string | null
-  readonly watermark: boolean
-  readonly refunded: boolean
-  readonly error_code: string | null
-  readonly error: { readonly code: string; readonly message: string; readonly reason: string | null } | null
-  readonly output: {
-    readonly url: string
-    readonly mime: string
-    readonly bytes: number
-    readonly expires_at: string
-  } | null
-  readonly preview_url: string | null
-  readonly thumb_url: string | null
-  readonly poster_url: string | null
-  readonly result_expires_at: string | null
-  readonly queued_at: string
-  readonly started_at: string | null
-  readonly finished_at: string | null
-  readonly created_at: string
-  readonly next?: { readonly action: string; readonly after_seconds: number }
-}
+export type Job = Client.Job
 
-/** What a test wants to have made. */
+/** A job to create. */
 export interface Wish {
   /** Default `picture`. */
   readonly model?: string
   /** Default `credits`. */
   readonly plan?: string
-  /** Besides the prompt, which is `a lake` unless they say otherwise. */
+  /** Merged with the prompt `a lake`. */
   readonly params?: Readonly<Record<string, unknown>>
-  /** Of the request, such as `Idempotency-Key`. */
+  /** Headers such as `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A body of any form, sent with the account's key. */
+/** Sends any body with the account's key. */
 export const post = (
   account: Pick<Account, "fetch">,
   path: string,
@@ -60,18 +31,18 @@ export const post = (
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
 
-/** POST /v1/generations. */
+/** Sends POST /v1/generations. */
 export const create = (account: Pick<Account, "fetch">, wish: Wish = {}): Promise<Response> =>
   post(account, "/v1/generations", bodyOf(wish), wish.headers)
 
-/** The body of POST /v1/generations. */
+/** Body of POST /v1/generations. */
 export const bodyOf = ({ model = "picture", params, plan = "credits" }: Wish = {}) => ({
   plan,
   model,
   params: { prompt: "a lake", ...params }
 })
 
-/** POST /v1/images/generations. */
+/** Sends POST /v1/images/generations. */
 export const image = (
   account: Pick<Account, "fetch">,
   body: Readonly<Record<string, unknown>> = {},
@@ -79,7 +50,7 @@ export const image = (
 ): Promise<Response> =>
   post(account, "/v1/images/generations", { model: "credits-only", prompt: "a lake", ...body }, headers)
 
-/** A new job. */
+/** Creates a job, which must be new. */
 export const createJob = async (account: Account, wish?: Wish): Promise<Job> => {
   const response = await create(account, wish)
   const job = await jsonOf<Job>(response)
@@ -87,35 +58,35 @@ export const createJob = async (account: Account, wish?: Wish): Promise<Job> => 
   return job
 }
 
-/** The job as it is. */
-export const read = async (account: Account, id: string, query = ""): Promise<Job> =>
+/** Gets a job. */
+export const read = async (account: Pick<Account, "fetch">, id: string, query = ""): Promise<Job> =>
   jsonOf<Job>(await account.fetch(`/v1/generations/${id}${query}`))
 
-/** The job once it has ended. */
+/** Returns the job once it has ended. */
 export const awaitEnd = async (account: Account, id: string): Promise<Job> => {
   let job = await read(account, id, "?wait=60")
-  while (!["completed", "failed", "cancelled"].includes(job.status)) job = await read(account, id, "?wait=60")
+  while (!Client.isFinal(job)) job = await read(account, id, "?wait=60")
   return job
 }
 
-/** A job that is over. */
+/** Creates a job and returns it once it has ended. */
 export const ended = async (account: Account, wish?: Wish): Promise<Job> =>
   awaitEnd(account, (await createJob(account, wish)).id)
 
-/** A job with its result. */
+/** Creates a job and returns it with its result. */
 export const completed = async (account: Account, wish?: Wish) => {
   const { output, ...job } = await ended(account, wish)
   if (output === null) throw new Error(`${job.id} is ${job.status} and has no result`)
   return { ...job, output }
 }
 
-/** A job that a worker has begun, and that does not end by itself. */
+/** Creates a job that does not end by itself, and returns it once it runs. */
 export const processing = async (account: Account, wish?: Wish): Promise<Job> => {
   const { id } = await createJob(account, { model: "slow", ...wish })
   return awaitStatus(account, id, "processing")
 }
 
-/** The job once it has this status, which its events tell. */
+/** Returns the job once its event stream reports this status. */
 export const awaitStatus = async (account: Account, id: string, status: string): Promise<Job> => {
   const { body } = await account.fetch(`/v1/generations/${id}/events`)
   let told = ""
@@ -129,11 +100,11 @@ export const awaitStatus = async (account: Account, id: string, status: string):
 /** Cancels the job. */
 export const cancel = (account: Account, id: string): Promise<Response> => post(account, `/v1/generations/${id}/cancel`)
 
-/** The body of an answer as JSON. */
+/** JSON body of a response. */
 export const jsonOf = async <Body = Readonly<Record<string, unknown>>>(response: Response): Promise<Body> =>
   await response.json() as Body
 
-/** An error, as it travels. */
+/** Content of an error response. */
 export interface Refusal {
   readonly code: string
   readonly message: string
@@ -141,7 +112,7 @@ export interface Refusal {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** The error of an answer, which must have this status, this code and exactly the envelope (D42). */
+/** Returns the error of a response, which must have this status, this code and exactly the documented body. */
 export const refusalOf = async (response: Response, status: number, code: string): Promise<Refusal> => {
   const body = await jsonOf<{ readonly error: Refusal }>(response)
   expect([response.status, body], response.url).toEqual([status, {
@@ -157,7 +128,7 @@ export const refusalOf = async (response: Response, status: number, code: string
   return body.error
 }
 
-/** What waits must say: whole seconds and exact milliseconds (D27). */
+/** The delays of a response, which must have whole seconds and milliseconds. */
 export const retryOf = (response: Response): { readonly seconds: number; readonly millis: number } => {
   const seconds = response.headers.get("retry-after") ?? ""
   const millis = response.headers.get("retry-after-ms") ?? ""
@@ -165,14 +136,14 @@ export const retryOf = (response: Response): { readonly seconds: number; readonl
   return { seconds: Number(seconds), millis: Number(millis) }
 }
 
-/** The three headers of the limit. */
+/** The rate limit headers. */
 export const limitOf = (response: Response) => ({
   limit: Number(response.headers.get("x-ratelimit-limit") ?? Number.NaN),
   remaining: Number(response.headers.get("x-ratelimit-remaining") ?? Number.NaN),
   reset: Number(response.headers.get("x-ratelimit-reset") ?? Number.NaN)
 })
 
-/** What the account has left to spend. */
+/** Credits that the account can spend. */
 export const creditsOf = async (account: Account): Promise<number> => {
   const { plans } = await jsonOf<{ readonly plans: { readonly credits: { readonly credits_remaining: number } } }>(
     await account.fetch("/v1/account")
@@ -183,7 +154,7 @@ export const creditsOf = async (account: Account): Promise<number> => {
 /** `count` numbers from 0. */
 export const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
 
-/** Runs the steps once more when a minute ended meanwhile, since then counts began anew. */
+/** Runs the steps. If they fail and a minute ended meanwhile, runs them again, because rate limits have restarted. */
 export const inOneMinute = async (stage: Stage, steps: (attempt: number) => Promise<void>): Promise<void> => {
   const minute = () => Math.floor(stage.now().getTime() / 60_000)
   for (let attempt = 1;; attempt++) {

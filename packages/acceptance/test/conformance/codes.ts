@@ -1,4 +1,4 @@
-/** Every error code, with its status, its headers and what brings it about (D40). */
+/** Every error code: its cause, status and headers. */
 import { expect } from "@effect/vitest"
 import type { ErrorCode } from "@kinora/http-api/ErrorCode"
 import type { MemoryOptions } from "../../src/conformance/MemoryStage.ts"
@@ -7,19 +7,19 @@ import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
 export const codes = ({ holds, inTime }: Define): void => {
-  for (const [code, entry] of entriesOf(everywhere)) holds(`D40.${code}`, (stage) => check(stage, code, entry))
+  for (const [code, entry] of entriesOf(everywhere)) holds(`codes.${code}`, (stage) => check(stage, code, entry))
   for (const [code, entry] of entriesOf(inMemory)) {
-    inTime(`D40.${code}`, (stage) => check(stage, code, entry), entry.options)
+    inTime(`codes.${code}`, (stage) => check(stage, code, entry), entry.options)
   }
 }
 
-/** What brings a code about, and what its answer is. */
+/** Cause of a code and the expected response. */
 interface Case<On extends Stage> {
   readonly status: number
   readonly cause: (account: Account, stage: On) => Promise<Response>
-  /** Headers besides those of the limit. */
+  /** Headers besides those of the rate limit. */
   readonly headers?: Readonly<Record<string, string | RegExp>>
-  /** Which group the error is about. Default: none. */
+  /** Plan group of the error. Default: none. */
   readonly plan?: string
   readonly options?: MemoryOptions
 }
@@ -31,7 +31,7 @@ const retrying = { "retry-after": /^[1-9]\d*$/, "retry-after-ms": /^\d+$/ }
 const contentOf = async (account: Account, wish?: Calls.Wish) =>
   `/v1/generations/${(await Calls.completed(account, wish)).id}/content`
 
-/** The codes that come about on every host, by a request. */
+/** Codes that a request causes on every host. */
 const everywhere: Cases<Stage> = {
   invalid_request: { status: 400, cause: (account) => Calls.post(account, "/v1/generations", {}) },
   invalid_params: { status: 400, cause: (account) => Calls.create(account, { params: { aspect_ratio: "7:1" } }) },
@@ -154,7 +154,7 @@ const everywhere: Cases<Stage> = {
   }
 }
 
-/** The codes for which time passes, or for which a limit is small. */
+/** Codes that need time to pass or a small limit. */
 const inMemory: Cases<MemoryStage> = {
   quota_exceeded: {
     status: 402,
@@ -208,17 +208,17 @@ const inMemory: Cases<MemoryStage> = {
   },
   unavailable: {
     status: 503,
-    // There is room for fewer bytes of bodies than this one has.
+    // The host accepts fewer bytes than this body has.
     cause: (account) => Calls.create(account),
     headers: retrying,
     options: { http: { bodiesBytesMax: 10 } }
   }
 }
 
-/** The entries of a table, whose names `Object.entries` forgets. */
+/** Entries of a table. `Object.entries` widens its keys to `string`. */
 const entriesOf = <On extends Stage>(table: Cases<On>) => Object.entries(table) as ReadonlyArray<[ErrorCode, Case<On>]>
 
-/** Asks until the suspension is noticed, for 5 seconds at most. */
+/** Repeats the request until the suspension takes effect, for at most 5 seconds. */
 const awaitSuspended = async (account: Account, stage: Stage): Promise<Response> => {
   const until = stage.now().getTime() + 5_000
   let response = await account.fetch("/v1/models")

@@ -1,12 +1,12 @@
-/** Downloading results: with a key, by a signed URL, whole or in part, and within limits (D31 to D35). */
+/** Downloads: with a key, by a signed URL, whole or in part, and within limits. */
 import { expect } from "@effect/vitest"
-import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import { type Account, type Stage, withToken } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
 const pathOf = (id: string) => `/v1/generations/${id}/content`
 
-/** The same URL with other values in its query; `undefined` leaves one out. */
+/** Replaces parameters of the URL's query; `undefined` removes one. */
 const withQuery = (url: string, changes: Readonly<Record<string, string | undefined>>): string => {
   const changed = new URL(url)
   for (const [name, value] of Object.entries(changes)) {
@@ -18,7 +18,7 @@ const withQuery = (url: string, changes: Readonly<Record<string, string | undefi
 
 const queryOf = (url: string, name: string) => new URL(url).searchParams.get(name) ?? ""
 
-/** The same text with its first character another. */
+/** The text with another first character. */
 const forged = (text: string) => (text.startsWith("A") ? "B" : "A") + text.slice(1)
 
 export const content = (define: Define): void => {
@@ -29,7 +29,7 @@ export const content = (define: Define): void => {
 }
 
 const answers = ({ holds }: Define): void => {
-  holds(["content.200", "service.content"], async (stage) => {
+  holds(["results.whole", "results.content"], async (stage) => {
     const account = await stage.openAccount()
     const { id, output } = await Calls.completed(account)
     const response = await account.fetch(pathOf(id))
@@ -38,7 +38,7 @@ const answers = ({ holds }: Define): void => {
     expect((await response.bytes()).length).toBe(output.bytes)
   })
 
-  holds(["content.206", "content.range", "D33.one"], async (stage) => {
+  holds("results.range", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const whole = await (await account.fetch(pathOf(id))).bytes()
@@ -55,14 +55,14 @@ const answers = ({ holds }: Define): void => {
     }
   })
 
-  holds("D33.several", async (stage) => {
+  holds("results.several", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const response = await account.fetch(pathOf(id), { headers: { range: "bytes=0-1,4-5" } })
     expect([response.status, (await response.bytes()).length]).toEqual([200, 4096])
   })
 
-  holds("D33.unsatisfiable", async (stage) => {
+  holds("results.unsatisfiable", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const response = await account.fetch(pathOf(id), { headers: { range: "bytes=4096-" } })
@@ -70,7 +70,7 @@ const answers = ({ holds }: Define): void => {
     await Calls.refusalOf(response, 416, "range_not_satisfiable")
   })
 
-  holds("content.download", async (stage) => {
+  holds("results.download", async (stage) => {
     const account = await stage.openAccount()
     const { id, output } = await Calls.completed(account)
     const dispositionOf = async (url: string) => (await account.fetch(url)).headers.get("content-disposition")
@@ -79,7 +79,7 @@ const answers = ({ holds }: Define): void => {
     expect(await dispositionOf(`${pathOf(id)}?download=0`)).toMatch(/^inline\b/)
   })
 
-  holds("D33.disposition", async (stage) => {
+  holds("results.disposition", async (stage) => {
     const account = await stage.openAccount()
     const [image, film] = [await Calls.completed(account), await Calls.completed(account, { model: "film" })]
     const dispositionOf = async (path: string) => (await account.fetch(path)).headers.get("content-disposition")
@@ -87,7 +87,7 @@ const answers = ({ holds }: Define): void => {
     expect(await dispositionOf(`${pathOf(film.id)}?download=1`)).toBe(`attachment; filename="${film.id}.mp4"`)
   })
 
-  holds(["content.headChecks", "content.head", "D34.head"], async (stage) => {
+  holds(["results.head", "download-limits.head"], async (stage) => {
     const account = await stage.openAccount()
     const { id, output } = await Calls.completed(account)
     for (const path of [pathOf(id), output.url]) {
@@ -104,11 +104,11 @@ const answers = ({ holds }: Define): void => {
     expect((await account.fetch(pathOf(unfinished.id), { method: "HEAD" })).status).toBe(409)
   })
 
-  holds("content.headErrors", async (stage) => {
+  holds("errors.envelope", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "slow" })
     const [head, get] = [await account.fetch(pathOf(id), { method: "HEAD" }), await account.fetch(pathOf(id))]
-    // A response to HEAD has no body; its headers are those of the envelope.
+    // A response to HEAD has no body, but the headers of an error.
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
       get.status,
       get.headers.get("content-type"),
@@ -117,7 +117,7 @@ const answers = ({ holds }: Define): void => {
     await Calls.refusalOf(get, 409, "result_not_ready")
   })
 
-  holds("D33.validators", async (stage) => {
+  holds("results.validators", async (stage) => {
     const account = await stage.openAccount()
     const { finished_at, id } = await Calls.completed(account)
     const { headers } = await account.fetch(pathOf(id))
@@ -127,7 +127,7 @@ const answers = ({ holds }: Define): void => {
     expect(Math.abs(modified - Date.parse(finished_at ?? ""))).toBeLessThan(5_000)
   })
 
-  holds("D33.noneMatch", async (stage) => {
+  holds("results.notModified", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const etag = (await account.fetch(pathOf(id))).headers.get("etag") ?? ""
@@ -138,7 +138,7 @@ const answers = ({ holds }: Define): void => {
     expect((await account.fetch(pathOf(id), { headers: { "if-none-match": "\"other\"" } })).status).toBe(200)
   })
 
-  holds("D33.ifRange", async (stage) => {
+  holds("results.ifRange", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const etag = (await account.fetch(pathOf(id))).headers.get("etag") ?? ""
@@ -147,7 +147,7 @@ const answers = ({ holds }: Define): void => {
     expect([await statusOf(etag), await statusOf("\"other\""), await statusOf(`W/${etag}`)]).toEqual([206, 200, 200])
   })
 
-  holds("D33.embedding", async (stage) => {
+  holds("results.embedding", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const { headers } = await stage.fetch(output.url)
@@ -156,7 +156,7 @@ const answers = ({ holds }: Define): void => {
     expect(headers.get("access-control-allow-origin")).toBe("*")
   })
 
-  holds("D33.cache", async (stage) => {
+  holds("results.cache", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const control = (await stage.fetch(output.url)).headers.get("cache-control") ?? ""
@@ -167,7 +167,7 @@ const answers = ({ holds }: Define): void => {
 }
 
 const pairs = ({ holds, inTime, onPostgres }: Define): void => {
-  holds(["content.pair", "authentication.signed"], async (stage) => {
+  holds(["results.pair", "authentication.signed", "signed-urls.without"], async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     expect(queryOf(output.url, "exp")).toMatch(/^\d+$/)
@@ -176,7 +176,7 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     expect((await stage.fetch(output.url, { headers: { range: "bytes=0-9" } })).status).toBe(206)
   })
 
-  holds("D32.binds", async (stage) => {
+  holds("signed-urls.binds", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const other = await Calls.completed(account, { model: "dear" })
@@ -192,14 +192,16 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     await Calls.refusalOf(await stage.fetch(thumb), 401, "invalid_signature")
   })
 
-  holds("D32.wrong", async (stage) => {
+  holds("signed-urls.wrong", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
+    const fetch = await stage.overSocket()
     await Calls.inOneMinute(stage, async (attempt) => {
-      const headers = { "x-forwarded-for": `203.0.113.${200 + attempt}` }
+      const headers = { "x-forwarded-for": `192.0.2.${attempt}` }
       const remaining = []
       for (const sig of [forged(queryOf(output.url, "sig")), "x", ""]) {
-        const response = await stage.fetch(withQuery(output.url, { sig }), { headers })
+        const { pathname, search } = new URL(withQuery(output.url, { sig }))
+        const response = await fetch(`${pathname}${search}`, { headers })
         remaining.push(Calls.limitOf(response).remaining)
         await Calls.refusalOf(response, 401, "invalid_signature")
       }
@@ -207,26 +209,23 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     })
   })
 
-  onPostgres("D32.keys", async (stage) => {
-    const account = await stage.openAccount()
+  onPostgres("signed-urls.keys", async (stage) => {
+    const { first, second } = await stage.production()
+    const account = await first.openAccount()
     const { id, output } = await Calls.completed(account)
-    const queryAt = async (server: Stage) => {
-      const response = await server.fetch(`/v1/generations/${id}`, {
-        headers: { authorization: `Bearer ${account.key}` }
-      })
-      const { output } = await Calls.jsonOf<Calls.Job>(response)
+    const signedBy = async (server: Stage) => {
+      const { output } = await Calls.read({ fetch: withToken(server.fetch, account.key) }, id)
       return new URL(output?.url ?? "http://none").search
     }
-    const fresh = "a-fresh-key-a-fresh-key-a-fresh-key"
-    const both = await stage.another({ signingKeys: `${fresh},acceptance-acceptance-acceptance-acceptance` })
     const statusOf = async (server: Stage, query: string) => (await server.fetch(`${pathOf(id)}${query}`)).status
-    expect(await statusOf(both, new URL(output.url).search)).toBe(200)
-    expect(await statusOf(both, await queryAt(both))).toBe(200)
-    // It was signed with the first, which the other server does not have.
-    expect(await statusOf(stage, await queryAt(both))).toBe(401)
+    expect(await statusOf(second, new URL(output.url).search)).toBe(200)
+    const signedByNewer = await signedBy(second)
+    expect(await statusOf(second, signedByNewer)).toBe(200)
+    // The first server does not have the newer key.
+    expect(await statusOf(first, signedByNewer)).toBe(401)
   })
 
-  holds("D32.half", async (stage) => {
+  holds("signed-urls.half", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     for (const name of ["exp", "sig"]) {
@@ -235,7 +234,7 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     }
   })
 
-  holds("D32.both", async (stage) => {
+  holds("signed-urls.both", async (stage) => {
     const [account, other] = [await stage.openAccount(), await stage.openAccount()]
     const { output } = await Calls.completed(account)
     const wrong = withQuery(output.url, { sig: forged(queryOf(output.url, "sig")) })
@@ -245,7 +244,7 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     await Calls.refusalOf(await other.fetch(wrong), 404, "not_found")
   })
 
-  inTime("D32.expired", async (stage) => {
+  inTime("signed-urls.expired", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const lasts = Number(queryOf(output.url, "exp")) * 1_000 - stage.now().getTime()
@@ -257,13 +256,13 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
 }
 
 const states = ({ holds, inTime }: Define): void => {
-  holds("D31.notReady", async (stage) => {
+  holds("results.notReady", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "slow" })
     await Calls.refusalOf(await account.fetch(pathOf(id)), 409, "result_not_ready")
   })
 
-  holds("D31.notFound", async (stage) => {
+  holds("results.notFound", async (stage) => {
     const account = await stage.openAccount({ credits: null })
     const failed = await Calls.ended(account, { model: "fails" })
     await Calls.processing(account)
@@ -274,7 +273,7 @@ const states = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("D31.unknown", async (stage) => {
+  holds(["identifiers.others", "results.unknown"], async (stage) => {
     const [account, other] = [await stage.openAccount(), await stage.openAccount()]
     const { id } = await Calls.completed(account)
     await Calls.refusalOf(await other.fetch(pathOf(id)), 404, "not_found")
@@ -282,7 +281,7 @@ const states = ({ holds, inTime }: Define): void => {
   })
 
   inTime(
-    ["content.expired", "service.window", "limits.window", "D31.expired", "errors.resultExpired", "D35.row"],
+    ["results.expired", "results.row"],
     async (stage) => {
       const account = await stage.openAccount()
       const { id } = await Calls.completed(account)
@@ -307,7 +306,7 @@ const usedBytes = async (account: Account): Promise<number | null> => {
 }
 
 const files = ({ holds, inTime }: Define): void => {
-  holds("D34.sent", async (stage) => {
+  holds("download-limits.sent", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     expect(await usedBytes(account)).toBe(0)
@@ -317,7 +316,7 @@ const files = ({ holds, inTime }: Define): void => {
     expect(await usedBytes(account)).toBe(4_196)
   })
 
-  inTime(["D34.files", "limits.downloads"], async (stage) => {
+  inTime(["results.files", "download-limits.files", "download-limits.downloads"], async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     for (const _ of Calls.numbers(10)) expect((await (await account.fetch(pathOf(id))).bytes()).length).toBe(4096)
@@ -333,21 +332,25 @@ const files = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await account.fetch(pathOf(id)), 410, "result_expired")
   })
 
-  inTime(["limits.bytes", "D34.fits", "content.limits", "errors.contentLimits", "D27.daily"], async (stage) => {
-    const account = await stage.openAccount()
-    const { id } = await Calls.completed(account)
-    await stage.advance({ hours: 23, minutes: 30 })
-    await (await account.fetch(pathOf(id))).bytes()
-    await (await account.fetch(pathOf(id), { headers: { range: "bytes=0-3903" } })).bytes()
-    const refused = await account.fetch(pathOf(id), { headers: { range: "bytes=0-2000" } })
-    expect(Calls.retryOf(refused)).toEqual({ seconds: 1_800, millis: 1_800_000 })
-    expect(refused.headers.get("x-should-retry")).toBe("false")
-    expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("bytes")
-    expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(429)
-    expect((await account.fetch(pathOf(id), { headers: { range: "bytes=0-1999" } })).status).toBe(206)
-  }, { http: { downloadBytesPerDay: 10_000 } })
+  inTime(
+    ["download-limits.bytes", "download-limits.fits", "rate-limits.downloads", "rate-limits.daily"],
+    async (stage) => {
+      const account = await stage.openAccount()
+      const { id } = await Calls.completed(account)
+      await stage.advance({ hours: 23, minutes: 30 })
+      await (await account.fetch(pathOf(id))).bytes()
+      await (await account.fetch(pathOf(id), { headers: { range: "bytes=0-3903" } })).bytes()
+      const refused = await account.fetch(pathOf(id), { headers: { range: "bytes=0-2000" } })
+      expect(Calls.retryOf(refused)).toEqual({ seconds: 1_800, millis: 1_800_000 })
+      expect(refused.headers.get("x-should-retry")).toBe("false")
+      expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("bytes")
+      expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(429)
+      expect((await account.fetch(pathOf(id), { headers: { range: "bytes=0-1999" } })).status).toBe(206)
+    },
+    { http: { downloadBytesPerDay: 10_000 } }
+  )
 
-  inTime(["limits.streams", "D27.five", "D29.streams"], async (stage) => {
+  inTime(["download-limits.streams", "rate-limits.five", "download-limits.defaults"], async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account, { model: "large" })
     const open = await Promise.all(Calls.numbers(8).map(() => account.fetch(pathOf(id))))

@@ -1,4 +1,4 @@
-/** Creating a job: the request, its answers, and what a repeated request gets. */
+/** Creating jobs: request, responses and repeated requests. */
 import { expect } from "@effect/vitest"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
@@ -7,7 +7,7 @@ import type { Define } from "./Suite.ts"
 
 const keyed = (key: string) => ({ headers: { "idempotency-key": key } })
 
-/** The paths of all issues that a refusal lists. */
+/** Paths of the issues of an error. */
 const pathsOf = ({ details }: Calls.Refusal): ReadonlyArray<string> =>
   (details["issues"] as ReadonlyArray<{ readonly path: string; readonly message: string }>).map(({ path }) => path)
 
@@ -19,7 +19,7 @@ export const create = (define: Define): void => {
 }
 
 const request = ({ holds }: Define): void => {
-  holds("request.plan", async (stage) => {
+  holds("create-a-job.plan", async (stage) => {
     const account = await stage.openAccount()
     const { plan: _, ...without } = Calls.bodyOf()
     for (const body of [without, { ...without, plan: "free" }, { ...without, plan: null }]) {
@@ -33,7 +33,7 @@ const request = ({ holds }: Define): void => {
     expect((await Calls.createJob(account, { plan: "studio" })).plan).toBe("studio")
   })
 
-  holds("request.model", async (stage) => {
+  holds("create-a-job.model", async (stage) => {
     const account = await stage.openAccount()
     const { model: _, ...without } = Calls.bodyOf()
     const refusal = await Calls.refusalOf(
@@ -45,7 +45,7 @@ const request = ({ holds }: Define): void => {
     await Calls.refusalOf(await Calls.create(account, { model: "nobody" }), 404, "model_not_found")
   })
 
-  holds(["request.params", "request.prompt"], async (stage) => {
+  holds(["create-a-job.params", "parameters.prompt"], async (stage) => {
     const account = await stage.openAccount()
     const { params: _, ...without } = Calls.bodyOf()
     const send = async (body: object) =>
@@ -57,7 +57,7 @@ const request = ({ holds }: Define): void => {
     expect(await send({ ...without, params: { prompt: 7 } })).toEqual(["params.prompt"])
   })
 
-  holds(["request.closed", "D5.unknown"], async (stage) => {
+  holds("conventions.unknown", async (stage) => {
     const account = await stage.openAccount()
     const data = Pictures.base64(Pictures.png(16, 16))
     const bodies = [
@@ -74,7 +74,7 @@ const request = ({ holds }: Define): void => {
     expect((await Calls.image(account, { seed: 1 })).status).toBe(200)
   })
 
-  holds("request.optional", async (stage) => {
+  holds(["parameters.duration", "parameters.resolution", "parameters.optional"], async (stage) => {
     const account = await stage.openAccount()
     const params = {
       aspect_ratio: "3:2",
@@ -93,7 +93,7 @@ const request = ({ holds }: Define): void => {
 }
 
 const answers = ({ holds }: Define): void => {
-  holds("create.bearer", async (stage) => {
+  holds("authentication.bearer", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     const requests: ReadonlyArray<readonly [method: string, path: string]> = [
@@ -117,14 +117,14 @@ const answers = ({ holds }: Define): void => {
     expect((await stage.fetch(output.url)).status).toBe(200)
   })
 
-  holds(["create.201", "D15.new", "D7.new"], async (stage) => {
+  holds(["create-a-job.created", "job-states.new"], async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.create(account)
     expect([response.status, response.headers.get("idempotent-replayed")]).toEqual([201, "false"])
     expect(await response.json()).toMatchObject({ status: "queued", prompt: "a lake", model: "picture" })
   })
 
-  holds(["create.location", "D15.location"], async (stage) => {
+  holds("create-a-job.location", async (stage) => {
     const account = await stage.openAccount()
     for (const status of [201, 200]) {
       const response = await Calls.create(account)
@@ -137,14 +137,14 @@ const answers = ({ holds }: Define): void => {
     }
   })
 
-  holds("create.replayedHeader", async (stage) => {
+  holds(["create-a-job.created", "create-a-job.replayed"], async (stage) => {
     const account = await stage.openAccount()
     const replayed = []
     for (const _ of Calls.numbers(3)) replayed.push((await Calls.create(account)).headers.get("idempotent-replayed"))
     expect(replayed).toEqual(["false", "true", "true"])
   })
 
-  holds("create.limitHeaders", async (stage) => {
+  holds("rate-limit-headers.describe", async (stage) => {
     const account = await stage.openAccount({ studio: "scale", credits: "starter" })
     const studio = Calls.limitOf(await Calls.create(account, { plan: "studio" }))
     const credits = Calls.limitOf(await Calls.create(account))
@@ -153,7 +153,7 @@ const answers = ({ holds }: Define): void => {
     expect([studio.reset % 60, credits.reset % 60]).toEqual([0, 0])
   })
 
-  holds(["create.200", "D15.replay"], async (stage) => {
+  holds(["idempotency.charged", "create-a-job.replayed"], async (stage) => {
     const account = await stage.openAccount()
     const first = await Calls.completed(account, keyed("once"))
     const credits = await Calls.creditsOf(account)
@@ -165,7 +165,7 @@ const answers = ({ holds }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(credits)
   })
 
-  holds("create.errors", async (stage) => {
+  holds("overview.otherPlan", async (stage) => {
     const account = await stage.openAccount({ lots: [], studio: null, credits: null })
     await Calls.refusalOf(await Calls.create(account), 402, "insufficient_credits")
     await Calls.refusalOf(await Calls.create(account, { plan: "studio" }), 402, "plan_inactive")
@@ -173,7 +173,7 @@ const answers = ({ holds }: Define): void => {
 }
 
 const repeats = ({ holds }: Define): void => {
-  holds(["create.key", "D14.key"], async (stage) => {
+  holds("idempotency.key", async (stage) => {
     const account = await stage.openAccount()
     const printable = String.fromCharCode(...Calls.numbers(95).map((n) => 0x20 + n)).trim()
     for (const key of ["k", printable, "k".repeat(255)]) {
@@ -184,7 +184,7 @@ const repeats = ({ holds }: Define): void => {
     }
   })
 
-  holds(["create.repeat", "D14.same"], async (stage) => {
+  holds("idempotency.same", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, keyed("once"))
     await Calls.awaitEnd(account, id)
@@ -193,13 +193,13 @@ const repeats = ({ holds }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(996)
   })
 
-  holds("create.variants", async (stage) => {
+  holds("idempotency.variants", async (stage) => {
     const account = await stage.openAccount()
     const ids = await Promise.all(["a", "b", "c"].map(async (key) => (await Calls.createJob(account, keyed(key))).id))
     expect(new Set(ids).size).toBe(3)
   })
 
-  holds("D14.scope", async (stage) => {
+  holds("idempotency.scope", async (stage) => {
     const account = await stage.openAccount()
     const other = await stage.openAccount()
     await Calls.createJob(account, keyed("shared"))
@@ -208,7 +208,7 @@ const repeats = ({ holds }: Define): void => {
     await Calls.refusalOf(elsewhere, 422, "idempotency_key_reused")
   })
 
-  holds("D14.other", async (stage) => {
+  holds("idempotency.reused", async (stage) => {
     const account = await stage.openAccount()
     await Calls.createJob(account, keyed("once"))
     const other = await Calls.create(account, { ...keyed("once"), params: { prompt: "another lake" } })
@@ -216,7 +216,7 @@ const repeats = ({ holds }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(996)
   })
 
-  holds("D14.concurrent", async (stage) => {
+  holds("idempotency.concurrent", async (stage) => {
     const account = await stage.openAccount()
     const answers = await Promise.all(Calls.numbers(10).map(() => Calls.create(account, keyed("at once"))))
     const jobs = await Promise.all(answers.map((answer) => Calls.jsonOf<Job>(answer)))
@@ -225,7 +225,7 @@ const repeats = ({ holds }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(996)
   })
 
-  holds("D14.equal", async (stage) => {
+  holds("idempotency.equal", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, keyed("once"))
     const same = "{ \"params\":\n{\"prompt\" : \"a l\\u0061ke\"}, \"model\":\"picture\",\t\"plan\":\"credits\" }"
@@ -233,7 +233,7 @@ const repeats = ({ holds }: Define): void => {
     expect([again.status, (await Calls.jsonOf<Job>(again)).id]).toEqual([200, id])
   })
 
-  holds("D14.apart", async (stage) => {
+  holds("idempotency.apart", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "credits-only" })
     expect((await Calls.create(account, { model: "credits-only", ...keyed("named") })).status).toBe(201)
@@ -243,7 +243,7 @@ const repeats = ({ holds }: Define): void => {
     expect((await Calls.jsonOf<Job>(await Calls.create(account, { model: "credits-only" }))).id).toBe(id)
   })
 
-  holds(["D14.refused", "D13.nothing"], async (stage) => {
+  holds(["idempotency.rejected", "order-of-checks.nothing"], async (stage) => {
     const account = await stage.openAccount({ lots: [{ kind: "addon", credits: 9, hours: 1 }] })
     const refused = [
       await Calls.create(account, { ...keyed("again"), model: "dear" }),
@@ -258,12 +258,12 @@ const repeats = ({ holds }: Define): void => {
 }
 
 const repeatsInTime = ({ inTime }: Define): void => {
-  inTime(["create.window", "limits.idempotency", "D14.fingerprint"], async (stage) => {
+  inTime("idempotency.window", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     await stage.advance("60 seconds")
     expect((await Calls.jsonOf<Job>(await Calls.create(account))).id).toBe(id)
-    // From the first acceptance: a replay does not prolong the window.
+    // The window starts with the first request. A replay does not extend it.
     await stage.advance("59999 millis")
     expect((await Calls.jsonOf<Job>(await Calls.create(account))).id).toBe(id)
     await stage.advance("1 millis")
@@ -272,7 +272,7 @@ const repeatsInTime = ({ inTime }: Define): void => {
     expect((await Calls.jsonOf<Job>(fresh)).id).not.toBe(id)
   })
 
-  inTime("D14.kept", async (stage) => {
+  inTime("idempotency.kept", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, keyed("once"))
     await stage.advance({ hours: 23, minutes: 59, seconds: 59 })

@@ -1,4 +1,4 @@
-/** When webhooks are sent again and given up, and what operators see of it and do about it (Delivery schedule, D46, D48). */
+/** Retries of webhooks, the send log, and what operators can do with deliveries. */
 import { expect } from "@effect/vitest"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
@@ -15,7 +15,7 @@ export const deliveries = (define: Define): void => {
 
 const schedule = ({ inTime }: Define): void => {
   inTime(
-    ["schedule.four", "schedule.failed", "schedule.result", "D46.times", "limits.webhookSends"],
+    ["delivery.times", "delivery.third", "delivery.fourth", "delivery.marked", "delivery.result"],
     async (stage) => {
       const account = await stage.openAccount()
       await using receiver = await stage.receive()
@@ -30,7 +30,7 @@ const schedule = ({ inTime }: Define): void => {
       const { id, output } = await Calls.completed(account)
       await inbox.until(1)
       const began = stage.now().getTime()
-      // Never earlier, and not later either: a millisecond before, and at the time.
+      // Neither early nor late: nothing one millisecond before, and a send at the time.
       for (const [n, pause] of [10_000, 60_000, 300_000].entries()) {
         await stage.advance(pause - 1)
         expect(inbox.arrivals).toHaveLength(n + 1)
@@ -46,7 +46,7 @@ const schedule = ({ inTime }: Define): void => {
       expect((await Webhooks.sends(stage, account, endpoint)).map(({ attempt, at }) => [attempt, at])).toEqual(
         times.map((time, n) => [n + 1, new Date(time).toISOString()]).toReversed()
       )
-      // Nobody heard of it, and there it is.
+      // The endpoint received nothing, but the result exists.
       const job = await Calls.read(account, id)
       expect(job.status).toBe("completed")
       const content = await stage.fetch(job.output?.url ?? "/nothing")
@@ -56,7 +56,7 @@ const schedule = ({ inTime }: Define): void => {
 }
 
 const realTime = ({ onServers }: Define): void => {
-  onServers("D46.afterEnd", async (stage) => {
+  onServers("delivery.first", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, {
@@ -65,15 +65,15 @@ const realTime = ({ onServers }: Define): void => {
     const delivery = await Webhooks.test(stage, account, endpoint)
     const [first, second] = await inbox.until(2)
     const pause = (second?.at ?? 0) - (await first?.ended ?? 0)
-    // Counted from the end of the answer, which took three seconds to come. How late it may be on a busy machine
-    // says nothing of the schedule, which virtual time shows to the millisecond.
+    // Counted from the end of the response, which took three seconds. Only virtual time can show the schedule to the
+    // millisecond; a busy machine sends later.
     expect(pause).toBeGreaterThanOrEqual(9_950)
     expect(pause).toBeLessThan(20_000)
     const done = await Webhooks.deliveryOnce(stage, account, delivery, ({ status }) => status === "delivered")
     expect(done.failed_sends).toBe(1)
   })
 
-  onServers("D46.slow", async (stage) => {
+  onServers("delivery.slow", async (stage) => {
     const [account, other] = await Promise.all([stage.openAccount(), stage.openAccount()])
     await using receiver = await stage.receive()
     const dead = await Webhooks.listen(stage, account, receiver, { script: () => "hang" })
@@ -84,7 +84,7 @@ const realTime = ({ onServers }: Define): void => {
     for (const [owner, { endpoint, inbox }] of [[account, neighbour], [other, stranger]] as const) {
       const { created_at } = await Webhooks.test(stage, owner, endpoint)
       const [arrival] = await inbox.until(1)
-      // Behind those that hang it would take ten.
+      // Behind endpoints that hang, it would take ten seconds.
       expect((arrival?.at ?? 0) - Date.parse(created_at)).toBeLessThan(5_000)
     }
     await Webhooks.change(stage, account, dead.endpoint, { status: "disabled" })
@@ -92,11 +92,11 @@ const realTime = ({ onServers }: Define): void => {
 }
 
 const operating = ({ holds, inTime }: Define): void => {
-  holds("schedule.log", async (stage) => {
+  holds("send-log.log", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, {
-      // None of them fails, since a retry would be a line more; other reasons are held elsewhere (D45).
+      // None of them fails, because a retry would add an entry. Other cases prove the other reasons.
       script: (_, n) => ({ status: n < 5 ? 200 : 202 })
     })
     const sent: Array<string> = []
@@ -112,7 +112,7 @@ const operating = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime("D48.resend", async (stage) => {
+  inTime("delivery.resend", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, {
@@ -137,7 +137,7 @@ const operating = ({ holds, inTime }: Define): void => {
     const arrivals = await inbox.until(6)
     expect(new Set(arrivals.map((arrival) => Webhooks.bodyOf(arrival).id))).toEqual(new Set([failed.id]))
     await Webhooks.deliveryOnce(stage, account, failed, ({ status }) => status === "delivered")
-    // What was delivered too.
+    // A delivered one as well.
     await Webhooks.resend(stage, account, failed)
     await inbox.until(7)
     const log = await Webhooks.sendsOnce(stage, account, endpoint, (sends) => sends.length === 7)
@@ -147,10 +147,10 @@ const operating = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await theirs, 404, "not_found")
   })
 
-  holds("D48.test", async (stage) => {
+  holds("events.test", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
-    // Whatever its filter says.
+    // The filter of the endpoint does not apply.
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver, { types: ["generation.failed"] })
     const delivery = await Webhooks.test(stage, account, endpoint)
     expect(delivery).toMatchObject({ endpoint_id: endpoint.id, type: "webhook.test", status: "pending" })
@@ -166,7 +166,7 @@ const operating = ({ holds, inTime }: Define): void => {
 }
 
 const filters = ({ holds }: Define): void => {
-  holds("D50.webhooks", async (stage) => {
+  holds("webhook-endpoints.operations", async (stage) => {
     const account = await stage.openAccount()
     const stranger = await stage.openAccount()
     await using receiver = await stage.receive()
@@ -192,7 +192,7 @@ const filters = ({ holds }: Define): void => {
     ])
   })
 
-  holds("D50.webhooks", async (stage) => {
+  holds("webhook-endpoints.operations", async (stage) => {
     const account = await stage.openAccount()
     const stranger = await stage.openAccount()
     await using receiver = await stage.receive()
@@ -200,7 +200,7 @@ const filters = ({ holds }: Define): void => {
     const second = await Webhooks.listen(stage, account, receiver)
     const { secret: _, ...shown } = first.endpoint
     expect(await Webhooks.endpoint(stage, account, first.endpoint)).toEqual(shown)
-    // Elsewhere from now on, and told everything.
+    // From now on to another URL, and with all types.
     const moved = receiver.inbox()
     moved.trust([first.endpoint.secret])
     const changed = await Webhooks.change(stage, account, first.endpoint, { url: moved.url, types: null })

@@ -1,4 +1,4 @@
-/** What is promised to those who embed the package of webhooks, and cannot be seen on a server of the product (D43, D44). */
+/** Options of `@kinora/webhooks` that no setting of the server offers. */
 import { expect } from "@effect/vitest"
 import { Crypto } from "@kinora/hosting"
 import { UnitOfWork } from "@kinora/persistence"
@@ -17,7 +17,7 @@ import { Deferred, Effect, Layer, Redacted } from "effect"
 import * as Verification from "../../src/Verification.ts"
 import type { Define } from "./Suite.ts"
 
-/** Webhooks in memory. Names are looked up so. */
+/** Webhooks in memory, with this DNS lookup. */
 const webhooks = (lookup: AddressGuard.Lookup) =>
   Webhooks.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(
@@ -31,7 +31,7 @@ const webhooks = (lookup: AddressGuard.Lookup) =>
     Layer.fresh
   )
 
-/** Answers with one address after the other, and then with the last. */
+/** Returns one address after the other, then the last one. */
 const lookupOf = (addresses: ReadonlyArray<string>) => {
   let asked = 0
   const lookup: AddressGuard.Lookup = {
@@ -42,7 +42,7 @@ const lookupOf = (addresses: ReadonlyArray<string>) => {
 }
 
 export const embedding = ({ inTime }: Define): void => {
-  inTime("D43.names", async (stage) => {
+  inTime("headers.names", async (stage) => {
     const program = Effect.gen(function*() {
       const sent = yield* Deferred.make<Transport.TransportRequest>()
       const transport = Layer.succeed(Transport.Transport, {
@@ -71,7 +71,7 @@ export const embedding = ({ inTime }: Define): void => {
     expect(stage.host).toBe("memory")
   })
 
-  inTime("D44.address", async (stage) => {
+  inTime("address-rules.send", async (stage) => {
     await using receiver = await stage.receive()
     const inbox = receiver.inbox()
     const secret = Secret.generate()
@@ -86,12 +86,12 @@ export const embedding = ({ inTime }: Define): void => {
           Effect.provide(UndiciTransport.layerWith({}).pipe(Layer.provide(AddressGuard.layerWith(options))))
         )
       )
-    // The name stands for the receiver when it is looked up, and for nobody a moment later.
+    // The name resolves to the receiver once, and to another address afterwards.
     const { asked, lookup } = lookupOf(["127.0.0.1", "192.0.2.1"])
     expect(await send(inbox.url, { allowPrivate: true, lookup })).toEqual({ reason: "ok", httpStatus: 200 })
     expect([asked(), receiver.connections()]).toEqual([1, 1])
 
-    // It was public when the endpoint was registered, and is private when something is sent there.
+    // The address was public at registration and is private at the send.
     const rebinding = { lookup: lookupOf(["1.1.1.1", "127.0.0.1"]).lookup, ports: [receiver.port] }
     const url = `https://receiver.example.com:${receiver.port}/`
     const registered = AddressGuard.AddressGuard.use(({ check }) => check(url)).pipe(

@@ -1,10 +1,10 @@
-/** The envelope of errors, and what their messages say and do not say (D41, D42). */
-import { expect } from "@effect/vitest"
+/** The body of errors and their messages. */
+import { expect, vi } from "@effect/vitest"
 import { type Account, type Stage, withToken } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** Requests that are refused at every depth of the service. */
+/** Requests that are rejected at each level of the service. */
 const refused = async (stage: Stage, account: Account): Promise<ReadonlyArray<Response>> => [
   await stage.fetch("/nothing"),
   await stage.fetch("/v1/nothing"),
@@ -30,7 +30,7 @@ export const errors = (define: Define): void => {
 
 const envelope = ({ holds }: Define): void => {
   holds(
-    ["errors.envelope", "envelope.fields", "envelope.code", "envelope.details", "D42.exactly", "D42.routes"],
+    ["errors.envelope", "errors.code", "errors.details"],
     async (stage) => {
       for (const response of await refused(stage, await stage.openAccount())) {
         const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(response.clone())
@@ -42,7 +42,7 @@ const envelope = ({ holds }: Define): void => {
     }
   )
 
-  holds(["errors.plan", "envelope.plan"], async (stage) => {
+  holds("errors.plan", async (stage) => {
     const account = await stage.openAccount({ studio: null, lots: [] })
     const plans = []
     for (const plan of ["studio", "credits"]) {
@@ -55,7 +55,7 @@ const envelope = ({ holds }: Define): void => {
 }
 
 const messages = ({ holds }: Define): void => {
-  holds("D41.secrets", async (stage) => {
+  holds("errors.secrets", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const forged = `${output.url.slice(0, -3)}abc`
@@ -70,12 +70,12 @@ const messages = ({ holds }: Define): void => {
       expect(text).not.toContain(account.key.slice(4, 20))
       expect(text).not.toContain(new URL(forged).searchParams.get("sig"))
       const { error } = JSON.parse(text) as { readonly error: Calls.Refusal }
-      // A sentence, for people.
+      // A sentence for people.
       expect(error.message).toMatch(/^[A-Z].*[.!]$/s)
     }
   })
 
-  holds("D30.given", async (stage) => {
+  holds("conventions.requestId", async (stage) => {
     const account = await stage.openAccount()
     const given = ["trace-7", "x".repeat(128), "!~ \"'{}"]
     for (const id of given) {
@@ -85,7 +85,7 @@ const messages = ({ holds }: Define): void => {
     }
   })
 
-  holds("D30.new", async (stage) => {
+  holds("conventions.newRequestId", async (stage) => {
     const account = await stage.openAccount()
     const idOf = async (headers = {}) => (await account.fetch("/v1/models", { headers })).headers.get("x-request-id")
     const made = [await idOf(), await idOf(), await idOf({ "x-request-id": "x".repeat(129) })]
@@ -100,34 +100,44 @@ const messages = ({ holds }: Define): void => {
 }
 
 const faults = ({ onPostgres }: Define): void => {
-  onPostgres(["D40.internal_error", "D41.inside"], async (stage) => {
-    const account = await stage.openAccount()
-    await stage.sql("ALTER TABLE generation_job RENAME TO generation_elsewhere")
-    const id = "gen_01q3dcbd00evhthzyyqsfhxazr"
-    const response = await account.fetch(`/v1/generations/${id}`, { headers: { "x-request-id": "trace-500" } })
+  onPostgres(["codes.internal_error", "errors.internal"], async (stage) => {
+    const { first, printed, sql } = await stage.production()
+    const account = await first.openAccount()
+    await sql("ALTER TABLE generation_image RENAME TO generation_image_elsewhere")
+    const response = await account.fetch("/v1/uploads/upl_01q3dcbd00evhthzyyqsfhxazr", {
+      method: "DELETE",
+      headers: { "x-request-id": "trace-500" }
+    })
+    await sql("ALTER TABLE generation_image_elsewhere RENAME TO generation_image")
     expect(response.headers.get("x-request-id")).toBe("trace-500")
     const { details, message } = await Calls.refusalOf(response, 500, "internal_error")
-    expect([details, message]).toEqual([{}, expect.not.stringMatching(/generation_job|relation|SELECT/i)])
-    const log = await stage.stop()
-    expect(log.split("\n").filter((line) => line.includes("trace-500")).join("\n")).toContain("generation_job")
+    expect([details, message]).toEqual([{}, expect.not.stringMatching(/generation_image|relation|SELECT/i)])
+    await vi.waitUntil(async () => {
+      const lines = (await printed()).split("\n").filter((line) => line.includes("trace-500"))
+      return lines.join("\n").includes("generation_image")
+    }, { timeout: 10_000, interval: 100 })
   })
 
-  onPostgres("D40.idempotency_in_progress", async (stage) => {
-    const account = await stage.openAccount()
-    const elsewhere = { fetch: withToken((await stage.another()).fetch, account.key) }
-    const wish = { headers: { "idempotency-key": "once" } }
-    // Whoever has a key is charged only after longer than another waits for it.
-    await stage.sql(
+  onPostgres("codes.idempotency_in_progress", async (stage) => {
+    const { first, second, sql } = await stage.production()
+    const account = await first.openAccount()
+    const elsewhere = { fetch: withToken(second.fetch, account.key) }
+    const wish = { headers: { "idempotency-key": "once" }, model: "dear" }
+    // The charge of this job takes longer than another request waits for it. No other case charges as much.
+    await sql(
       "CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(15); RETURN NULL; END' LANGUAGE plpgsql"
     )
-    await stage.sql("CREATE TRIGGER wait AFTER INSERT ON ledger_transaction EXECUTE FUNCTION wait()")
-    const first = Calls.create(account, wish)
+    await sql(`
+      CREATE TRIGGER wait AFTER INSERT ON ledger_transaction FOR EACH ROW
+      WHEN (NEW.kind = 'charge' AND NEW.amount = 10) EXECUTE FUNCTION wait()
+    `)
+    const created = Calls.create(account, wish)
     const sleepers = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
-    while ((await stage.sql(sleepers)).length === 0) await new Promise((resolve) => setImmediate(resolve))
-    const second = await Calls.create(elsewhere, wish)
-    expect(Calls.retryOf(second).seconds).toBeGreaterThan(0)
-    await Calls.refusalOf(second, 409, "idempotency_in_progress")
-    expect((await first).status).toBe(201)
+    await vi.waitUntil(async () => (await sql(sleepers)).length > 0, { timeout: 30_000, interval: 100 })
+    const repeated = await Calls.create(elsewhere, wish)
+    expect(Calls.retryOf(repeated).seconds).toBeGreaterThan(0)
+    await Calls.refusalOf(repeated, 409, "idempotency_in_progress")
+    expect((await created).status).toBe(201)
     expect((await Calls.create(account, wish)).status).toBe(200)
   })
 }

@@ -1,4 +1,4 @@
-/** What is announced by webhook, and what a webhook says (Events, D7, D8, D43). */
+/** Which events webhooks have, and their content. */
 import { expect } from "@effect/vitest"
 import type { Arrival } from "../../src/Receiver.ts"
 import * as Calls from "./calls.ts"
@@ -20,7 +20,7 @@ export const events = (define: Define): void => {
 }
 
 const announcements = ({ holds, inTime }: Define): void => {
-  holds(["events.post", "events.started", "states.startedEvent", "D7.startedEvent"], async (stage) => {
+  holds(["webhooks.post", "events.started", "job-states.started"], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver)
@@ -33,7 +33,7 @@ const announcements = ({ holds, inTime }: Define): void => {
     })
   })
 
-  holds(["events.completed", "states.completedEvent", "D7.completedEvent"], async (stage) => {
+  holds(["events.completed", "job-states.completed"], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver, { types: ["generation.completed"] })
@@ -42,12 +42,12 @@ const announcements = ({ holds, inTime }: Define): void => {
     if (arrival === undefined) throw new Error("Nothing arrived")
     const { generation } = Webhooks.bodyOf(arrival).data
     expect([generation.id, generation.status]).toEqual([id, "completed"])
-    // As soon as it is announced, and without a key.
+    // The result can be downloaded at once and without a key.
     const content = await stage.fetch(generation.output?.url ?? "/nothing")
     expect([content.status, (await content.bytes()).length]).toEqual([200, generation.output?.bytes])
   })
 
-  holds(["events.failed", "states.failedEvent", "D7.failedEvent"], async (stage) => {
+  holds(["events.failed", "job-states.failed"], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver)
@@ -64,7 +64,7 @@ const announcements = ({ holds, inTime }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(before)
   })
 
-  inTime("D7.droppedEvent", async (stage) => {
+  inTime("job-states.notStarted", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver)
@@ -78,12 +78,12 @@ const announcements = ({ holds, inTime }: Define): void => {
 }
 
 const silence = ({ holds }: Define): void => {
-  holds("D8.announced", async (stage) => {
+  holds(["cancelling.silent", "events.cancelled"], async (stage) => {
     const account = await stage.openAccount({ credits: "starter" })
     await using receiver = await stage.receive()
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver)
     const wish = { model: "slow" }
-    // Two hold the slots, the third waits and is cancelled.
+    // Two jobs hold the slots; the third waits and is cancelled.
     const running = await Promise.all(
       ["a", "b"].map((prompt) => Calls.processing(account, { ...wish, params: { prompt } }))
     )
@@ -93,11 +93,11 @@ const silence = ({ holds }: Define): void => {
     expect(arrivals.map((arrival) => Webhooks.bodyOf(arrival).data.generation.id).toSorted()).toEqual(
       running.map((job) => job.id).toSorted()
     )
-    // What was to be sent was written with the cancellation.
+    // Deliveries are stored together with the cancellation.
     expect(await Webhooks.deliveries(stage, account, endpoint)).toHaveLength(2)
   })
 
-  holds("D7.onceStarted", async (stage) => {
+  holds(["job-states.startedOnce", "events.cancelled"], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { endpoint, inbox } = await Webhooks.listen(stage, account, receiver)
@@ -114,7 +114,15 @@ const silence = ({ holds }: Define): void => {
 }
 
 const bodies = ({ holds, inTime }: Define): void => {
-  holds(["body.id", "body.type", "body.createdAt", "D43.event", "D43.delivery", "D2.webhookIds"], async (stage) => {
+  holds([
+    "body.id",
+    "body.type",
+    "body.createdAt",
+    "body.generation",
+    "identifiers.webhookIds",
+    "identifiers.accountIds",
+    "identifiers.deliveryIds"
+  ], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const types = ["generation.completed"]
@@ -138,19 +146,19 @@ const bodies = ({ holds, inTime }: Define): void => {
       expect(endpoint.id).toEqual(idOf("whep"))
       seen.push({ event: delivery?.event_id, delivery: delivery?.id })
     }
-    // The event is one, and its deliveries are two.
+    // One event has two deliveries.
     expect([new Set(seen.map(({ event }) => event)).size, new Set(seen.map(({ delivery }) => delivery)).size]).toEqual([
       1,
       2
     ])
   })
 
-  holds(["body.duplicates", "D43.sameId", "D43.bytes"], async (stage) => {
+  holds(["delivery.duplicates", "body.id", "body.bytes"], async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver, {
       types: ["generation.completed"],
-      // It took the first and could not say so.
+      // The endpoint received the first send but failed to respond.
       script: (_, n) => n === 0 ? "reset" : { status: 200 }
     })
     const { id } = await Calls.completed(account)
@@ -188,7 +196,7 @@ const bodies = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime(["body.url", "limits.webhookUrl"], async (stage) => {
+  inTime("body.urls", async (stage) => {
     const account = await stage.openAccount()
     await using receiver = await stage.receive()
     const { inbox } = await Webhooks.listen(stage, account, receiver, { types: ["generation.completed"] })
@@ -235,7 +243,7 @@ const headers = ({ holds }: Define): void => {
           delivery: id,
           signature: expect.stringMatching(/^t=\d{10},v1=[0-9a-f]{64}$/)
         })
-        // Written as the interface writes them, for receivers that know no better.
+        // Written as documented, for receivers that compare header names by case.
         expect(arrival.headerNames).toEqual(
           expect.arrayContaining(["X-Service-Event", "X-Service-Delivery", "X-Service-Signature"])
         )

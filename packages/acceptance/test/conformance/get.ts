@@ -1,11 +1,11 @@
-/** Reading a job, and waiting for its end (D2, D37). */
+/** Getting a job and waiting for its end. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** Polls that wait, and what tells whether they were answered. */
+/** Starts a waiting request and reports whether it has returned. */
 const poll = (account: Account, id: string, seconds: number) => {
   const state = { isOver: false }
   const answer = Calls.read(account, id, `?wait=${seconds}`).finally(() => {
@@ -15,7 +15,7 @@ const poll = (account: Account, id: string, seconds: number) => {
 }
 
 export const get = ({ holds, inTime }: Define): void => {
-  holds("get.id", async (stage) => {
+  holds("waiting.waits", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     expect((await account.fetch(`/v1/generations/${id}`)).status).toBe(200)
@@ -23,7 +23,7 @@ export const get = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(unknown, 404, "not_found")
   })
 
-  holds("D2.malformed", async (stage) => {
+  holds("identifiers.malformed", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     for (
@@ -35,7 +35,7 @@ export const get = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("get.200", async (stage) => {
+  holds("waiting.waits", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     const response = await account.fetch(`/v1/generations/${id}`)
@@ -46,7 +46,7 @@ export const get = ({ holds, inTime }: Define): void => {
     expect((await Calls.jsonOf<Job>(response)).id).toBe(id)
   })
 
-  inTime("get.wait", async (stage) => {
+  inTime("waiting.waits", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "in-a-minute" })
     const short = poll(account, id, 11)
@@ -62,7 +62,7 @@ export const get = ({ holds, inTime }: Define): void => {
     expect((await Calls.read(account, id, "?wait=0")).status).toBe("completed")
   })
 
-  inTime(["get.waitMax", "limits.wait"], async (stage) => {
+  inTime("waiting.max", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "slow" })
     const waiting = [61, 3_600, 2 ** 31, Number.MAX_SAFE_INTEGER].map((seconds) => poll(account, id, seconds))
@@ -72,7 +72,7 @@ export const get = ({ holds, inTime }: Define): void => {
     for (const { answer } of waiting) expect((await answer).status).toBe("processing")
   })
 
-  holds("D37.invalid", async (stage) => {
+  holds("waiting.invalid", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     for (const wait of ["-1", "1.5", "soon", "", "1e1", "0x10", "%20 1"]) {
@@ -80,23 +80,23 @@ export const get = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("D37.final", async (stage) => {
+  holds("waiting.final", async (stage) => {
     const account = await stage.openAccount()
-    // Whoever has to be asked again after a minute would exceed the time of the test.
+    // A second waiting request would exceed the timeout of the test.
     const { id } = await Calls.createJob(account)
     expect((await Calls.read(account, id, "?wait=60")).status).toBe("completed")
     const over = await Promise.all(Calls.numbers(5).map(() => Calls.read(account, id, "?wait=60")))
     expect(new Set(over.map(({ status }) => status))).toEqual(new Set(["completed"]))
   })
 
-  holds(["limits.longPolls", "D37.places"], async (stage) => {
+  holds("waiting.places", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.processing(account)
     const left = new AbortController()
     const waiting = Calls.numbers(20).map(() =>
       account.fetch(`/v1/generations/${id}?wait=60`, { signal: left.signal }).catch(() => undefined)
     )
-    // One of 21 is answered at once, and it is not known which of them comes last.
+    // One of 21 returns at once. Which one is undetermined.
     const beyond = Calls.numbers(1).map(() => account.fetch(`/v1/generations/${id}?wait=60`, { signal: left.signal }))
     const first = await Promise.race([...waiting, ...beyond])
     expect([first?.status, (await Calls.jsonOf<Job>(first ?? new Response("{}"))).status]).toEqual([200, "processing"])
@@ -104,7 +104,7 @@ export const get = ({ holds, inTime }: Define): void => {
     await Promise.allSettled([...waiting, ...beyond])
   })
 
-  inTime("D37.disconnect", async (stage) => {
+  inTime("waiting.disconnect", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "slow" })
     const left = new AbortController()

@@ -1,4 +1,4 @@
-/** The image endpoint in the shape of common client libraries (D20). */
+/** The image endpoint. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -16,14 +16,14 @@ interface ImageAnswer {
   readonly data: ReadonlyArray<ImageData>
 }
 
-/** The one image of an answer. */
+/** The image of a response. */
 const imageOf = async (response: Response): Promise<ImageData> => {
   const body = await Calls.jsonOf<ImageAnswer>(response)
   expect([response.status, body]).toEqual([200, { created: expect.any(Number), data: [expect.any(Object)] }])
   return body.data[0] ?? {}
 }
 
-/** The newest job of the account, which the endpoint made. */
+/** The newest job of the account. */
 const newest = async (account: Account): Promise<Job> => {
   const response = await account.fetch("/v1/generations?limit=1")
   const [job] = (await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(response)).data
@@ -45,7 +45,7 @@ export const images = (define: Define): void => {
 }
 
 const requests = ({ holds }: Define): void => {
-  holds(["image.additional", "image.user"], async (stage) => {
+  holds(["conventions.additional", "image-endpoint.user"], async (stage) => {
     const account = await stage.openAccount()
     await imageOf(
       await Calls.image(account, { user: "someone", style: "vivid", background: 7, anything: { at: "all" } })
@@ -53,7 +53,7 @@ const requests = ({ holds }: Define): void => {
     expect((await newest(account)).params).toEqual({})
   })
 
-  holds("image.model", async (stage) => {
+  holds("image-endpoint.model", async (stage) => {
     const account = await stage.openAccount()
     await imageOf(await Calls.image(account))
     expect((await newest(account)).model).toBe("credits-only")
@@ -61,20 +61,20 @@ const requests = ({ holds }: Define): void => {
     await Calls.refusalOf(await Calls.image(account, { model: "nobody" }), 404, "model_not_found")
   })
 
-  holds("image.prompt", async (stage) => {
+  holds("image-endpoint.prompt", async (stage) => {
     const account = await stage.openAccount()
     await imageOf(await Calls.image(account, { prompt: "a mountain" }))
     expect((await newest(account)).prompt).toBe("a mountain")
     await Calls.refusalOf(await Calls.image(account, { prompt: undefined }), 400, "invalid_request")
   })
 
-  holds(["image.n", "D20.n"], async (stage) => {
+  holds(["image-endpoint.n", "image-endpoint.invalid"], async (stage) => {
     const account = await stage.openAccount()
     await imageOf(await Calls.image(account, { n: 1 }))
     for (const n of [0, 2, -1]) await refused(stage, { n })
   })
 
-  holds("image.quality", async (stage) => {
+  holds("image-endpoint.quality", async (stage) => {
     const account = await stage.openAccount()
     const paramsOf = async (body: Readonly<Record<string, unknown>>) => {
       await imageOf(await Calls.image(account, { plan: "credits", ...body }))
@@ -85,7 +85,7 @@ const requests = ({ holds }: Define): void => {
     expect(await paramsOf({ model: "dear", quality: "hd" })).toEqual({})
   })
 
-  holds(["image.size", "D20.nearest", "D20.auto"], async (stage) => {
+  holds(["image-endpoint.size", "image-endpoint.auto"], async (stage) => {
     const account = await stage.openAccount({ credits: "business" })
     const ratioOf = async (size?: string) => {
       const body = { model: "picture", plan: "credits", prompt: String(size), ...(size !== undefined && { size }) }
@@ -106,17 +106,17 @@ const requests = ({ holds }: Define): void => {
     expect(await ratioOf()).toBe("1:1")
   })
 
-  holds("D20.size", async (stage) => {
+  holds(["image-endpoint.size", "image-endpoint.invalid"], async (stage) => {
     for (const size of ["large", "1024", "1024x", "x1024", "1024*1024", "0x1024"]) await refused(stage, { size })
   })
 
-  holds("D20.format", (stage) => refused(stage, { response_format: "png" }))
+  holds(["image-endpoint.format", "image-endpoint.invalid"], (stage) => refused(stage, { response_format: "png" }))
 
-  holds("D20.stream", (stage) => refused(stage, { stream: true }))
+  holds(["image-endpoint.stream", "image-endpoint.invalid"], (stage) => refused(stage, { stream: true }))
 
-  holds("D20.video", (stage) => refused(stage, { model: "film", plan: "credits" }, "model_kind_mismatch"))
+  holds("image-endpoint.video", (stage) => refused(stage, { model: "film", plan: "credits" }, "model_kind_mismatch"))
 
-  holds("D20.null", async (stage) => {
+  holds("image-endpoint.null", async (stage) => {
     const account = await stage.openAccount()
     const nothing = {
       n: null,
@@ -135,7 +135,7 @@ const requests = ({ holds }: Define): void => {
 }
 
 const answers = ({ holds, inTime }: Define): void => {
-  holds(["image.responseFormat", "image.url"], async (stage) => {
+  holds(["image-endpoint.format", "image-endpoint.url"], async (stage) => {
     const account = await stage.openAccount()
     for (const format of [{}, { response_format: "url", prompt: "b" }]) {
       const { b64_json, url } = await imageOf(await Calls.image(account, format))
@@ -145,7 +145,7 @@ const answers = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("image.b64", async (stage) => {
+  holds("image-endpoint.b64Field", async (stage) => {
     const account = await stage.openAccount()
     const { b64_json, url } = await imageOf(await Calls.image(account, { response_format: "b64_json" }))
     expect(url).toBe(undefined)
@@ -153,7 +153,7 @@ const answers = ({ holds, inTime }: Define): void => {
     expect(b64_json).toBe(Pictures.base64(await file.bytes()))
   })
 
-  holds(["image.response", "D20.answer"], async (stage) => {
+  holds("image-endpoint.response", async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.image(account)
     expect(response.headers.get("content-type")).toMatch(/^application\/json\b/)
@@ -163,7 +163,7 @@ const answers = ({ holds, inTime }: Define): void => {
     expect(Math.abs(body.created * 1_000 - stage.now().getTime())).toBeLessThan(30_000)
   })
 
-  holds("D20.b64", async (stage) => {
+  holds("image-endpoint.b64", async (stage) => {
     const account = await stage.openAccount()
     const data = async (body: object) =>
       Object.keys(await imageOf(await Calls.image(account, { model: "answers-b64", plan: "credits", ...body })))
@@ -171,7 +171,7 @@ const answers = ({ holds, inTime }: Define): void => {
     expect(await data({ response_format: "url", prompt: "b" })).toEqual(["url"])
   })
 
-  inTime("D20.url", async (stage) => {
+  inTime("image-endpoint.url", async (stage) => {
     const account = await stage.openAccount()
     const { url = "" } = await imageOf(await Calls.image(account))
     expect(new URL(url).origin).toBe(stage.baseUrl)
@@ -181,7 +181,7 @@ const answers = ({ holds, inTime }: Define): void => {
     expect((await stage.fetch(url)).status).toBe(403)
   })
 
-  holds("images.200", async (stage) => {
+  holds("rate-limit-headers.describe", async (stage) => {
     const account = await stage.openAccount({ credits: "starter" })
     const response = await Calls.image(account)
     expect(response.status).toBe(200)
@@ -192,14 +192,14 @@ const answers = ({ holds, inTime }: Define): void => {
     })
   })
 
-  holds(["images.base", "service.images", "versioning.images"], async (stage) => {
+  holds("image-endpoint.clients", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.image(account)).status).toBe(200)
     const models = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.fetch("/v1/models"))
     expect(models.data.length).toBeGreaterThan(0)
   })
 
-  holds("images.only", async (stage) => {
+  holds("image-endpoint.only", async (stage) => {
     const account = await stage.openAccount()
     for (const path of ["/v1/images/edits", "/v1/images/variations", "/v1/images"]) {
       await Calls.refusalOf(await Calls.post(account, path, { model: "credits-only", prompt: "a" }), 404, "not_found")
@@ -209,7 +209,7 @@ const answers = ({ holds, inTime }: Define): void => {
 }
 
 const plans = ({ holds }: Define): void => {
-  holds(["image.plan", "images.xPlan"], async (stage) => {
+  holds(["image-endpoint.plan", "image-endpoint.xPlan"], async (stage) => {
     const account = await stage.openAccount()
     const model = "picture"
     await imageOf(await Calls.image(account, { model, plan: "studio" }))
@@ -226,24 +226,24 @@ const plans = ({ holds }: Define): void => {
     ) expect(response.status).toBe(400)
   })
 
-  holds("D20.conflict", async (stage) => {
+  holds("image-endpoint.conflict", async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.image(account, { model: "picture", plan: "studio" }, { "x-plan": "credits" })
     await Calls.refusalOf(response, 400, "plan_conflict")
   })
 
-  holds(["images.studioModel", "D20.required"], async (stage) => {
+  holds("image-endpoint.required", async (stage) => {
     const account = await stage.openAccount()
     await Calls.refusalOf(await Calls.image(account, { model: "picture" }), 400, "plan_required")
   })
 
-  holds("images.creditsModel", async (stage) => {
+  holds("image-endpoint.creditsModel", async (stage) => {
     const account = await stage.openAccount()
     await imageOf(await Calls.image(account))
     expect([(await newest(account)).plan, await Calls.creditsOf(account)]).toEqual(["credits", 997])
   })
 
-  holds("images.key", async (stage) => {
+  holds(["idempotency.key", "image-endpoint.repeats"], async (stage) => {
     const account = await stage.openAccount()
     const key = { "idempotency-key": "once" }
     const [first, second] = [
@@ -257,7 +257,7 @@ const plans = ({ holds }: Define): void => {
     await Calls.refusalOf(other, 422, "idempotency_key_reused")
   })
 
-  holds("D20.failed", async (stage) => {
+  holds("image-endpoint.failed", async (stage) => {
     const account = await stage.openAccount()
     for (const [model, code] of [["fails", "generation_failed"], ["rejects", "content_rejected"]] as const) {
       const response = await Calls.image(account, { model, plan: "credits" })
@@ -270,7 +270,7 @@ const plans = ({ holds }: Define): void => {
 }
 
 const pending = ({ holds, inTime }: Define): void => {
-  inTime("images.waits", async (stage) => {
+  inTime("image-endpoint.waits", async (stage) => {
     const account = await stage.openAccount()
     const asked = Calls.image(account, { model: "in-a-minute", plan: "credits", prompt: "early" })
     await stage.advance("20 seconds")
@@ -280,7 +280,7 @@ const pending = ({ holds, inTime }: Define): void => {
     expect((await imageOf(await late)).url).toEqual(expect.any(String))
   })
 
-  inTime(["images.pending", "errors.pending", "D20.pending"], async (stage) => {
+  inTime("image-endpoint.pending", async (stage) => {
     const account = await stage.openAccount()
     const asked = Calls.image(account, { model: "in-a-minute", plan: "credits" })
     const state = { isOver: false }
@@ -299,11 +299,11 @@ const pending = ({ holds, inTime }: Define): void => {
     expect((await Calls.read(account, id)).status).toBe("completed")
   })
 
-  inTime(["D20.again", "D20.reattach"], async (stage) => {
+  inTime(["image-endpoint.again", "image-endpoint.reattach"], async (stage) => {
     const account = await stage.openAccount()
     const ask = () => Calls.image(account, { model: "in-140-seconds", plan: "credits" })
     const ids = []
-    // As a common client does: twice again after a 504, a second later each time.
+    // As common clients do: two retries after a 504, each one second later.
     for (const _ of Calls.numbers(2)) {
       const asked = ask()
       await stage.advance("50 seconds")
@@ -318,7 +318,7 @@ const pending = ({ holds, inTime }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(999)
   })
 
-  holds("D20.disconnect", async (stage) => {
+  holds("image-endpoint.disconnect", async (stage) => {
     const account = await stage.openAccount()
     const left = new AbortController()
     const asked = account.fetch("/v1/images/generations", {
@@ -335,7 +335,7 @@ const pending = ({ holds, inTime }: Define): void => {
   })
 }
 
-/** The account's first job, once it is there. */
+/** The first job of the account, once it exists. */
 const firstJob = async (account: Account): Promise<string> => {
   for (let asked = 0; asked < 200; asked++) {
     const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(await account.fetch("/v1/generations"))

@@ -1,4 +1,4 @@
-/** Images that jobs start from: inside the request (D18), and sent ahead (D19). */
+/** Input images: inside the request and as uploads. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -21,7 +21,7 @@ const withImages = (account: Account, images: ReadonlyArray<unknown>) => Calls.c
 const send = (account: Pick<Account, "fetch">, bytes: Buffer<ArrayBuffer>, type = "image/png") =>
   account.fetch("/v1/uploads", { method: "POST", headers: { "content-type": type }, body: bytes })
 
-/** An upload of 32 x 20 pixels. */
+/** Uploads an image of 32 x 20 pixels. */
 const upload = async (account: Account): Promise<Upload> => {
   const response = await send(account, Pictures.png(32, 20))
   expect(response.status).toBe(201)
@@ -39,7 +39,7 @@ export const inputs = (define: Define): void => {
 }
 
 const inline = ({ holds }: Define): void => {
-  holds(["request.images", "request.inputImage"], async (stage) => {
+  holds(["parameters.images", "input-images.one"], async (stage) => {
     const account = await stage.openAccount()
     const response = await withImages(account, [{ data: picture, mime: "image/png" }])
     expect([response.status, await response.json()]).toEqual([
@@ -53,7 +53,7 @@ const inline = ({ holds }: Define): void => {
     expect((await withImages(account, [{ upload_id: id }])).status).toBe(201)
   })
 
-  holds("D18.one", async (stage) => {
+  holds(["input-images.one", "input-images.uploadId"], async (stage) => {
     const account = await stage.openAccount()
     const { id } = await upload(account)
     await refuseImage(await withImages(account, [{ data: picture }, { data: picture, upload_id: id }]), 1)
@@ -61,13 +61,13 @@ const inline = ({ holds }: Define): void => {
     await refuseImage(await withImages(account, [{ mime: "image/png" }]))
   })
 
-  holds("D18.dataUrl", async (stage) => {
+  holds("input-images.dataUrl", async (stage) => {
     const account = await stage.openAccount()
     expect((await withImages(account, [{ data: `data:image/png;base64,${picture}` }])).status).toBe(201)
     await refuseImage(await withImages(account, [{ data: `data:image/jpeg;base64,${picture}` }]))
   })
 
-  holds("D18.types", async (stage) => {
+  holds("input-images.types", async (stage) => {
     const account = await stage.openAccount()
     const [jpeg, webp] = [Pictures.jpeg, Pictures.webp].map(Pictures.base64)
     const { params } = await Calls.createJob(account, { params: { images: [{ data: jpeg }, { data: webp }] } })
@@ -80,13 +80,13 @@ const inline = ({ holds }: Define): void => {
     await refuseImage(await withImages(account, [{ data: Pictures.base64(Buffer.from("<svg/>")) }]))
   })
 
-  holds("D18.mime", async (stage) => {
+  holds("input-images.mime", async (stage) => {
     const account = await stage.openAccount()
     await refuseImage(await withImages(account, [{ data: picture, mime: "image/webp" }]))
     expect((await withImages(account, [{ data: picture, mime: "image/png" }])).status).toBe(201)
   })
 
-  holds("D18.bytes", async (stage) => {
+  holds("input-images.bytes", async (stage) => {
     const account = await stage.openAccount()
     const max = 10 * 1024 * 1024
     const ofSize = (bytes: number) => [{ data: Pictures.base64(Pictures.padded(bytes)) }]
@@ -94,13 +94,13 @@ const inline = ({ holds }: Define): void => {
     expect((await withImages(account, ofSize(max))).status).toBe(201)
   })
 
-  holds("D18.pixels", async (stage) => {
+  holds("input-images.pixels", async (stage) => {
     const account = await stage.openAccount()
     await refuseImage(await withImages(account, [{ data: Pictures.base64(Pictures.png(8000, 5001)) }]))
     expect((await withImages(account, [{ data: Pictures.base64(Pictures.png(8000, 5000)) }])).status).toBe(201)
   })
 
-  holds("D18.broken", async (stage) => {
+  holds("input-images.broken", async (stage) => {
     const account = await stage.openAccount()
     const whole = Pictures.png(32, 20)
     await refuseImage(await withImages(account, [{ data: Pictures.base64(whole.subarray(0, whole.length - 30)) }]))
@@ -108,7 +108,7 @@ const inline = ({ holds }: Define): void => {
     await refuseImage(await withImages(account, [{ data: "" }]))
   })
 
-  holds("D18.body", async (stage) => {
+  holds("input-images.body", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "slow" })
     const body = (bytes: number) => `{"x":"${"x".repeat(bytes - 8)}"}`
@@ -124,7 +124,17 @@ const inline = ({ holds }: Define): void => {
 }
 
 const uploads = ({ holds, inTime }: Define): void => {
-  holds(["D19.create", "D2.ids"], async (stage) => {
+  holds([
+    "uploads.create",
+    "uploads.id",
+    "uploads.mimeType",
+    "uploads.bytes",
+    "uploads.width",
+    "uploads.height",
+    "identifiers.ids",
+    "identifiers.accountIds",
+    "identifiers.uploadIds"
+  ], async (stage) => {
     const account = await stage.openAccount()
     const { id: job } = await Calls.createJob(account)
     const made = await upload(account)
@@ -140,7 +150,7 @@ const uploads = ({ holds, inTime }: Define): void => {
     expect(account.id).toMatch(/^acct_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   })
 
-  holds("D19.multipart", async (stage) => {
+  holds("uploads.multipart", async (stage) => {
     const account = await stage.openAccount()
     const form = new FormData()
     form.set("file", new File([Pictures.webp], "lake.webp", { type: "image/webp" }))
@@ -151,7 +161,7 @@ const uploads = ({ holds, inTime }: Define): void => {
     ])
   })
 
-  holds("D19.use", async (stage) => {
+  holds("uploads.use", async (stage) => {
     const [account, other] = [await stage.openAccount(), await stage.openAccount()]
     const { id } = await upload(account)
     for (const prompt of ["one", "two"]) {
@@ -162,7 +172,7 @@ const uploads = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await other.fetch(`/v1/uploads/${id}`, { method: "DELETE" }), 404, "upload_not_found")
   })
 
-  holds("D19.delete", async (stage) => {
+  holds("uploads.delete", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await upload(account)
     const remove = () => account.fetch(`/v1/uploads/${id}`, { method: "DELETE" })
@@ -172,7 +182,7 @@ const uploads = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await remove(), 404, "upload_not_found")
   })
 
-  inTime("D19.expiry", async (stage) => {
+  inTime("uploads.expiresAt", async (stage) => {
     const account = await stage.openAccount()
     const { expires_at, id } = await upload(account)
     expect(Date.parse(expires_at) - stage.now().getTime()).toBe(24 * 3_600_000)

@@ -1,4 +1,4 @@
-/** The job object: its fields, and when they have a value. */
+/** The job object: its fields and their values. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -34,7 +34,7 @@ const fields = [
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Tests of a completed picture. */
+/** A case about a completed picture. */
 const ofCompleted =
   (test: (job: Job & { readonly output: object }, account: Account) => void) => async (stage: Stage) => {
     const account = await stage.openAccount()
@@ -42,18 +42,18 @@ const ofCompleted =
   }
 
 export const job = ({ holds, inTime }: Define): void => {
-  holds("job.returned", async (stage) => {
+  holds("the-job-object.returned", async (stage) => {
     const account = await stage.openAccount({ credits: null })
     const created = await Calls.createJob(account, { model: "slow" })
     const read = await Calls.read(account, created.id)
-    // It waits for the slot of the first.
+    // It waits for the slot of the first job.
     const { id } = await Calls.createJob(account)
     const cancelled = await Calls.jsonOf<Job>(await Calls.cancel(account, id))
     for (const job of [created, read, cancelled]) expect(Object.keys(job)).toEqual(expect.arrayContaining(fields))
     expect(read.id).toBe(created.id)
   })
 
-  holds(["job.present", "D5.responses"], async (stage) => {
+  holds("conventions.documented", async (stage) => {
     const account = await stage.openAccount()
     const wishes: ReadonlyArray<Calls.Wish> = [{}, { model: "film" }, { model: "fails" }, { plan: "studio" }]
     for (const wish of wishes) {
@@ -66,22 +66,22 @@ export const job = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("job.id", async (stage) => {
+  holds("the-job-object.id", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     expect(id).toMatch(/^gen_[0-9a-hjkmnp-tv-z]{26}$/)
     expect((await Calls.read(account, id)).id).toBe(id)
   })
 
-  holds("job.model", ofCompleted((job) => expect(job.model).toBe("picture")))
+  holds("the-job-object.model", ofCompleted((job) => expect(job.model).toBe("picture")))
 
-  holds(["job.kind", "D9.kind"], async (stage) => {
+  holds("the-job-object.kind", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.createJob(account)).kind).toBe("image")
     expect((await Calls.createJob(account, { model: "film" })).kind).toBe("video")
   })
 
-  holds(["job.mode", "D9.mode", "D9.omitted"], async (stage) => {
+  holds(["the-job-object.mode", "parameters.mode"], async (stage) => {
     const account = await stage.openAccount({ credits: "business" })
     const images = [{ data: Pictures.base64(Pictures.png(32, 20)) }]
     const modeOf = async (model: string, params: Calls.Wish["params"]) =>
@@ -95,41 +95,41 @@ export const job = ({ holds, inTime }: Define): void => {
     ]).toEqual(["text_to_image", "text_to_image", "image_to_image", "text_to_video", "image_to_video"])
   })
 
-  holds("job.plan", async (stage) => {
+  holds("the-job-object.plan", async (stage) => {
     const account = await stage.openAccount()
     for (const plan of ["studio", "credits"]) expect((await Calls.createJob(account, { plan })).plan).toBe(plan)
   })
 
-  holds("job.status", ofCompleted((job) => expect(job.status).toBe("completed")))
+  holds("the-job-object.status", ofCompleted((job) => expect(job.status).toBe("completed")))
 
-  holds("job.prompt", async (stage) => {
+  holds("the-job-object.prompt", async (stage) => {
     const account = await stage.openAccount()
     const prompt = "ein See – 湖, 🏞"
     expect((await Calls.createJob(account, { params: { prompt } })).prompt).toBe(prompt)
   })
 
-  holds(["job.params", "D17.defaults"], async (stage) => {
+  holds(["the-job-object.params", "parameters.defaults"], async (stage) => {
     const account = await stage.openAccount()
     const { params } = await Calls.createJob(account, { params: { aspect_ratio: "16:9" } })
     expect(params).toEqual({ aspect_ratio: "16:9", resolution: "1k" })
     expect((await Calls.createJob(account, { model: "film" })).params).toEqual({ aspect_ratio: "1:1", duration: 5 })
   })
 
-  holds(["job.cost_credits", "D10.cost", "D4.int64"], async (stage) => {
+  holds(["the-job-object.cost", "conventions.integers"], async (stage) => {
     const account = await stage.openAccount()
     const { cost_credits } = await Calls.createJob(account)
     expect([cost_credits, Number.isSafeInteger(cost_credits)]).toEqual([4, true])
     expect((await Calls.createJob(account, { plan: "studio" })).cost_credits).toBe(null)
   })
 
-  holds(["job.quota_kind", "D9.quotaKind"], async (stage) => {
+  holds("the-job-object.quotaKind", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.createJob(account)).quota_kind).toBe(null)
     expect((await Calls.createJob(account, { plan: "studio" })).quota_kind).toBe("image")
     expect((await Calls.createJob(account, { plan: "studio", model: "film" })).quota_kind).toBe("video")
   })
 
-  holds(["job.watermark", "D10.watermark"], async (stage) => {
+  holds("the-job-object.watermark", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "trial", credits: 100, hours: 1 }, { kind: "addon", credits: 100, hours: 2 }]
     })
@@ -137,13 +137,13 @@ export const job = ({ holds, inTime }: Define): void => {
     expect((await Calls.completed(account, { plan: "studio" })).watermark).toBe(false)
   })
 
-  holds("job.refunded", async (stage) => {
+  holds("the-job-object.refunded", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.completed(account)).refunded).toBe(false)
     expect((await Calls.ended(account, { model: "fails" })).refunded).toBe(true)
   })
 
-  holds(["job.error_code", "job.error", "job.publicError", "D12.repeats"], async (stage) => {
+  holds(["the-job-object.errorCode", "the-job-object.error", "the-job-object.errorFields"], async (stage) => {
     const account = await stage.openAccount()
     expect(await Calls.completed(account)).toMatchObject({ error_code: null, error: null })
     const { error, error_code } = await Calls.ended(account, { model: "rejects" })
@@ -155,7 +155,7 @@ export const job = ({ holds, inTime }: Define): void => {
     })
   })
 
-  holds("D12.reason", async (stage) => {
+  holds("the-job-object.reason", async (stage) => {
     const account = await stage.openAccount()
     for (const model of ["fails", "rejects"]) {
       const { error } = await Calls.ended(account, { model })
@@ -163,7 +163,7 @@ export const job = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds(["job.output", "job.publicOutput"], async (stage) => {
+  holds(["the-job-object.output", "the-job-object.outputFields"], async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.createJob(account, { model: "slow" })).output).toBe(null)
     const { output } = await Calls.completed(account)
@@ -175,7 +175,7 @@ export const job = ({ holds, inTime }: Define): void => {
     ])
   })
 
-  inTime("D10.output", async (stage) => {
+  inTime("the-job-object.output", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "in-a-minute" })
     expect((await Calls.read(account, id)).output).toBe(null)
@@ -190,7 +190,7 @@ export const job = ({ holds, inTime }: Define): void => {
     })
   })
 
-  holds(["job.preview_url", "job.thumb_url", "D10.image"], async (stage) => {
+  holds(["the-job-object.preview", "the-job-object.thumb"], async (stage) => {
     const account = await stage.openAccount()
     const job = await Calls.completed(account, {
       model: "kinora-canvas-1",
@@ -203,7 +203,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect(Math.max(thumb.width, thumb.height)).toBe(256)
   })
 
-  holds(["job.poster_url", "D10.lifetime"], async (stage) => {
+  holds(["the-job-object.poster", "the-job-object.lifetime"], async (stage) => {
     const account = await stage.openAccount()
     const { output, poster_url, preview_url, thumb_url } = await Calls.completed(account)
     expect(poster_url).toBe(null)
@@ -212,7 +212,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect((await Calls.createJob(account, { model: "slow" })).thumb_url).toBe(null)
   })
 
-  holds("job.result_expires_at", async (stage) => {
+  holds("the-job-object.resultExpiresAt", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.createJob(account, { model: "slow" })).result_expires_at).toBe(null)
     const { finished_at, result_expires_at } = await Calls.completed(account)
@@ -221,14 +221,14 @@ export const job = ({ holds, inTime }: Define): void => {
   })
 
   holds(
-    ["job.queued_at", "D10.queuedAt"],
+    "the-job-object.queuedAt",
     ofCompleted(({ created_at, queued_at }) => {
       expect(queued_at).toEqual(time)
       expect(queued_at).toBe(created_at)
     })
   )
 
-  holds(["job.started_at", "job.finished_at"], async (stage) => {
+  holds(["the-job-object.startedAt", "the-job-object.finishedAt"], async (stage) => {
     const account = await stage.openAccount()
     expect(await Calls.processing(account)).toMatchObject({ started_at: time, finished_at: null })
     const { created_at, finished_at, started_at } = await Calls.completed(account)
@@ -239,7 +239,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect((await Calls.read(account, id)).finished_at).toBe(null)
   })
 
-  holds(["job.created_at", "D4.times"], async (stage) => {
+  holds(["the-job-object.createdAt", "conventions.times"], async (stage) => {
     const account = await stage.openAccount()
     const before = stage.now().getTime()
     const { created_at } = await Calls.createJob(account)
@@ -247,7 +247,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect(Math.abs(Date.parse(created_at) - before)).toBeLessThan(10_000)
   })
 
-  holds(["job.next", "job.nextFields"], async (stage) => {
+  holds("the-job-object.next", async (stage) => {
     const account = await stage.openAccount()
     const { id, next } = await Calls.createJob(account)
     expect(next).toEqual({ action: "poll", after_seconds: expect.toSatisfy(Number.isSafeInteger) })
@@ -255,7 +255,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect(Object.keys(await Calls.ended(account, { model: "fails" }))).not.toContain("next")
   })
 
-  holds(["D11.after", "D11.max"], async (stage) => {
+  holds(["the-job-object.afterSeconds", "the-job-object.afterSecondsMax"], async (stage) => {
     const account = await stage.openAccount({ credits: null, studio: "starter" })
     const afterOf = ({ next, status }: Job) => [status, next?.after_seconds]
     expect(afterOf(await Calls.processing(account, { plan: "studio", model: "slow-film" }))).toEqual(["processing", 5])
@@ -265,7 +265,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect(afterOf(await Calls.createJob(account, { model: "slow", params: { prompt: "b" } }))).toEqual(["pending", 5])
   })
 
-  holds("job.publicParams", async (stage) => {
+  holds("the-job-object.paramsFields", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.createJob(account, { params: { resolution: "2k", duration: 3 } })).params).toEqual({
       aspect_ratio: "1:1",
@@ -275,7 +275,7 @@ export const job = ({ holds, inTime }: Define): void => {
     expect((await Calls.createJob(account, { model: "dear" })).params).toEqual({})
   })
 
-  holds("job.publicImage", async (stage) => {
+  holds("the-job-object.imageFields", async (stage) => {
     const account = await stage.openAccount()
     const images = [
       { data: Pictures.base64(Pictures.png(32, 20)) },
@@ -288,7 +288,7 @@ export const job = ({ holds, inTime }: Define): void => {
     ])
   })
 
-  holds("D10.video", async (stage) => {
+  holds("the-job-object.poster", async (stage) => {
     const account = await stage.openAccount()
     const job = await Calls.completed(account, { model: "film" })
     expect([job.kind, job.preview_url]).toEqual(["video", null])

@@ -1,4 +1,4 @@
-/** Lots, refunds and books as an account and an operator see them (D21 to D24). */
+/** Lots, refunds and the ledger, as an account and an operator see them. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -24,7 +24,7 @@ const lotsOf = async (account: Account): Promise<ReadonlyArray<Lot>> => {
   return plans.credits.lots
 }
 
-/** What is left of each lot, by kind. */
+/** Remaining credits of each lot, by kind. */
 const leftOf = async (account: Account) =>
   Object.fromEntries((await lotsOf(account)).map(({ kind, remaining }) => [kind, remaining]))
 
@@ -35,7 +35,7 @@ const bookings = async (stage: Stage, id: string): Promise<ReadonlyArray<Transac
 }
 
 export const ledger = ({ holds, inTime }: Define): void => {
-  holds("D21.spendable", async (stage) => {
+  holds("credit-lots.spendable", async (stage) => {
     for (const kind of ["plan", "addon", "refund"] as const) {
       const account = await stage.openAccount({ lots: [{ kind, credits: 4, hours: 1 }] })
       expect([await Calls.creditsOf(account), (await Calls.create(account)).status]).toEqual([4, 201])
@@ -45,7 +45,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await Calls.create(account), 402, "insufficient_credits")
   })
 
-  inTime("D21.expired", async (stage) => {
+  inTime("credit-lots.expired", async (stage) => {
     const account = await stage.openAccount({ lots: [{ kind: "addon", credits: 8, hours: 1 }] })
     await stage.advance({ minutes: 59, seconds: 59 })
     expect((await Calls.create(account)).status).toBe(201)
@@ -54,13 +54,13 @@ export const ledger = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await Calls.create(account, { model: "dear" }), 402, "insufficient_credits")
   })
 
-  holds("D21.imagesOnly", async (stage) => {
+  holds("credit-lots.imagesOnly", async (stage) => {
     const account = await stage.openAccount({ lots: [{ kind: "addon", credits: 40, hours: 1, imagesOnly: true }] })
     await Calls.refusalOf(await Calls.create(account, { model: "film" }), 402, "insufficient_credits")
     expect((await Calls.create(account)).status).toBe(201)
   })
 
-  holds("D21.order", async (stage) => {
+  holds("credit-lots.order", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "plan", credits: 10, hours: 3 }, { kind: "addon", credits: 10, hours: 1 }]
     })
@@ -68,7 +68,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect(await leftOf(account)).toEqual({ plan: 10, addon: 6 })
   })
 
-  inTime("D21.imagesFirst", async (stage) => {
+  inTime("credit-lots.imagesFirst", async (stage) => {
     const account = await stage.openAccount({
       lots: [
         { kind: "refund", credits: 4, hours: 1 },
@@ -84,7 +84,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect(left).toEqual([["plan", "refund"], ["refund"], []])
   }, { workers: 0 })
 
-  holds("D21.several", async (stage) => {
+  holds("credit-lots.several", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "plan", credits: 3, hours: 1 }, { kind: "addon", credits: 6, hours: 2 }]
     })
@@ -94,7 +94,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect([cost_credits, await leftOf(account)]).toEqual([4, expect.objectContaining({ addon: 5 })])
   })
 
-  inTime("D22.returns", async (stage) => {
+  inTime("credit-lots.returns", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "plan", credits: 3, hours: 1 }, { kind: "addon", credits: 6, hours: 2 }]
     })
@@ -103,7 +103,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect(await leftOf(account)).toEqual({ plan: 3, addon: 6 })
   }, { workers: 0 })
 
-  inTime("D22.lapsed", async (stage) => {
+  inTime("credit-lots.lapsed", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "plan", credits: 3, hours: 1 }, { kind: "addon", credits: 6, hours: 2 }]
     })
@@ -119,7 +119,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect(lots.find(({ kind }) => kind === "addon")).toMatchObject({ remaining: 6 })
   }, { workers: 0 })
 
-  inTime("D23.refund", async (stage) => {
+  inTime("studio-quota.refund", async (stage) => {
     const account = await stage.openAccount()
     await stage.advance({ hours: 23, minutes: 59 })
     const today = await Calls.createJob(account, { plan: "studio" })
@@ -129,14 +129,14 @@ export const ledger = ({ holds, inTime }: Define): void => {
     await stage.advance("1 minute")
     const tomorrow = await Calls.createJob(account, { plan: "studio", params: { prompt: "tomorrow" } })
     expect((await quotaOf(account)).used).toBe(1)
-    // It was charged yesterday.
+    // The charge was yesterday.
     await Calls.cancel(account, kept.id)
     expect((await quotaOf(account)).used).toBe(1)
     await Calls.cancel(account, tomorrow.id)
     expect((await quotaOf(account)).used).toBe(0)
   }, { workers: 0 })
 
-  holds("D24.balanced", async (stage) => {
+  holds("credit-lots.entries", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.ended(account, { model: "fails" })
     const transactions = await bookings(stage, id)
@@ -145,7 +145,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     expect(refund).toEqual(charge?.map(({ amount, from, to }) => ({ from: to, to: from, amount })))
   })
 
-  holds("D24.verified", async (stage) => {
+  holds("credit-lots.verified", async (stage) => {
     const account = await stage.openAccount()
     await Calls.completed(account)
     await Calls.ended(account, { model: "fails" })

@@ -1,18 +1,18 @@
-/** Limits and the headers that tell of them (D26, D27). */
+/** Rate limits and their headers. */
 import { expect } from "@effect/vitest"
 import type { Account, AccountOptions, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** A tier of a group, with what it allows. */
+/** An account with a tier, its plan group, creations per minute and running jobs. */
 const tiers = {
-  "limits.studio.starter": [{ studio: "starter" }, "studio", 20, 1],
-  "limits.studio.pro": [{ studio: "pro" }, "studio", 40, 2],
-  "limits.studio.scale": [{ studio: "scale" }, "studio", 80, 4],
-  "limits.credits.starter": [{ credits: "starter" }, "credits", 30, 2],
-  "limits.credits.pro": [{ credits: "pro" }, "credits", 60, 4],
-  "limits.credits.business": [{ credits: "business" }, "credits", 120, 8],
-  "limits.free": [{ credits: null }, "credits", 10, 1]
+  "plans-and-credits.studioStarter": [{ studio: "starter" }, "studio", 20, 1],
+  "plans-and-credits.studioPro": [{ studio: "pro" }, "studio", 40, 2],
+  "plans-and-credits.studioScale": [{ studio: "scale" }, "studio", 80, 4],
+  "plans-and-credits.creditsStarter": [{ credits: "starter" }, "credits", 30, 2],
+  "plans-and-credits.creditsPro": [{ credits: "pro" }, "credits", 60, 4],
+  "plans-and-credits.creditsBusiness": [{ credits: "business" }, "credits", 120, 8],
+  "plans-and-credits.free": [{ credits: null }, "credits", 10, 1]
 } as const satisfies Readonly<Record<string, readonly [AccountOptions, string, number, number]>>
 
 const headersOf = (response: Response) =>
@@ -27,7 +27,7 @@ export const limits = (define: Define): void => {
 }
 
 const full = ({ inTime }: Define): void => {
-  inTime(["limits.key", "errors.keyLimit"], async (stage) => {
+  inTime("rate-limits.key", async (stage) => {
     const account = await stage.openAccount()
     const paths = ["/v1/models", "/v1/account", "/v1/usage", "/v1/generations", "/v1/models/nobody"]
     for (const n of Calls.numbers(300)) {
@@ -46,11 +46,11 @@ const full = ({ inTime }: Define): void => {
     expect((await account.fetch("/v1/models")).status).toBe(200)
   })
 
-  inTime(["limits.creation", "errors.planLimit", "errors.retryAfter"], async (stage) => {
+  inTime(["rate-limits.plan", "errors.retryAfter"], async (stage) => {
     const account = await stage.openAccount({ credits: null })
     for (const n of Calls.numbers(5)) {
       await Calls.createJob(account, { model: "fails", params: { prompt: `lake ${n}` } })
-      // The same limit holds for both endpoints.
+      // Both endpoints share the limit.
       expect((await Calls.image(account, { prompt: `lake ${n}` })).status).toBe(200)
     }
     await stage.advance("30 seconds")
@@ -75,12 +75,12 @@ const full = ({ inTime }: Define): void => {
     expect([accepted.status, repeated.status, await Calls.creditsOf(account)]).toEqual([201, 200, 996])
   })
 
-  inTime(["limits.minutes", "D27.seconds"], async (stage) => {
+  inTime(["rate-limits.windows", "rate-limit-headers.reset", "errors.retryAfter"], async (stage) => {
     const account = await stage.openAccount()
     await stage.advance("59900 millis")
     await account.fetch("/v1/models")
     const refused = await account.fetch("/v1/models")
-    // Whole seconds, and never none.
+    // Whole seconds, at least one.
     expect(Calls.retryOf(refused)).toEqual({ seconds: 1, millis: 100 })
     expect(Calls.limitOf(refused)).toEqual({ limit: 1, remaining: 0, reset: Date.UTC(2030, 0, 1, 0, 1) / 1_000 })
     await stage.advance("100 millis")
@@ -91,7 +91,7 @@ const full = ({ inTime }: Define): void => {
 
 const byTier = ({ inTime }: Define): void => {
   for (const [id, [options, plan, perMinute, atOnce]] of Object.entries(tiers)) {
-    // `Object.entries` forgets the names of the keys.
+    // `Object.entries` widens the keys to `string`.
     inTime(id as keyof typeof tiers, async (stage) => {
       const account = await stage.openAccount(options)
       const running = []
@@ -101,7 +101,7 @@ const byTier = ({ inTime }: Define): void => {
       expect(running).toEqual([...Array<string>(atOnce).fill("queued"), "pending"])
       await stage.advance("1 minute")
       for (const n of Calls.numbers(perMinute)) {
-        // Refused for its price or its quota, and counted all the same.
+        // Rejected for its price or its quota, and counted nevertheless.
         const response = await Calls.create(account, { plan, model: "paused", params: { prompt: `${n}` } })
         expect([response.status, Calls.limitOf(response).limit]).toEqual([503, perMinute])
       }
@@ -111,7 +111,7 @@ const byTier = ({ inTime }: Define): void => {
 }
 
 const headers = ({ holds, inTime }: Define): void => {
-  holds(["limits.headers", "D26.authenticated"], async (stage) => {
+  holds(["rate-limit-headers.headers", "rate-limit-headers.remaining", "rate-limit-headers.reset"], async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const responses = [
@@ -133,22 +133,22 @@ const headers = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("limits.describe", async (stage) => {
+  holds("rate-limit-headers.describe", async (stage) => {
     const account = await stage.openAccount({ studio: "scale", credits: "starter" })
     const limits = [
       await Calls.create(account, { plan: "studio" }),
       await Calls.create(account),
-      // The plan is known, so the refusal tells of it too.
+      // The plan group is known, so the headers describe it.
       await Calls.create(account, { model: "nobody" }),
       await Calls.image(account),
       await account.fetch("/v1/models"),
-      // The plan is not known yet.
+      // The plan group is not known yet.
       await Calls.post(account, "/v1/generations", "{")
     ].map((response) => Calls.limitOf(response).limit)
     expect(limits).toEqual([80, 30, 30, 30, 300, 300])
   })
 
-  holds("D26.anonymous", async (stage) => {
+  holds("rate-limit-headers.anonymous", async (stage) => {
     for (const path of ["/v1/models", "/v1/nothing", "/nothing"]) {
       const response = await stage.fetch(path)
       expect(Calls.limitOf(response)).toEqual({ limit: 60, remaining: expect.any(Number), reset: expect.any(Number) })
@@ -158,7 +158,7 @@ const headers = ({ holds, inTime }: Define): void => {
     expect(Calls.limitOf(await stage.fetch(output.url)).limit).toBe(60)
   })
 
-  holds("D26.none", async (stage) => {
+  holds("rate-limit-headers.none", async (stage) => {
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
       const response = await stage.fetch(path)
       await response.text()
@@ -166,7 +166,7 @@ const headers = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime("D27.codes", async (stage) => {
+  inTime("rate-limits.downloads", async (stage) => {
     const scopeOf = async (response: Response, code: string) =>
       (await Calls.refusalOf(response, 429, code)).details["scope"]
     const account = await stage.openAccount({ credits: null })
@@ -177,7 +177,7 @@ const headers = ({ holds, inTime }: Define): void => {
     expect(await scopeOf(await Calls.create(other), "rate_limited")).toBe("plan")
   }, { http: { keyRequestsPerMinute: 12 } })
 
-  holds(["D27.millis", "D27.shouldRetry"], async (stage) => {
+  holds(["errors.retryAfterMs", "errors.shouldRetry"], async (stage) => {
     const account = await stage.openAccount()
     const paused = await Calls.create(account, { model: "paused" })
     expect(paused.status).toBe(503)

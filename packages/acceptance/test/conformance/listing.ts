@@ -1,4 +1,4 @@
-/** The list of jobs (D38) and the stream of a job's changes (D39). */
+/** The list of jobs and the event stream of a job. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -18,7 +18,7 @@ const list = async (account: Account, query = ""): Promise<Page> => {
 
 const idsOf = ({ data }: Page) => data.map(({ id }) => id)
 
-/** The jobs of all events, in order. */
+/** Jobs of all events, in order. */
 const eventsOf = (text: string): ReadonlyArray<Job> =>
   text.split("\n\n").flatMap((event) => {
     const lines = event.split("\n").filter((line) => line !== "" && !line.startsWith(":"))
@@ -29,7 +29,7 @@ const eventsOf = (text: string): ReadonlyArray<Job> =>
   })
 
 export const listing = ({ holds, inTime }: Define): void => {
-  holds(["D38.list", "D38.own"], async (stage) => {
+  holds(["lists.list", "lists.response"], async (stage) => {
     const [account, other] = [await stage.openAccount(), await stage.openAccount()]
     await Calls.createJob(other)
     const made = []
@@ -41,7 +41,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     expect(page.data[2]).toMatchObject(job)
   })
 
-  holds("D38.filters", async (stage) => {
+  holds(["lists.status", "lists.kind", "lists.plan"], async (stage) => {
     const account = await stage.openAccount()
     const image = await Calls.ended(account)
     const film = await Calls.ended(account, { model: "film" })
@@ -57,7 +57,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     }
   })
 
-  holds("D38.pages", async (stage) => {
+  holds(["lists.limit", "lists.cursor"], async (stage) => {
     const account = await stage.openAccount()
     const made = []
     for (const prompt of ["a", "b", "c", "d", "e"]) {
@@ -79,7 +79,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await account.fetch("/v1/generations?cursor=nonsense"), 400, "invalid_params")
   })
 
-  inTime("D39.stream", async (stage) => {
+  inTime("event-streams.stream", async (stage) => {
     const account = await stage.openAccount({ credits: null })
     await Calls.createJob(account, { model: "in-a-minute", params: { prompt: "first" } })
     const { id } = await Calls.createJob(account, { model: "in-a-minute" })
@@ -98,7 +98,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     expect(Object.keys(jobs.at(-1) ?? {}).toSorted()).toEqual(Object.keys(await Calls.read(account, id)).toSorted())
   })
 
-  holds("D39.ends", async (stage) => {
+  holds("event-streams.ends", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     const following = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
@@ -109,7 +109,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(unknown, 404, "not_found")
   })
 
-  holds("D39.counts", async (stage) => {
+  holds("event-streams.counts", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.processing(account)
     const left = new AbortController()
@@ -117,7 +117,7 @@ export const listing = ({ holds, inTime }: Define): void => {
       Calls.numbers(20).map(() => account.fetch(`/v1/generations/${id}/events`, { signal: left.signal }))
     )
     expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
-    // All places are taken, so neither waits.
+    // All places are occupied, so neither request waits.
     const polled = await Calls.read(account, id, "?wait=60")
     const followed = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
     expect([polled.status, followed.map(({ status }) => status)]).toEqual(["processing", ["processing"]])

@@ -1,4 +1,4 @@
-/** The model list (PublicModel, D9). */
+/** The model list. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -11,21 +11,21 @@ const list = async (account: Account): Promise<ReadonlyArray<Model>> =>
 
 const integer = expect.toSatisfy((value) => Number.isSafeInteger(value))
 
-/** What each required field of every model must be. */
+/** Expected form of each field. */
 const fields = {
-  "model.id": ["id", expect.stringMatching(/./)],
-  "model.name": ["name", expect.stringMatching(/./)],
-  "model.kind": ["kind", expect.stringMatching(/^(image|video)$/)],
-  "model.studio_eligible": ["studio_eligible", expect.any(Boolean)],
-  "model.status": ["status", expect.stringMatching(/^(available|degraded|paused)$/)],
-  "model.capabilities": ["capabilities", expect.any(Array)],
-  "model.max_reference_images": ["max_reference_images", integer],
-  "model.max_prompt_chars": ["max_prompt_chars", integer],
-  "model.params_schema": ["params_schema", expect.any(Array)],
-  "model.price_table": ["price_table", expect.any(Array)]
+  "models.id": ["id", expect.stringMatching(/./)],
+  "models.name": ["name", expect.stringMatching(/./)],
+  "models.kind": ["kind", expect.stringMatching(/^(image|video)$/)],
+  "models.studioEligible": ["studio_eligible", expect.any(Boolean)],
+  "models.status": ["status", expect.stringMatching(/^(available|degraded|paused)$/)],
+  "models.capabilities": ["capabilities", expect.any(Array)],
+  "models.maxReferenceImages": ["max_reference_images", integer],
+  "models.maxPromptChars": ["max_prompt_chars", integer],
+  "models.paramsSchema": ["params_schema", expect.any(Array)],
+  "models.priceTable": ["price_table", expect.any(Array)]
 } as const
 
-/** What the model `picture` has in it. */
+/** Expected fields of the model `picture`. */
 const picture: Readonly<Record<string, unknown>> = {
   id: "picture",
   name: "Picture of the test",
@@ -49,7 +49,7 @@ const picture: Readonly<Record<string, unknown>> = {
 
 export const models = ({ holds }: Define): void => {
   for (const [id, [field, form]] of Object.entries(fields)) {
-    // `Object.entries` forgets the names of the keys.
+    // `Object.entries` widens the keys to `string`.
     holds(id as keyof typeof fields, async (stage) => {
       const models = await list(await stage.openAccount())
       expect(models.map((model) => model[field])).toEqual(models.map(() => form))
@@ -57,7 +57,7 @@ export const models = ({ holds }: Define): void => {
     })
   }
 
-  holds(["model.schemaParam", "model.price"], async (stage) => {
+  holds(["models.paramsSchema", "models.priceTable"], async (stage) => {
     for (const { params_schema, price_table } of await list(await stage.openAccount())) {
       for (const param of params_schema as ReadonlyArray<Model>) {
         expect(param).toMatchObject({ name: expect.any(String), type: expect.any(String) })
@@ -70,7 +70,7 @@ export const models = ({ holds }: Define): void => {
     }
   })
 
-  holds(["model.list", "models.200"], async (stage) => {
+  holds(["models.list", "models.get"], async (stage) => {
     const account = await stage.openAccount()
     const response = await account.fetch("/v1/models")
     const body = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(response)
@@ -81,7 +81,7 @@ export const models = ({ holds }: Define): void => {
     await Calls.refusalOf(await account.fetch("/v1/models/nobody"), 404, "model_not_found")
   })
 
-  holds("D9.withdrawn", async (stage) => {
+  holds("models.withdrawn", async (stage) => {
     const account = await stage.openAccount()
     const ids = (await list(account)).map(({ id }) => id)
     expect(ids).toContain("paused")

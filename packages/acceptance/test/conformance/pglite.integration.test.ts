@@ -1,4 +1,4 @@
 import { sections } from "./sections.ts"
-import { runAgainst } from "./Suite.ts"
+import { runOnPglite } from "./Suite.ts"
 
-runAgainst("PGlite", sections)
+runOnPglite(sections)

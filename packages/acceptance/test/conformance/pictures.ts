@@ -1,4 +1,4 @@
-/** Pictures that tests send, and the size of those that they get. */
+/** Pictures for requests, and the size of received ones. */
 import { crc32, deflateSync } from "node:zlib"
 
 /** A black PNG. */
@@ -12,7 +12,7 @@ export const png = (width: number, height: number): Buffer<ArrayBuffer> => {
   return Buffer.concat([pngStart, chunk("IHDR", header), chunk("IDAT", rows), chunk("IEND", Buffer.alloc(0))])
 }
 
-/** A PNG of exactly so many bytes, most of them in a chunk that readers skip. */
+/** A PNG of exactly this size. Most of it is in a chunk that decoders skip. */
 export const padded = (bytes: number): Buffer<ArrayBuffer> => {
   const small = png(32, 20)
   const end = small.length - 12
@@ -32,10 +32,10 @@ export const webp = Buffer.from(
   "base64"
 )
 
-/** As input images are sent. */
+/** An input image as `data`. */
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
-/** What the head of a PNG or of a lossy WebP says. */
+/** Size in the header of a PNG or a lossy WebP. */
 export const sizeOf = (bytes: Uint8Array): { readonly width: number; readonly height: number } => {
   const file = Buffer.from(bytes)
   if (file.subarray(0, 8).equals(pngStart)) return { width: file.readUInt32BE(16), height: file.readUInt32BE(20) }

@@ -1,4 +1,4 @@
-/** Plans, models and parameters: what a job may be asked for, and which group pays (D9, D16, D17). */
+/** Plans, models and parameters: which requests are accepted, and which group is charged. */
 import { expect } from "@effect/vitest"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
@@ -21,7 +21,7 @@ export const plans = (define: Define): void => {
 }
 
 const charged = ({ holds, inTime }: Define): void => {
-  holds("service.plan", async (stage) => {
+  holds("overview.plan", async (stage) => {
     const account = await stage.openAccount()
     await Calls.createJob(account, { plan: "studio" })
     expect(await Calls.creditsOf(account)).toBe(1_000)
@@ -30,7 +30,7 @@ const charged = ({ holds, inTime }: Define): void => {
     expect(await quotaOf(account)).toEqual({ limit: 200, used: 1, remaining: 199 })
   })
 
-  inTime("service.studio", async (stage) => {
+  inTime("overview.studio", async (stage) => {
     const account = await stage.openAccount({ studio: "starter" })
     await stage.advance("23 hours")
     await Calls.completed(account, { plan: "studio" })
@@ -43,7 +43,7 @@ const charged = ({ holds, inTime }: Define): void => {
     expect([(await quotaOf(account)).used, (await quotaOf(account, "video")).used]).toEqual([0, 0])
   })
 
-  holds("service.credits", async (stage) => {
+  holds("overview.credits", async (stage) => {
     const account = await stage.openAccount({
       lots: [{ kind: "plan", credits: 3, hours: 1 }, { kind: "addon", credits: 5, hours: 2 }]
     })
@@ -52,7 +52,7 @@ const charged = ({ holds, inTime }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(4)
   })
 
-  holds(["service.noSwitch", "service.otherPlan", "errors.outOfPlan"], async (stage) => {
+  holds(["overview.noSwitch", "overview.otherPlan"], async (stage) => {
     const account = await stage.openAccount({ lots: [] })
     await Calls.refusalOf(await Calls.create(account), 402, "insufficient_credits")
     expect((await quotaOf(account)).used).toBe(0)
@@ -63,20 +63,20 @@ const charged = ({ holds, inTime }: Define): void => {
     expect((await Calls.create(other)).status).toBe(201)
   })
 
-  holds(["D16.inactive", "D16.plan"], async (stage) => {
+  holds(["rejections.inactive", "rejections.plan"], async (stage) => {
     const account = await stage.openAccount({ studio: null, lots: [] })
     const studio = await Calls.refusalOf(await Calls.create(account, { plan: "studio" }), 402, "plan_inactive")
     const credits = await Calls.refusalOf(await Calls.create(account), 402, "insufficient_credits")
     expect([studio.plan, credits.plan]).toEqual(["studio", "credits"])
   })
 
-  holds("D16.notInPlan", async (stage) => {
+  holds("rejections.notInPlan", async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.create(account, { plan: "studio", model: "credits-only" })
     expect((await Calls.refusalOf(response, 400, "model_not_in_plan")).plan).toBe("studio")
   })
 
-  inTime("D16.quota", async (stage) => {
+  inTime("rejections.quota", async (stage) => {
     const account = await stage.openAccount({ studio: "starter" })
     await stage.advance("12 hours")
     for (const n of Calls.numbers(5)) {
@@ -88,21 +88,21 @@ const charged = ({ holds, inTime }: Define): void => {
     expect((await Calls.create(account, { plan: "studio" })).status).toBe(201)
   })
 
-  holds("D16.credits", async (stage) => {
+  holds("rejections.credits", async (stage) => {
     const account = await stage.openAccount({ lots: [{ kind: "addon", credits: 9, hours: 1 }] })
     const response = await Calls.create(account, { model: "dear" })
     const { details, plan } = await Calls.refusalOf(response, 402, "insufficient_credits")
     expect([plan, details]).toEqual(["credits", { required: 10, available: 9 }])
   })
 
-  holds("D25.quota", async (stage) => {
+  holds("studio-quota.day", async (stage) => {
     for (const [tier, images, videos] of [["starter", 50, 5], ["pro", 200, 20], ["scale", 1000, 100]] as const) {
       const account = await stage.openAccount({ studio: tier })
       expect([(await quotaOf(account)).limit, (await quotaOf(account, "video")).limit]).toEqual([images, videos])
     }
   })
 
-  inTime("D25.lapses", async (stage) => {
+  inTime("renewal.lapses", async (stage) => {
     const account = await stage.openAccount({ planHours: 24, lots: [{ kind: "addon", credits: 10, hours: 48 }] })
     await stage.advance({ hours: 23, minutes: 59, seconds: 59 })
     expect((await Calls.create(account, { plan: "studio" })).status).toBe(201)
@@ -118,7 +118,7 @@ const charged = ({ holds, inTime }: Define): void => {
 }
 
 const parameters = ({ holds }: Define): void => {
-  holds("D9.capabilities", async (stage) => {
+  holds("parameters.mode", async (stage) => {
     const account = await stage.openAccount()
     const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Readonly<Record<string, unknown>>> }>(
       await account.fetch("/v1/models")
@@ -131,23 +131,23 @@ const parameters = ({ holds }: Define): void => {
     })
   })
 
-  holds("D9.degraded", async (stage) => {
+  holds("models.degraded", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.completed(account, { model: "degraded" })).status).toBe("completed")
   })
 
-  holds("D9.paused", async (stage) => {
+  holds("models.paused", async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.create(account, { model: "paused" })
     await Calls.refusalOf(response.clone(), 503, "model_unavailable")
     Calls.retryOf(response)
   })
 
-  holds("D17.schema", async (stage) => {
+  holds("parameters.schema", async (stage) => {
     const account = await stage.openAccount()
     const send = async (params: Calls.Wish["params"], model = "film") =>
       pathsOf(await Calls.create(account, { model, ...(params && { params }) }))
-    // A parameter of the interface that this model does not know.
+    // A parameter of the API that this model does not have.
     expect(await send({ resolution: "1k" })).toEqual([expect.stringMatching(/resolution$/)])
     expect(await send({ duration: 1 })).toEqual([expect.stringMatching(/duration$/)])
     expect(await send({ duration: 11 })).toEqual([expect.stringMatching(/duration$/)])
@@ -159,16 +159,16 @@ const parameters = ({ holds }: Define): void => {
     ])
   })
 
-  holds("D17.prompt", async (stage) => {
+  holds("parameters.prompt", async (stage) => {
     const account = await stage.openAccount()
     const statusOf = async (prompt: string) =>
       (await Calls.create(account, { model: "short-prompt", params: { prompt } })).status
-    // Three code points each, of one, two and more units or bytes.
+    // Three code points each, of one and two UTF-16 units and of several bytes.
     for (const prompt of ["abc", "äöü", "🏞🏞🏞"]) expect(await statusOf(prompt)).toBe(201)
     for (const prompt of ["abcd", "🏞🏞🏞🏞"]) expect(await statusOf(prompt)).toBe(400)
   })
 
-  holds("D17.capabilities", async (stage) => {
+  holds("parameters.capabilities", async (stage) => {
     const account = await stage.openAccount()
     const images = Calls.numbers(3).map(() => ({ upload_id: "upl_01q3dcbd00evhthzyyqsfhxazr" }))
     expect(await pathsOf(await Calls.create(account, { params: { mode: "text_to_video" } }))).toEqual([
@@ -182,7 +182,7 @@ const parameters = ({ holds }: Define): void => {
     ])
   })
 
-  holds("D17.issues", async (stage) => {
+  holds("parameters.issues", async (stage) => {
     const account = await stage.openAccount()
     const issues = await issuesOf(
       await Calls.create(account, {
@@ -201,7 +201,7 @@ const parameters = ({ holds }: Define): void => {
     }
   })
 
-  holds("D17.price", async (stage) => {
+  holds("parameters.price", async (stage) => {
     const account = await stage.openAccount()
     const costOf = async (params: Calls.Wish["params"]) =>
       (await Calls.createJob(account, { ...(params && { params }) })).cost_credits
@@ -214,7 +214,7 @@ const parameters = ({ holds }: Define): void => {
   })
 }
 
-/** The count of today's quota. */
+/** Today's quota. */
 export const quotaOf = async (account: Parameters<typeof Calls.creditsOf>[0], kind: "image" | "video" = "image") => {
   const { plans } = await Calls.jsonOf<{
     readonly plans: {

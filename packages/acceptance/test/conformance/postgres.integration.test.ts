@@ -1,4 +1,4 @@
 import { sections } from "./sections.ts"
-import { runAgainst } from "./Suite.ts"
+import { runOnPostgres } from "./Suite.ts"
 
-runAgainst("Postgres", sections)
+runOnPostgres(sections)

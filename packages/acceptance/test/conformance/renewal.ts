@@ -1,4 +1,4 @@
-/** Plans that are paid from the account's balance when their period ends (D25). */
+/** Renewal of plans from the account's balance. */
 import { expect, vi } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
@@ -37,7 +37,7 @@ const minutesHence = (stage: Stage, minutes: number) => new Date(stage.now().get
 
 const daysAfter = (time: Date, days: number) => new Date(time.getTime() + days * 86_400_000).toISOString()
 
-/** An account with a starter plan of both groups that goes on, and so much to pay from. */
+/** Opens an account with a starter plan in both groups, `auto_renew`, and this balance. */
 const open = async (stage: Stage, end: Date, cents: number) => {
   const account = await stage.openAccount({ studio: null, credits: null, lots: [] })
   const terms = { tier: "starter", period_end: end.toISOString(), auto_renew: true }
@@ -46,13 +46,13 @@ const open = async (stage: Stage, end: Date, cents: number) => {
   return account
 }
 
-/** Looks until servers that nobody here can hurry have come so far. */
+/** Polls a server until the condition holds. */
 const until = (isSo: () => Promise<boolean> | boolean) => vi.waitUntil(isSo, { timeout: 120_000, interval: 500 })
 
 export const renewal = ({ inTime, onPostgres }: Define): void => {
-  inTime(["D25.renews", "D25.price", "D25.unpaid"], async (stage) => {
+  inTime(["renewal.renews", "renewal.unpaid"], async (stage) => {
     const end = minutesHence(stage, 60)
-    // Two periods of the one, one of the other.
+    // Enough for two periods of one plan and one of the other.
     const account = await open(stage, end, 900 + 1000 + 900 + 99)
     expect(await reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
 
@@ -72,13 +72,13 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     expect(last.plans.credits).toMatchObject({ active: false, tier: null, period_end: null, credits_remaining: 0 })
   })
 
-  onPostgres("D25.once", async (stage) => {
-    await stage.another()
+  onPostgres("renewal.once", async (stage) => {
+    await stage.second()
     const first = minutesHence(stage, 1)
     const account = await open(stage, first, 10_000)
     await until(async () => (await reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
     const end = new Date((await reportOf(account)).plans.studio.period_end ?? 0)
-    // Until the first period would have ended, both servers look several times.
+    // Both servers check several times until the first period would have ended.
     await until(() => stage.now() > first)
     const { balance_usd_cents, plans } = await reportOf(account)
     expect([balance_usd_cents, plans.studio.period_end]).toEqual([8_100, end.toISOString()])

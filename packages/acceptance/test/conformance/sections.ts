@@ -1,4 +1,4 @@
-/** The files of this directory by name. */
+/** Files of this directory by name. */
 import { account, usage } from "./account.ts"
 import { authentication } from "./authentication.ts"
 import { codes } from "./codes.ts"
@@ -25,7 +25,7 @@ import { signatures } from "./signatures.ts"
 import { states } from "./states.ts"
 import type { Section } from "./Suite.ts"
 
-/** Every file's tests. */
+/** Cases of every file. */
 export const sections: Readonly<Record<string, Section>> = {
   service,
   job,

@@ -1,11 +1,11 @@
-/** The service as a whole: addresses, versions, and what operators ask (D26a, D49). */
+/** The service as a whole: addresses, version, health and documents. */
 import { expect } from "@effect/vitest"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
 export const service = ({ holds, inTime }: Define): void => {
-  holds("service.asynchronous", async (stage) => {
+  holds("overview.asynchronous", async (stage) => {
     const account = await stage.openAccount()
     const created = await Calls.createJob(account)
     expect(created.status).toBe("queued")
@@ -14,7 +14,7 @@ export const service = ({ holds, inTime }: Define): void => {
     expect((await account.fetch(output?.url ?? "/nothing")).status).toBe(200)
   })
 
-  holds("service.address", async (stage) => {
+  holds("conventions.json", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     for (const path of ["models", "account", "usage", "generations", `generations/${id}`, "nothing"]) {
@@ -28,7 +28,7 @@ export const service = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(form, 415, "unsupported_media_type")
   })
 
-  holds(["versioning.version", "D49.openapi"], async (stage) => {
+  holds(["conventions.version", "health.openapi"], async (stage) => {
     const response = await stage.fetch("/openapi.json")
     const document = await Calls.jsonOf<{
       readonly openapi: string
@@ -47,17 +47,17 @@ export const service = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await account.fetch("/models"), 404, "not_found")
   })
 
-  holds("D49.healthz", async (stage) => {
+  holds("health.healthz", async (stage) => {
     const response = await stage.fetch("/healthz")
     expect([response.status, await response.json()]).toEqual([200, { status: "ok" }])
   })
 
-  holds("D49.readyz", async (stage) => {
+  holds("health.readyz", async (stage) => {
     const response = await stage.fetch("/readyz")
     expect([response.status, await response.json()]).toEqual([200, { status: "ready" }])
   })
 
-  holds("D49.metrics", async (stage) => {
+  holds("metrics.metrics", async (stage) => {
     const response = await stage.fetch("/metrics")
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
@@ -66,7 +66,7 @@ export const service = ({ holds, inTime }: Define): void => {
     expect(await response.text()).toMatch(/^# (HELP|TYPE) /m)
   })
 
-  holds("D49.docs", async (stage) => {
+  holds("health.docs", async (stage) => {
     const response = await stage.fetch("/docs")
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
@@ -75,7 +75,7 @@ export const service = ({ holds, inTime }: Define): void => {
     expect(await response.text()).toContain("/v1/generations")
   })
 
-  holds("D26a.links", async (stage) => {
+  holds("conventions.links", async (stage) => {
     const account = await stage.openAccount()
     const response = await Calls.create(account)
     const { id } = await Calls.jsonOf<Job>(response)
@@ -88,7 +88,7 @@ export const service = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime("D26a.origin", async (stage) => {
+  inTime("conventions.baseUrl", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     expect(new URL(output.url).origin).toBe("https://media.example.com")

@@ -1,18 +1,19 @@
-/** How jobs go from state to state, and how they are read and cancelled on the way (D6 to D8, D12, D37). */
+/** Transitions of jobs, and reading and cancelling jobs in each state. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import { withdrawnLater } from "../../src/conformance/StageModels.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** An account whose only slot for credits is taken by a job that does not end. */
+/** Opens an account whose only slot for credits is occupied by a job that does not end. */
 const busy = async (stage: Stage) => {
   const account = await stage.openAccount({ credits: null })
   const { id } = await Calls.processing(account)
   return { account, running: id }
 }
 
-/** A job that waits for the slot. */
+/** Creates a job that waits for the slot. */
 const pending = (account: Account, prompt = "waits", model = "slow") =>
   Calls.createJob(account, { model, params: { prompt } })
 
@@ -23,14 +24,14 @@ export const states = (define: Define): void => {
 }
 
 const transitions = ({ holds, inTime }: Define): void => {
-  holds(["states.pending", "states.excess", "limits.concurrency"], async (stage) => {
+  holds(["job-states.pendingStatus", "create-a-job.excess"], async (stage) => {
     const { account } = await busy(stage)
     const { id, status, started_at } = await pending(account)
     expect([status, started_at]).toEqual(["pending", null])
     expect((await Calls.read(account, id)).status).toBe("pending")
   })
 
-  holds(["states.processing", "states.started", "D7.processing"], async (stage) => {
+  holds(["job-states.processingStatus", "job-states.started"], async (stage) => {
     const account = await stage.openAccount()
     const { id, status } = await Calls.createJob(account, { model: "slow" })
     expect(status).toBe("queued")
@@ -38,7 +39,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect(started_at).not.toBe(null)
   })
 
-  holds(["states.completed", "states.success", "D7.completed"], async (stage) => {
+  holds(["job-states.completedStatus", "job-states.completed"], async (stage) => {
     const account = await stage.openAccount()
     const { finished_at, output, refunded, status } = await Calls.completed(account)
     expect([status, finished_at === null, refunded]).toEqual(["completed", false, false])
@@ -46,14 +47,14 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect([content.status, (await content.bytes()).length]).toEqual([200, output.bytes])
   })
 
-  holds(["states.failure", "D7.failed"], async (stage) => {
+  holds(["job-states.failedStatus", "job-states.failed"], async (stage) => {
     const account = await stage.openAccount()
     const { output, refunded, status } = await Calls.ended(account, { model: "fails" })
     expect([status, refunded, output]).toEqual(["failed", true, null])
     expect(await Calls.creditsOf(account)).toBe(1_000)
   })
 
-  holds("D6.strings", async (stage) => {
+  holds(["job-states.strings", "job-states.queuedStatus"], async (stage) => {
     const { account, running } = await busy(stage)
     const other = await stage.openAccount()
     const waiting = await pending(account)
@@ -68,18 +69,18 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect(seen).toEqual(["pending", "queued", "processing", "completed", "failed", "cancelled"])
   })
 
-  holds("D6.slots", async (stage) => {
+  holds("job-states.slots", async (stage) => {
     const account = await stage.openAccount({ credits: "starter", studio: "starter" })
     const statuses = []
     for (const n of Calls.numbers(3)) statuses.push((await pending(account, `lake ${n}`)).status)
     expect(statuses).toEqual(["queued", "queued", "pending"])
-    // The other group has slots of its own.
+    // The other group has its own slots.
     expect((await Calls.createJob(account, { plan: "studio" })).status).toBe("queued")
   })
 
-  holds(["D7.pending", "limits.queue", "errors.queueFull"], async (stage) => {
+  holds(["job-states.pending", "rate-limits.queue"], async (stage) => {
     const account = await stage.openAccount({ credits: "business", studio: "scale" })
-    // 8 and 4 run; 20 wait over both groups.
+    // 8 and 4 jobs run; 20 wait over both groups.
     for (const n of Calls.numbers(8 + 10)) await pending(account, `lake ${n}`)
     for (const n of Calls.numbers(4 + 10)) {
       await Calls.createJob(account, { plan: "studio", model: "slow", params: { prompt: `lake ${n}` } })
@@ -93,7 +94,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(credits)
   })
 
-  inTime("D7.promotion", async (stage) => {
+  inTime("job-states.promotion", async (stage) => {
     const account = await stage.openAccount({ credits: null })
     const ids: Array<string> = []
     for (const prompt of ["a", "b", "c"]) ids.push((await pending(account, prompt, "in-a-minute")).id)
@@ -105,7 +106,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect(await statuses()).toEqual(["completed", "completed", "processing"])
   })
 
-  holds("D7.timeLimit", async (stage) => {
+  holds("job-states.timeLimit", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "over-time" })
     await stage.elapse("1 second")
@@ -113,7 +114,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect([status, error_code, refunded]).toEqual(["failed", "time_limit", true])
   })
 
-  inTime("D12.timeLimit", async (stage) => {
+  inTime("the-job-object.timeLimit", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "over-time" })
     await stage.advance("999 millis")
@@ -122,7 +123,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     expect(await Calls.read(account, id)).toMatchObject({ status: "failed", error_code: "time_limit", refunded: true })
   })
 
-  inTime(["D7.queueLimit", "D12.queueTimeout"], async (stage) => {
+  inTime(["job-states.notStarted", "the-job-object.queueTimeout"], async (stage) => {
     const account = await stage.openAccount({ credits: null })
     const first = await pending(account, "a")
     const second = await pending(account, "b")
@@ -142,7 +143,13 @@ const transitions = ({ holds, inTime }: Define): void => {
 }
 
 const ends = ({ holds, onPostgres }: Define): void => {
-  holds("D12.codes", async (stage) => {
+  holds([
+    "the-job-object.generationFailed",
+    "the-job-object.contentRejected",
+    "the-job-object.invalidInput",
+    "the-job-object.upstreamError",
+    "the-job-object.upstreamTimeout"
+  ], async (stage) => {
     const account = await stage.openAccount()
     const codes = []
     for (const model of ["fails", "rejects", "finds-invalid", "upstream-fails", "upstream-late"]) {
@@ -159,12 +166,12 @@ const ends = ({ holds, onPostgres }: Define): void => {
     ])
   })
 
-  onPostgres(["D7.withdrawn", "D12.modelWithdrawn"], async (stage) => {
+  onPostgres(["job-states.withdrawn", "the-job-object.modelWithdrawn"], async (stage) => {
     const account = await stage.openAccount({ credits: null })
     await Calls.processing(account)
-    const { id, status } = await pending(account, "dear", "dear")
+    const { id, status } = await pending(account, "withdrawn later", withdrawnLater)
     expect(status).toBe("pending")
-    await stage.another({ statuses: { dear: "withdrawn" } })
+    await stage.second()
     expect(await Calls.awaitEnd(account, id)).toMatchObject({
       status: "failed",
       error_code: "model_withdrawn",
@@ -173,7 +180,7 @@ const ends = ({ holds, onPostgres }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(999)
   })
 
-  holds("states.outcomes", async (stage) => {
+  holds("usage.day", async (stage) => {
     const { account } = await busy(stage)
     await Calls.cancel(account, (await pending(account)).id)
     const other = await stage.openAccount()
@@ -192,20 +199,23 @@ const ends = ({ holds, onPostgres }: Define): void => {
 }
 
 const cancels = ({ holds, inTime }: Define): void => {
-  holds(["cancel.refund", "service.refund", "states.cancelPending", "D7.cancelled"], async (stage) => {
-    const { account } = await busy(stage)
-    const credits = await Calls.creditsOf(account)
-    const { id } = await pending(account, "dear", "dear")
-    expect(await Calls.creditsOf(account)).toBe(credits - 10)
-    const response = await Calls.cancel(account, id)
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      expect.objectContaining({ id, status: "cancelled", refunded: true, error: null, output: null })
-    ])
-    expect(await Calls.creditsOf(account)).toBe(credits)
-  })
+  holds(
+    ["cancelling.refund", "overview.refund", "job-states.cancelledStatus", "job-states.cancelled"],
+    async (stage) => {
+      const { account } = await busy(stage)
+      const credits = await Calls.creditsOf(account)
+      const { id } = await pending(account, "dear", "dear")
+      expect(await Calls.creditsOf(account)).toBe(credits - 10)
+      const response = await Calls.cancel(account, id)
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        expect.objectContaining({ id, status: "cancelled", refunded: true, error: null, output: null })
+      ])
+      expect(await Calls.creditsOf(account)).toBe(credits)
+    }
+  )
 
-  holds("cancel.path", async (stage) => {
+  holds("cancelling.refund", async (stage) => {
     const { account } = await busy(stage)
     const { id } = await pending(account)
     const response = await account.fetch(`/v1/generations/${id}/cancel`, { method: "POST" })
@@ -213,13 +223,13 @@ const cancels = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await Calls.cancel(account, "gen_01q3dcbd00evhthzyyqsfhxazr"), 404, "not_found")
   })
 
-  holds(["cancel.processing", "states.cancelProcessing", "errors.notCancellable"], async (stage) => {
+  holds("cancelling.notCancellable", async (stage) => {
     const { account, running } = await busy(stage)
     await Calls.refusalOf(await Calls.cancel(account, running), 409, "not_cancellable")
     expect(await Calls.read(account, running)).toMatchObject({ status: "processing", refunded: false })
   })
 
-  holds("D8.again", async (stage) => {
+  holds("cancelling.again", async (stage) => {
     const { account } = await busy(stage)
     const { id } = await pending(account)
     const credits = await Calls.creditsOf(account)
@@ -229,7 +239,7 @@ const cancels = ({ holds, inTime }: Define): void => {
     expect(await Calls.creditsOf(account)).toBe(credits + 1)
   })
 
-  holds("D8.notCancellable", async (stage) => {
+  holds("cancelling.notCancellable", async (stage) => {
     const account = await stage.openAccount()
     const jobs = [
       await Calls.processing(account),
@@ -243,7 +253,7 @@ const cancels = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime("D22.once", async (stage) => {
+  inTime("credit-lots.once", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, { model: "dear" })
     const answers = await Promise.all(Calls.numbers(8).map(() => Calls.cancel(account, id)))

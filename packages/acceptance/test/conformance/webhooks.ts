@@ -1,4 +1,4 @@
-/** What tests of webhooks ask of the operator's interface, and what they read of what arrived. */
+/** Requests to the operator API for webhooks, and readers of received webhooks. */
 import { expect, vi } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import { type Arrival, type Inbox, jsonOf, type Receiver, type Script } from "../../src/Receiver.ts"
@@ -19,7 +19,7 @@ export interface Issued extends Endpoint {
   readonly secret: string
 }
 
-/** An event for an endpoint. */
+/** A delivery: one event for one endpoint. */
 export interface Delivery {
   readonly id: string
   readonly event_id: string
@@ -31,7 +31,7 @@ export interface Delivery {
   readonly due_at: string | null
 }
 
-/** A line of an endpoint's log. */
+/** An entry of the send log. */
 export interface Send {
   readonly delivery_id: string
   readonly type: string
@@ -42,7 +42,7 @@ export interface Send {
   readonly reason: string
 }
 
-/** What a webhook says. */
+/** Body of a webhook. */
 export interface Body {
   readonly id: string
   readonly type: string
@@ -50,7 +50,7 @@ export interface Body {
   readonly data: { readonly generation: Calls.Job }
 }
 
-/** The operator's interface to an account's webhooks. */
+/** Sends a request about an account's webhooks to the operator API. */
 export const admin = (
   stage: Stage,
   account: Account,
@@ -63,28 +63,28 @@ export const admin = (
     ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
   })
 
-/** The body of an answer that must have this status. */
+/** Body of a response, which must have this status. */
 const answered = async <Body>(response: Promise<Response>, status: number): Promise<Body> => {
   const answer = await response
   expect([answer.status, answer.ok ? "" : await answer.clone().text()]).toEqual([status, ""])
   return Calls.jsonOf<Body>(answer)
 }
 
-/** Asks for a new endpoint. */
+/** Sends a request to register an endpoint. */
 export const register = (stage: Stage, account: Account, body: object): Promise<Response> =>
   admin(stage, account, "POST", "/webhook-endpoints", body)
 
-/** A new endpoint. */
+/** Registers an endpoint. */
 export const registered = (stage: Stage, account: Account, url: string, types?: ReadonlyArray<string>) =>
   answered<Issued>(register(stage, account, { url, ...(types !== undefined && { types }) }), 201)
 
-/** An inbox of the receiver that is an endpoint of the account, and knows its secret. */
+/** An inbox that is registered as an endpoint and verifies with its secret. */
 export interface Listening {
   readonly endpoint: Issued
   readonly inbox: Inbox
 }
 
-/** Registers a new inbox. */
+/** Registers a new inbox as an endpoint. */
 export const listen = async (
   stage: Stage,
   account: Account,
@@ -99,11 +99,11 @@ export const listen = async (
 
 const pathOf = ({ id }: Pick<Endpoint, "id">) => `/webhook-endpoints/${id}`
 
-/** The endpoint as it is. */
+/** Gets the endpoint. */
 export const endpoint = (stage: Stage, account: Account, of: Pick<Endpoint, "id">) =>
   answered<Endpoint>(admin(stage, account, "GET", pathOf(of)), 200)
 
-/** Changes an endpoint. */
+/** Changes the endpoint. */
 export const change = (stage: Stage, account: Account, of: Pick<Endpoint, "id">, to: object) =>
   answered<Endpoint>(admin(stage, account, "PATCH", pathOf(of), to), 200)
 
@@ -119,7 +119,7 @@ export const test = (stage: Stage, account: Account, of: Pick<Endpoint, "id">) =
 export const resend = (stage: Stage, account: Account, { id }: Pick<Delivery, "id">) =>
   answered<Delivery>(admin(stage, account, "POST", `/webhook-deliveries/${id}/resend`), 202)
 
-/** The log of an endpoint, newest first. */
+/** Send log of an endpoint, newest first. */
 export const sends = async (stage: Stage, account: Account, of: Pick<Endpoint, "id">) => {
   const { data } = await answered<{ readonly data: ReadonlyArray<Send> }>(
     admin(stage, account, "GET", `${pathOf(of)}/sends`),
@@ -137,7 +137,7 @@ export const deliveries = async (stage: Stage, account: Account, of: Pick<Endpoi
   return data
 }
 
-/** The log once it is as the test wants it: a line is written a moment after the answer. */
+/** Returns the send log once the condition holds. An entry is written shortly after the response. */
 export const sendsOnce = (
   stage: Stage,
   account: Account,
@@ -149,7 +149,7 @@ export const sendsOnce = (
     return isSo(found) ? found : undefined
   })
 
-/** The delivery once it is as the test wants it. */
+/** Returns the delivery once the condition holds. */
 export const deliveryOnce = (
   stage: Stage,
   account: Account,
@@ -162,7 +162,7 @@ export const deliveryOnce = (
       (await deliveries(stage, account, { id: endpoint_id })).find((delivery) => delivery.id === id && isSo(delivery))
   )
 
-/** What there is as soon as it is there, without letting time pass where the test moves it. */
+/** Polls until there is a result. Does not advance virtual time. */
 const once = async <A>(stage: Stage, find: () => Promise<A | undefined>): Promise<A> => {
   let found: A | undefined
   await vi.waitUntil(async () => {
@@ -174,14 +174,14 @@ const once = async <A>(stage: Stage, find: () => Promise<A | undefined>): Promis
   return found
 }
 
-/** What a webhook says. */
+/** Body of a webhook. */
 export const bodyOf = (arrival: Arrival): Body => jsonOf(arrival) as Body
 
-/** The bodies of an inbox by type. */
+/** Bodies of an inbox by event type. */
 export const byType = (arrivals: ReadonlyArray<Arrival>): Readonly<Record<string, Body>> =>
   Object.fromEntries(arrivals.map((arrival) => [bodyOf(arrival).type, bodyOf(arrival)]))
 
-/** A job object without what differs between two that are made at different times: the lifetime of links. */
+/** A job without the parts of its URLs that depend on the time. */
 export const withoutSignatures = (job: Calls.Job) => {
   const bare = (url: string | null) => url === null ? null : new URL(url).origin + new URL(url).pathname
   const { output, poster_url, preview_url, thumb_url } = job

@@ -1,31 +1,34 @@
-/** Requests after an OpenAPI document, and beyond it: wrong in one way or in several, or not at all. */
-import type { Chance } from "./Chance.ts"
+/** Random requests derived from an OpenAPI document: valid ones, and ones that are wrong in one or several ways. */
 import * as OddJson from "./OddJson.ts"
 import * as Operations from "./Operations.ts"
 import type { RawRequest } from "./RawHttp.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
 
-/** What requests are made of. */
+/** Values that requests are made from. */
 export interface FuzzingOptions {
   readonly operations: ReadonlyArray<Operations.Operation>
-  /** What `Authorization` says when it is right. */
+  /** The valid value of `Authorization`. */
   readonly authorization: string
-  /** Other values of it. */
+  /** Other values of `Authorization`. */
   readonly strangers: ReadonlyArray<string>
-  /** Texts that mean something, by the name of the property or parameter, or as `models.id` for one in a path. May grow. */
+  /**
+   * Texts that are meaningful to the service, by property or parameter name, or as `models.id` for one in a path. Can
+   * grow.
+   */
   readonly known: Readonly<Record<string, ReadonlyArray<string>>>
-  /** A file for the operations that take one. */
+  /** A file for operations that accept one. */
   readonly file: Uint8Array
 }
 
-/** A request, and what is known of it. */
+/** A request and its origin. */
 export interface Fuzzed {
   readonly request: RawRequest
-  /** The operation that it is certain to reach, if it gets in. `undefined`: it may reach anything, or nothing. */
+  /** The operation that the request reaches if it is authenticated, or `undefined` if that is uncertain. */
   readonly operation: Operations.Operation | undefined
 }
 
-/** The next request. */
-export const next = (options: FuzzingOptions, chance: Chance): Fuzzed => {
+/** Creates the next request. */
+export const next = (options: FuzzingOptions, chance: SeededRandom): Fuzzed => {
   const operation = chance.pick(options.operations)
   const method = chance.happens(0.04) ? chance.pick(oddMethods) : operation.method
   const path = pathOf(operation, options, chance)
@@ -48,7 +51,7 @@ export const next = (options: FuzzingOptions, chance: Chance): Fuzzed => {
 
 const oddMethods = ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD", "POST", "GET", "PROPFIND", "get", "B REW", ""]
 
-const pathOf = (operation: Operations.Operation, { known }: FuzzingOptions, chance: Chance) => {
+const pathOf = (operation: Operations.Operation, { known }: FuzzingOptions, chance: SeededRandom) => {
   if (chance.happens(0.03)) {
     return {
       text: chance.pick([...oddPaths, `/${chance.pick(oddSegments)}`, `/v1/${chance.pick(oddSegments)}`]),
@@ -59,7 +62,7 @@ const pathOf = (operation: Operations.Operation, { known }: FuzzingOptions, chan
   const values: Record<string, string> = {}
   for (const { in: place, name } of operation.parameters) {
     if (place !== "path") continue
-    // What an id is of, the path says before it.
+    // The segment before an id names its resource.
     const owner = new RegExp(`(\\w+)/\\{${name}\\}`).exec(operation.path)?.[1] ?? ""
     const choices = wordsOf(known, `${owner}.${name}`, wordsOf(known, name))
     if (choices.length > 0 && chance.happens(0.75)) values[name] = percentEncoded(chance.pick(choices))
@@ -85,7 +88,7 @@ const oddPaths = [
   "http://x/v1/models"
 ]
 
-/** As they go over the wire. */
+/** Headers as they are sent. */
 const oddSegments = [
   "",
   ".",
@@ -108,7 +111,7 @@ const oddSegments = [
   "x".repeat(40_000)
 ]
 
-const queryOf = (operation: Operations.Operation, { known }: FuzzingOptions, chance: Chance): string => {
+const queryOf = (operation: Operations.Operation, { known }: FuzzingOptions, chance: SeededRandom): string => {
   const parts: Array<string> = []
   for (const { in: place, name, schema } of operation.parameters) {
     if (place !== "query" || chance.happens(0.5)) continue
@@ -133,24 +136,24 @@ const oddQueries = [
   `x=${"y".repeat(9_000)}`
 ]
 
-/** A value of a parameter, percent-encoded unless it is meant to be broken. */
+/** A value of a parameter, percent-encoded unless it is meant to be malformed. */
 const valueOf = (
   name: string,
   schema: Operations.JsonSchema,
   known: FuzzingOptions["known"],
-  chance: Chance
+  chance: SeededRandom
 ): string => {
   if (chance.happens(0.3)) return chance.happens(0.3) ? chance.pick(["%", "%f", "+", "%00"]) : oddValue(chance)
   const text = OddJson.write({ chance, oddness: 0, known }, schema, name)
   return percentEncoded(text.startsWith("\"") ? String(JSON.parse(text)) : text)
 }
 
-const oddValue = (chance: Chance) => percentEncoded(chance.pick(OddJson.oddStrings).slice(0, 2_000))
+const oddValue = (chance: SeededRandom) => percentEncoded(chance.pick(OddJson.oddStrings).slice(0, 2_000))
 
 const headersOf = (
   operation: Operations.Operation,
   { authorization, known, strangers }: FuzzingOptions,
-  chance: Chance
+  chance: SeededRandom
 ): ReadonlyArray<readonly [string, string]> => {
   const headers: Array<readonly [string, string]> = []
   if (chance.happens(0.92)) headers.push(["authorization", authorization])
@@ -200,7 +203,7 @@ const oddHeaders: ReadonlyArray<readonly [string, string]> = [
   ["x-large", "y".repeat(30_000)]
 ]
 
-/** A header cannot have controls, and is Latin-1. */
+/** A header has no control characters, and only Latin-1. */
 const inHeader = (text: string, _: Operations.JsonSchema): string => text.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, "?")
 
 interface Content {
@@ -208,7 +211,7 @@ interface Content {
   readonly body: string | Uint8Array | undefined
 }
 
-const contentOf = (operation: Operations.Operation, options: FuzzingOptions, chance: Chance): Content => {
+const contentOf = (operation: Operations.Operation, options: FuzzingOptions, chance: SeededRandom): Content => {
   if (operation.bodies.length === 0) {
     return chance.happens(0.1) ? { headers: [["content-type", "application/json"]], body: "{}" } : nothing
   }
@@ -220,7 +223,7 @@ const contentOf = (operation: Operations.Operation, options: FuzzingOptions, cha
 
 const nothing: Content = { headers: [], body: undefined }
 
-const bodyOf = (mime: string, schema: Operations.JsonSchema, { file, known }: FuzzingOptions, chance: Chance) => {
+const bodyOf = (mime: string, schema: Operations.JsonSchema, { file, known }: FuzzingOptions, chance: SeededRandom) => {
   if (mime === "application/json") {
     const oddness = chance.pick([0, 0, 0.05, 0.2])
     return { type: mime, body: Buffer.from(OddJson.write({ chance, oddness, known }, schema)) }
@@ -249,8 +252,8 @@ const oddTypes = [
   "application/json, text/plain"
 ]
 
-/** The body, or what is left of it. */
-const damaged = (body: Buffer, chance: Chance): Uint8Array => {
+/** The body, possibly truncated. */
+const damaged = (body: Buffer, chance: SeededRandom): Uint8Array => {
   if (chance.happens(0.85)) return body
   return chance.pick([
     () => body.subarray(0, chance.int(0, body.length)),
@@ -272,7 +275,7 @@ const wordsOf = (
   return words.length > 0 ? words : fallback
 }
 
-/** Every text has an encoding here, lone surrogates too. */
+/** Encodes any text, including lone surrogates. */
 const percentEncoded = (text: string): string =>
   Array.from(Buffer.from(text), (byte) => {
     const letter = String.fromCharCode(byte)

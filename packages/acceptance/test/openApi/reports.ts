@@ -1,7 +1,7 @@
-/** What there is to read, and what operators do. */
+/** Reports, and the operator API. */
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
-/** Reads models, account, usage and probes. */
+/** Reads models, the account, usage and health. */
 export const reports = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, async ({ ask }) => {
     await ask("GET /v1/models")
@@ -22,7 +22,7 @@ export const reports = async (findings: Findings): Promise<void> => {
   await walk(findings, { http: { metrics: false } }, ({ ask }) => ask("GET /metrics"))
 }
 
-/** Does everything that operators can, and is refused in every way. */
+/** Sends every operator request, with and without success. */
 export const operators = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, accounts)
   await walk(findings, {}, badBodies)
@@ -32,7 +32,7 @@ export const operators = async (findings: Findings): Promise<void> => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Bodies that are right, by the path below an account. */
+/** Valid bodies, by the path below an account. */
 const bodies = (host: Walk["host"]) => {
   const end = new Date(host.clock.now().getTime() + 3_600_000).toISOString()
   return {

@@ -1,7 +1,7 @@
-/** The endpoint in the shape of common client libraries. */
+/** The image endpoint. */
 import { type Findings, type Walk, walk } from "./Walk.ts"
 
-/** Has images made, and is refused in every way. */
+/** Requests images, with and without success. */
 export const images = async (findings: Findings): Promise<void> => {
   await walk(findings, { resultTtl: "1 hour" }, oneImage)
   await walk(findings, { account: { credits: 1, creditsPlan: null, studio: null } }, refused)
@@ -35,7 +35,7 @@ const refused = async ({ send }: Walk) => {
   for (let n = 0; n < 12; n++) await send(generate, { ...wish, prompt: `${n}` })
 }
 
-/** One that takes longer than a request waits, and one that fails. */
+/** A job that takes longer than the request waits, and one that fails. */
 const late = async ({ host, send }: Walk) => {
   const answer = send(generate, wish)
   await host.clock.advance("1 minute")

@@ -1,4 +1,4 @@
-/** A video of a job in a real browser: what a `<video>` with the URL of a result can do. */
+/** A video of a job in the `<video>` element of a real browser. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { once } from "node:events"
@@ -12,7 +12,7 @@ import * as Browser from "./browser.ts"
 import * as Video from "./video.ts"
 
 describe("a browser", { timeout: 120_000 }, () => {
-  it.live("plays and seeks a result by its signed URL, on a page of another origin (interface: content, D32, D33)", (context) =>
+  it.live("plays and seeks a result by its signed URL, on a page of another origin", (context) =>
     Effect.gen(function*() {
       if (Browser.path === undefined) return yield* Browser.missing(context)
       const file = yield* Video.make
@@ -41,24 +41,24 @@ const seekResult = Effect.fnUntraced(function*(browser: string, bytes: number) {
     assert.strictEqual(status, 206)
     assert.match(contentRange, new RegExp(`^bytes \\d+-${bytes - 1}/${bytes}$`))
   }
-  // The start, the index at the end, and the places that were sought: all of it was not read before.
+  // The start, the index at the end, and the positions of the seeks. The browser did not read the whole file before.
   const starts = new Set(answers.map(({ contentRange }) => contentRange))
   assert.isAtLeast(starts.size, 4, [...starts].join())
 })
 
-/** What the page shows at the moment. */
+/** State of the page. */
 const Seen = Schema.Struct({ currentTime: Schema.Number, duration: Schema.Number, brightness: Schema.Number })
 
 const see = (page: Page, expression: string) =>
   Effect.promise(() => page.evaluate(expression)).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Seen)), Effect.orDie)
 
-/** An answer to a request for the video. */
+/** A response to a request for the video. */
 interface VideoAnswer {
   readonly status: number
   readonly contentRange: string
 }
 
-/** The page in a browser of its own. `answers` are those of the service so far. */
+/** Opens the page in a browser. `answers` are the responses of the service so far. */
 const openPage = Effect.fnUntraced(function*(browser: string, url: string) {
   const origin = yield* servePage(pageOf(url))
   const launched = yield* Browser.launch(browser)
@@ -74,7 +74,7 @@ const openPage = Effect.fnUntraced(function*(browser: string, url: string) {
   })
 })
 
-/** Serves one page from an origin of its own, which embeds nothing that does not allow it. */
+/** Serves one page from an origin of its own, which embeds only resources that permit it. */
 const servePage = (html: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -95,7 +95,7 @@ const servePage = (html: string) =>
     return `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
   }))
 
-/** `crossorigin`, so that a canvas may be read that the video was drawn on. */
+/** `crossorigin` permits reading a canvas on which the video was drawn. */
 const pageOf = (url: string) =>
   `<!doctype html>
 <video crossorigin="anonymous" preload="metadata" muted src="${url.replaceAll("&", "&amp;")}"></video>

@@ -1,35 +1,34 @@
 /**
- * Holds answers against the OpenAPI documents (D49, D50): path, method, status,
- * headers, media type and body. An answer that no operation describes must be the
- * envelope of 404 or of 405, as the documents say of all of them.
+ * Compares responses with the OpenAPI documents: path, method, status, headers, media type and body. A response that no
+ * operation describes must be an error with 404 or 405.
  */
 import { document as adminDocument } from "@kinora/http-api/AdminOpenApiDocument"
 import { document as publicDocument } from "@kinora/http-api/OpenApiDocument"
 import type { OpenApi } from "effect/http-api"
 import * as JsonSchemas from "./internal/JsonSchemas.ts"
 
-/** What was asked, and what came back. */
+/** A request and its response. */
 export interface Exchange {
   readonly method: string
   /** With or without origin and query. */
   readonly url: string
   readonly status: number
   readonly headers: Headers
-  /** As it was sent; `undefined` when nobody looked. */
+  /** The body as sent, or `undefined` if it was not read. */
   readonly body: string | undefined
 }
 
-/** Every answer that the documents describe, written `GET /v1/models/{id} 404`. */
+/** Every response that the documents describe, written `GET /v1/models/{id} 404`. */
 export const answers = (): ReadonlyArray<string> =>
   operations.flatMap(({ name, responses }) => Object.keys(responses).map((status) => `${name} ${status}`))
 
-/** Which of `answers` this was; `undefined` for one that no operation describes. */
+/** The described response that this is, or `undefined` if no operation describes it. */
 export const answerOf = (exchange: Exchange): string | undefined => {
   const { operation } = find(exchange)
   return operation?.responses[exchange.status] === undefined ? undefined : `${operation.name} ${exchange.status}`
 }
 
-/** What of the answer is not as documented, in sentences; nothing when all is. */
+/** Differences between a response and the documents, as sentences. */
 export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
   const { operation, siblings } = find(exchange)
   const response = operation?.responses[exchange.status]
@@ -48,7 +47,7 @@ export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
   return exchange.status === 200 && apart.has(pathOf(exchange)) ? [] : [`status ${exchange.status} is not documented`]
 }
 
-/** A `fetch` that rejects answers which are not as documented. Bodies other than JSON are not read. */
+/** Wraps a `fetch` so that it rejects responses that differ from the documents. Only JSON bodies are read. */
 export const checking = <Init extends RequestInit>(
   fetch: (url: string, init?: Init) => Promise<Response>
 ): (url: string, init?: Init) => Promise<Response> =>
@@ -80,7 +79,7 @@ const methods = ["get", "head", "post", "put", "patch", "delete", "options", "tr
 
 const operationsOf = (document: OpenApi.OpenAPISpec): ReadonlyArray<Operation> =>
   Object.entries(document.paths).flatMap(([template, item]) => {
-    // What is no percent-encoding is no path either.
+    // A path segment with an invalid percent-encoding matches no template.
     const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "(?:[^/%]|%[\\da-fA-F]{2})+")}$`)
     return methods.flatMap((name) => {
       const method = name.toUpperCase()
@@ -92,10 +91,10 @@ const operationsOf = (document: OpenApi.OpenAPISpec): ReadonlyArray<Operation> =
 
 const operations = [...operationsOf(publicDocument), ...operationsOf(adminDocument)]
 
-/** What describes itself, or the interface. */
+/** Paths that serve the documents themselves. */
 const apart = new Set(["/openapi.json", "/docs", "/admin/v1/openapi.json"])
 
-/** Headers that are the transport's, or that OpenAPI has another place for. */
+/** Headers of the transport, and those that OpenAPI describes elsewhere. */
 const general = new Set([
   "connection",
   "content-length",
@@ -106,14 +105,14 @@ const general = new Set([
   "vary"
 ])
 
-/** A slash at the end changes nothing. */
+/** A slash at the end of a path is ignored. */
 const pathOf = ({ url }: Pick<Exchange, "url">) => new URL(url, "http://service").pathname.replace(/(?<=.)\/$/, "")
 
 const mediaTypeOf = (headers: Headers) => headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase()
 
 const isJson = (mediaType: string | undefined) => mediaType === "application/json"
 
-/** The operation, and all at its path. Where only GET is described, HEAD is GET without a body (RFC 9110, 9.3.2). */
+/** Finds the operation and all others of its path. HEAD falls back to GET (RFC 9110, 9.3.2). */
 const find = (exchange: Exchange) => {
   const path = pathOf(exchange)
   const siblings = operations.filter(({ matches }) => matches(path))
@@ -123,7 +122,7 @@ const find = (exchange: Exchange) => {
 
 const isForOperators = ({ document }: Operation) => document === adminDocument
 
-/** Without a token the interface for operators is as unknown as any path, and shows the limit of those (D50). */
+/** Without a token, the operator API responds like an unknown path. */
 const isUnknown = ({ headers, status }: Exchange, operation: Operation) =>
   status === 404 && isForOperators(operation) && headers.has("x-ratelimit-limit")
 
@@ -161,7 +160,10 @@ const bodyProblems = (
   return mediaType === "text/event-stream" ? eventProblems(document, body) : []
 }
 
-/** Every event is named `generation`, has the job as data and its status as id (D39). Comments keep the stream open. */
+/**
+ * Each event is named `generation`, has the job as its data and the job's status as its id. Comments keep the stream
+ * open.
+ */
 const eventProblems = (document: OpenApi.OpenAPISpec, body: string): ReadonlyArray<string> =>
   body.split("\n\n").flatMap((event) => {
     if (event === "" || event.startsWith(":")) return []
@@ -171,7 +173,7 @@ const eventProblems = (document: OpenApi.OpenAPISpec, body: string): ReadonlyArr
       : JsonSchemas.jsonProblems(document, { $ref: "#/components/schemas/Generation" }, data)
   })
 
-/** HEAD goes wherever GET goes. */
+/** HEAD is allowed wherever GET is. */
 const methodsAt = (exchange: Exchange, siblings: ReadonlyArray<Operation>): ReadonlyArray<string> => {
   if (apart.has(pathOf(exchange))) return ["GET", "HEAD"]
   const described = new Set(siblings.map(({ method }) => method))
@@ -179,8 +181,8 @@ const methodsAt = (exchange: Exchange, siblings: ReadonlyArray<Operation>): Read
 }
 
 /**
- * The envelope that no operation describes (D42). 404 shows what the address has left
- * of failed authentications, 405 only where the path has a limit (D26).
+ * Problems of an error that no operation describes. A 404 shows the limit of failed authentications; a 405 does so
+ * below `/v1` only.
  */
 const refusalProblems = (exchange: Exchange, allow?: ReadonlyArray<string>): ReadonlyArray<string> => {
   const isLimited = allow === undefined || pathOf(exchange).startsWith("/v1/")

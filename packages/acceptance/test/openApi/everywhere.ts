@@ -1,9 +1,9 @@
-/** What every endpoint answers in the same way: to strangers, to those who ask too often, and to those who err. */
-import * as Documented from "../../src/Documented.ts"
+/** Responses that every endpoint has: to missing keys, rate limits and invalid requests. */
+import * as OpenApiCheck from "../../src/OpenApiCheck.ts"
 import type { Findings, Walk } from "./Walk.ts"
 import { walk } from "./Walk.ts"
 
-/** Asks every endpoint, in the name of everybody who is refused. */
+/** Sends rejected requests of every kind to every endpoint. */
 export const everywhere = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, nowhere)
   await walk(findings, { adminToken: null }, withoutOperators)
@@ -17,15 +17,15 @@ export const everywhere = async (findings: Findings): Promise<void> => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Written `GET /v1/models/{id}`, with ids that nobody has. */
+/** Endpoints, written `GET /v1/models/{id}`, with unknown ids. */
 const operations = [
-  ...new Set(Documented.answers().map((answer) => answer.replace(/ \d+$/, "").replace(/\{\w+\}/g, "nobody")))
+  ...new Set(OpenApiCheck.answers().map((answer) => answer.replace(/ \d+$/, "").replace(/\{\w+\}/g, "nobody")))
 ]
 const ofClients = operations.filter((operation) => operation.includes(" /v1/"))
 const ofOperators = operations.filter((operation) => operation.includes(" /admin/"))
 const pathOf = (operation: string) => operation.split(" ")[1] ?? ""
 
-/** Unknown ids, paths and methods, and HEAD wherever GET goes. */
+/** Unknown ids, paths and methods, and HEAD for every GET. */
 const nowhere = async ({ ask, host }: Walk) => {
   const { adminToken } = host
   for (const operation of ofClients) await ask(operation)
@@ -40,7 +40,7 @@ const nowhere = async ({ ask, host }: Walk) => {
   }
 }
 
-/** There is no interface for operators, so nobody is refused at it. */
+/** Without an operator API, its paths are unknown. */
 const withoutOperators = async ({ ask }: Walk) => {
   for (const operation of ofOperators) await ask(operation)
   await ask("GET /admin/v1/openapi.json")
@@ -50,7 +50,7 @@ const strangers = async ({ ask }: Walk) => {
   for (const operation of operations) await ask(operation, { apiKey: null })
 }
 
-/** Too many failed attempts of one address (D28). */
+/** Too many failed authentications of one address. */
 const guessers = async ({ ask }: Walk) => {
   for (const operation of [...operations, ...operations]) await ask(operation, { apiKey: "guessed" })
 }

@@ -1,7 +1,7 @@
-/** What operators do about webhooks. */
+/** The operator API for webhooks. */
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
-/** Registers, changes, tries and removes endpoints, and is refused in every way. */
+/** Registers, changes, tests and removes endpoints, with and without success. */
 export const webhooks = async (findings: Findings): Promise<void> => {
   await walk(findings, { webhooks: { script: { status: 500 } } }, steps)
 }
@@ -10,7 +10,7 @@ export const webhooks = async (findings: Findings): Promise<void> => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** An address with the rules of the product; nothing is sent there. */
+/** A permitted address. Nothing is sent to it. */
 const url = "https://hooks.example.com/inbox"
 
 const steps = async ({ ask, host, send }: Walk) => {
@@ -26,7 +26,7 @@ const steps = async ({ ask, host, send }: Walk) => {
     await send(request, "x".repeat(1024 * 1024 + 1), operator)
   }
   await send(`PATCH ${endpoint}`, { url: "http://hooks.example.com/inbox" }, operator)
-  // Five secrets sign beside one another, and as many endpoints there may be.
+  // Five secrets can sign at a time, and an account can have five endpoints.
   for (let n = 0; n < 6; n++) {
     await send(`POST ${endpoint}/rotate`, { overlap_seconds: 60 }, operator)
     await send(`POST ${endpoints}`, { url: `${url}/${n}`, types: ["generation.failed"] }, operator)
@@ -47,7 +47,7 @@ const steps = async ({ ask, host, send }: Walk) => {
   await ask(`DELETE ${endpoint}`, operator)
 }
 
-/** Bodies that are right. */
+/** Valid bodies. */
 const bodies = (endpoints: string, endpoint: string): ReadonlyArray<readonly [request: string, body: object]> => [
   [`POST ${endpoints}`, { url, types: ["generation.completed"] }],
   [`PATCH ${endpoint}`, { url: `${url}/2`, types: null, status: "enabled" }],

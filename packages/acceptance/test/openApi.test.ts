@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from "@effect/vitest"
 import { OutputFormat } from "@kinora/catalog/Model"
 import { document } from "@kinora/http-api/OpenApiDocument"
-import * as Documented from "../src/Documented.ts"
-import { everywhere } from "./documented/everywhere.ts"
-import { files } from "./documented/files.ts"
-import { images } from "./documented/images.ts"
-import { jobs } from "./documented/jobs.ts"
-import { operators, reports } from "./documented/reports.ts"
-import { Findings } from "./documented/Walk.ts"
-import { webhooks } from "./documented/webhooks.ts"
+import * as OpenApiCheck from "../src/OpenApiCheck.ts"
+import { everywhere } from "./openApi/everywhere.ts"
+import { files } from "./openApi/files.ts"
+import { images } from "./openApi/images.ts"
+import { jobs } from "./openApi/jobs.ts"
+import { operators, reports } from "./openApi/reports.ts"
+import { Findings } from "./openApi/Walk.ts"
+import { webhooks } from "./openApi/webhooks.ts"
 
 describe("the OpenAPI documents", () => {
   const findings = new Findings()
@@ -16,29 +16,29 @@ describe("the OpenAPI documents", () => {
     for (const steps of [everywhere, jobs, files, images, reports, operators, webhooks]) await steps(findings)
   }, 300_000)
 
-  it("describe every answer: path, method, status, headers, media type and body (D49, D50)", () => {
+  it("describe every response: path, method, status, headers, media type and body", () => {
     expect(findings.problems).toEqual([])
   })
 
-  it("describe no answer that never comes (D49, D50)", () => {
-    const missing = Documented.answers().filter((answer) => !findings.seen.has(answer) && !isOfTrouble(answer))
-    // They take a second request while the first is being decided, which is proven where two servers share a Postgres.
+  it("describe only responses that occur", () => {
+    const missing = OpenApiCheck.answers().filter((answer) => !findings.seen.has(answer) && !isOfTrouble(answer))
+    // They need two concurrent requests on two servers, which the conformance cases on Postgres have.
     expect(missing).toEqual(["POST /v1/generations 409", "POST /v1/images/generations 409"])
   })
 
-  it("name the media types of all that a model can make", () => {
+  it("name every media type that a model can produce", () => {
     const described = document.paths["/v1/generations/{id}/content"]?.get?.responses[200]?.content
     expect(Object.keys(described ?? {})).toEqual(OutputFormat.literals)
   })
 })
 
-/** A fault, or a database or storage that does not answer: not to be had of a sound service. */
+/** Faults of the service, its database or its storage, which these tests do not cause. */
 const isOfTrouble = (answer: string) => answer.endsWith(" 500") || (answer.endsWith(" 503") && !refusing.has(answer))
 
-/** They refuse with 503 for other reasons too: a model that is paused, or more work than there is room for. */
+/** These operations respond with 503 for other reasons as well: a paused model, or too much work. */
 const refusing = new Set(["POST /v1/generations 503", "POST /v1/images/generations 503", "POST /v1/uploads 503"])
 
-/** An answer of a service that tells the truth. */
+/** A response that matches the documents. */
 const truth = {
   method: "GET",
   url: "/v1/generations?limit=1",
@@ -81,7 +81,7 @@ const job = {
 
 const problemsOf = (change: Partial<typeof truth>) => {
   const { headers, ...rest } = { ...truth, ...change }
-  return Documented.problemsOf({ ...rest, headers: new Headers(headers) })
+  return OpenApiCheck.problemsOf({ ...rest, headers: new Headers(headers) })
 }
 
 const withJob = (change: object) => ({ body: JSON.stringify({ data: [{ ...job, ...change }], next_cursor: null }) })
@@ -95,7 +95,7 @@ const without = (name: keyof typeof truth.headers) => {
 
 const withHeader = (name: string, value: string) => ({ headers: { ...truth.headers, [name]: value } })
 
-describe("an answer is as documented", () => {
+describe("a response matches the documents", () => {
   it.each([
     ["when all of it is", {}],
     ["with what the transport adds", withHeader("date", "Tue, 01 Jan 2030 00:00:00 GMT")],
@@ -114,7 +114,7 @@ describe("an answer is as documented", () => {
   })
 })
 
-describe("an answer is not as documented", () => {
+describe("a response differs from the documents", () => {
   it.each([
     ["with another status", { status: 202 }, "status 202 is not documented"],
     ["without a header", { headers: without("x-request-id") }, "header X-Request-Id is missing"],
@@ -122,7 +122,7 @@ describe("an answer is not as documented", () => {
     [
       "with a word for a number",
       withHeader("x-ratelimit-reset", "soon"),
-      "header X-RateLimit-Reset is no integer: soon"
+      "header X-RateLimit-Reset is not an integer: soon"
     ],
     ["in another media type", withHeader("content-type", "text/html"), "media type text/html is not documented"],
     ["when it is no JSON", { body: "{" }, "body is no JSON"],
@@ -169,9 +169,9 @@ describe("an answer is not as documented", () => {
     expect(problemsOf(change).join("; ")).toContain(problem)
   })
 
-  it("so a fetch that checks rejects it", async () => {
+  it("and is rejected by a checking fetch", async () => {
     const answering = (status: number) =>
-      Documented.checking(() => Promise.resolve(new Response(truth.body, { status, headers: truth.headers })))
+      OpenApiCheck.checking(() => Promise.resolve(new Response(truth.body, { status, headers: truth.headers })))
     await expect(answering(200)(truth.url)).resolves.toHaveProperty("status", 200)
     await expect(answering(202)(truth.url)).rejects.toThrow("GET /v1/generations 202 is not as documented")
   })

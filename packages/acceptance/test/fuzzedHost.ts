@@ -1,29 +1,29 @@
-/** Sends requests to a host in this process, and judges every answer. */
+/** Sends random requests to a host in this process and checks every response. */
 import { PlanTable } from "@kinora/accounts"
 import { ScriptedGenerator } from "@kinora/generator"
 import { AdminError, AdminOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
 import { Ledger } from "@kinora/ledger"
 import { Data, DateTime, Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import * as Books from "../src/Books.ts"
-import * as Chance from "../src/Chance.ts"
 import * as Client from "../src/Client.ts"
-import * as Fuzzing from "../src/Fuzzing.ts"
+import * as FuzzedRequests from "../src/FuzzedRequests.ts"
 import * as LocalHost from "../src/LocalHost.ts"
 import * as Operations from "../src/Operations.ts"
 import * as RawHttp from "../src/RawHttp.ts"
+import * as SeededRandom from "../src/SeededRandom.ts"
 import { image, video } from "./fuzzedModels.ts"
 
-/** Every endpoint: those of clients, and those of operators. */
+/** Every operation, of clients and of operators. */
 export const operations = {
   clients: Operations.read(JSON.parse(JSON.stringify(OpenApiDocument.document))),
   operators: Operations.read(JSON.parse(JSON.stringify(AdminOpenApiDocument.document)))
 }
 
-/** An answer that must not be, and how it came about. */
+/** A response that violates the contract. */
 class Wrong extends Data.TaggedError("Wrong")<{
   readonly problem: string
   readonly request: RawHttp.RawRequest
-  /** Which request of the run it was, and what to run to meet it again. */
+  /** The request's number in the run, and how to repeat it. */
   readonly place: string
 }> {
   override get message(): string {
@@ -35,7 +35,7 @@ class Wrong extends Data.TaggedError("Wrong")<{
 
 const adminToken = "operators-operators-operators-operators"
 
-/** A host whose limits do not get in the way of thousands of requests. */
+/** A host whose limits permit thousands of requests. */
 export const host = LocalHost.layer({
   models: [image, video],
   generator: ScriptedGenerator.layer.pipe(
@@ -56,11 +56,11 @@ export const host = LocalHost.layer({
     adminToken: Redacted.make(adminToken)
   }
 }).pipe(
-  // What operators do is logged, a thousand times here.
+  // Every operator request is logged.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "Warn"))
 )
 
-/** What requests are made with, and what sends one and judges the answer. */
+/** Values of requests, and a function that sends one and checks the response. */
 export const makeSender = Effect.gen(function*() {
   const baseUrl = yield* LocalHost.baseUrl
   const account = yield* Books.openAccount({ credits: 1_000_000, tier: "business", studio: "scale" })
@@ -77,7 +77,7 @@ export const makeSender = Effect.gen(function*() {
     sig: [signed.get("sig") ?? ""],
     data: [Buffer.from(file).toString("base64"), `data:image/png;base64,${Buffer.from(file).toString("base64")}`]
   })
-  const options: Readonly<Record<keyof typeof operations, Fuzzing.FuzzingOptions>> = {
+  const options: Readonly<Record<keyof typeof operations, FuzzedRequests.FuzzingOptions>> = {
     clients: {
       operations: operations.clients,
       authorization: `Bearer ${account.key}`,
@@ -101,7 +101,7 @@ export const makeSender = Effect.gen(function*() {
     return JSON.stringify(both.map(({ credits, quotaUsed }) => [credits, ...quotaUsed]))
   })
 
-  const send = Effect.fnUntraced(function*({ operation, request }: Fuzzing.Fuzzed, place: string) {
+  const send = Effect.fnUntraced(function*({ operation, request }: FuzzedRequests.Fuzzed, place: string) {
     const wrong = (problem: string) => new Wrong({ problem, request, place })
     const before = yield* balances
     const answer = yield* RawHttp.send(baseUrl, request).pipe(
@@ -119,13 +119,16 @@ export const makeSender = Effect.gen(function*() {
   return { account, options, send }
 })
 
-/** Sends so many requests that follow from a seed, one after the other. Answers with how often each operation gave which status. */
+/**
+ * Sends this many requests that follow from a seed, one after the other. Returns the number of responses by operation
+ * and status.
+ */
 export const run = Effect.fnUntraced(function*(seed: number, count: number, who: keyof typeof operations = "clients") {
   const { options, send } = yield* makeSender
-  const chance = Chance.make(seed)
+  const chance = SeededRandom.make(seed)
   const seen = new Map<string, number>()
   for (let index = 0; index < count; index++) {
-    const fuzzed = Fuzzing.next(options[who], chance)
+    const fuzzed = FuzzedRequests.next(options[who], chance)
     const { status } = yield* send(fuzzed, `Request ${index} of the ${who}' seed ${seed}`)
     const what = `${fuzzed.operation?.id ?? "elsewhere"} ${status}`
     seen.set(what, (seen.get(what) ?? 0) + 1)
@@ -137,10 +140,10 @@ export const run = Effect.fnUntraced(function*(seed: number, count: number, who:
 // internal
 // -----------------------------------------------------------------------------
 
-/** How many ids of a kind are kept for later requests. */
+/** Maximum number of ids per kind for later requests. */
 const idsMax = 8
 
-/** Texts that mean something to the service, and those that it tells. */
+/** Texts that are meaningful to the service, and those that responses contain. */
 class Known {
   readonly words: Record<string, Array<string>>
 
@@ -150,7 +153,7 @@ class Known {
       "keys.key_id": [],
       endpoint_id: [],
       delivery_id: [],
-      // Nothing is sent in this host.
+      // This host sends no webhooks.
       url: ["https://93.184.215.14/inbox", "https://127.0.0.1/inbox"],
       types: ["generation.completed", "webhook.test"],
       overlap_seconds: ["0", "60", "86401"],
@@ -228,7 +231,7 @@ const problemOf = (
 ): string | undefined => {
   if (status === 500) return "It was a 500"
   if (operation !== undefined && !operation.statuses.includes(status)) {
-    // What Node refuses before it is a request that anybody could be asked about.
+    // Node rejects these before a request exists that could be authenticated.
     if (![400, 408, 413, 417, 431].includes(status)) return `${operation.id} does not say that it may answer so`
   }
   const requestId = headers["x-request-id"] ?? ""
@@ -242,7 +245,7 @@ const problemOf = (
   }
   if (status < 400) return undefined
   if (request.method === "HEAD" && bytes.length === 0) return undefined
-  // Of what could not be read nobody knows that it was a HEAD; no route has dated that answer.
+  // Node cannot tell that an unreadable request was a HEAD. No route has added a date to its response.
   if (request.method === "HEAD" && headers["date"] !== undefined) return "An answer to HEAD has a body"
   if (headers["content-type"] !== "application/json") return "An error is no JSON"
   const error = Option.getOrUndefined(decodeEnvelope(bytes.toString()))?.error

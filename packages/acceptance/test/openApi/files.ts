@@ -1,7 +1,7 @@
-/** Results, and the small images made of them. */
+/** Results and the smaller pictures. */
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
-/** Downloads in every way, and is refused in every way. */
+/** Downloads files in every way, with and without success. */
 export const files = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, downloads)
   await walk(findings, { http: { downloadBytesPerDay: 1 } }, ({ ask, host, send }) =>
@@ -23,7 +23,7 @@ export const files = async (findings: Findings): Promise<void> => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Which file to ask for, and a model whose jobs have it. */
+/** A file and a model whose jobs have it. */
 const kinds = { content: "kinora-sketch-1", preview: "kinora-sketch-1", thumb: "kinora-sketch-1", poster: "film" }
 
 const ofAll = async (steps: (model: string, file: string) => Promise<void>) => {

@@ -1,45 +1,45 @@
-/** A service of a test's own that remembers every answer, and what of it is not as documented. */
+/** A host that checks and records every response. */
 import { DefaultModels } from "@kinora/catalog"
 import type { ModelInput } from "@kinora/catalog/Model"
 import { RunningHost, TestHost } from "@kinora/host-test"
 import type { Fetch, FetchInit } from "@kinora/host-test/Controls"
 import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
-import * as Documented from "../../src/Documented.ts"
+import * as OpenApiCheck from "../../src/OpenApiCheck.ts"
 
-/** An answer, read to its end. */
+/** A response, read to its end. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** Empty for bytes, at which nobody looks. */
+  /** Empty for binary bodies. */
   readonly text: string
 }
 
-/** Sends a request, as the first account unless it says otherwise. */
+/** Sends a request as the first account unless `init` says otherwise. */
 type Ask = (request: string, init?: FetchInit) => Promise<Answer>
 
-/** What goes with a body. */
+/** Options of a request with a body. */
 interface Sent {
   readonly apiKey?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a walk has. */
+/** A running host and ways to send requests to it. */
 export interface Walk {
   readonly host: RunningHost.RunningHost
   /** `request` is written `GET /v1/models`. */
   readonly ask: Ask
-  /** With a body of JSON, or with text that says that it is JSON unless the headers say otherwise. */
+  /** Sends JSON, or a string unchanged. The content type is JSON unless the headers say otherwise. */
   readonly send: (request: string, body: unknown, init?: Sent) => Promise<Answer>
 }
 
-/** What became of walks: which documented answers came about, and what was not as documented. */
+/** Results of walks: the described responses that occurred, and differences from the documents. */
 export class Findings {
   readonly seen = new Set<string>()
   readonly problems: Array<string> = []
 }
 
-/** Walks through a host, which is stopped afterwards. */
+/** Runs steps on a host and stops it. */
 export const walk = async (
   findings: Findings,
   options: TestHostOptions,
@@ -56,7 +56,7 @@ export const walk = async (
   await steps({ host, ask, send })
 }
 
-/** The field of an answer's body. An answer without it is an error that shows it. */
+/** The field of a JSON body. Throws if there is none. */
 export const fieldOf = ({ status, text }: Answer, name: string): string => {
   const value: unknown = JSON.parse(text)[name]
   if (typeof value !== "string") throw new Error(`No ${name}: ${status} ${text}`)
@@ -67,7 +67,7 @@ export const fieldOf = ({ status, text }: Answer, name: string): string => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** One of the Studio plan, one that takes images, one of videos, and one that takes no jobs. */
+/** A model of the Studio plan, one with input images, one for videos, and a paused one. */
 const models: ReadonlyArray<ModelInput> = [
   ...DefaultModels.models,
   {
@@ -81,7 +81,7 @@ const models: ReadonlyArray<ModelInput> = [
   { ...DefaultModels.sketch, id: "paused", name: "Paused", status: "paused" }
 ]
 
-/** Without a log: every operator's step would be a line. */
+/** Starts a host without a log, because every operator request is logged. */
 const start = (options: TestHostOptions): Promise<RunningHost.RunningHost> =>
   Effect.runPromise(
     Effect.gen(function*() {
@@ -99,9 +99,9 @@ const askOf = (fetch: Fetch, { problems, seen }: Findings): Ask => async (reques
   const text = isText || method === "HEAD" ? await response.text() : ""
   if (!isText) await response.body?.cancel()
   const exchange = { method, url, status, headers, body: text }
-  const answer = Documented.answerOf(exchange)
+  const answer = OpenApiCheck.answerOf(exchange)
   if (answer !== undefined) seen.add(answer)
-  const found = Documented.problemsOf(exchange)
+  const found = OpenApiCheck.problemsOf(exchange)
   if (found.length > 0) problems.push(`${request} ${status}: ${found.join("; ")}. ${text}`)
   return { status, headers, text }
 }

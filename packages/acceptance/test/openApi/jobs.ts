@@ -1,7 +1,7 @@
-/** Jobs, and the images that they start from. */
+/** Jobs and their input images. */
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
-/** Creates, lists, reads, follows and cancels jobs, and is refused in every way. */
+/** Creates, lists, reads, follows and cancels jobs, with and without success. */
 export const jobs = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, oneJob)
   await walk(findings, { script: { delay: "hold" }, workers: 1 }, waitingJobs)
@@ -36,7 +36,7 @@ const oneJob = async ({ ask, host, send }: Walk) => {
   await ask(`GET /admin/v1/generations/${id}/ledger`, { apiKey: host.adminToken })
 }
 
-/** One runs, one waits for a worker, and all others wait for a slot. */
+/** One job runs, one waits for a worker, and the others wait for a slot. */
 const waitingJobs = async ({ ask, host, send }: Walk) => {
   const made = async (params: object) => fieldOf(await send(create, { ...wish, params }), "id")
   const failing = await made({ prompt: "0" })
@@ -67,7 +67,7 @@ const refusedJobs = async ({ send }: Walk) => {
   await send(create, "x".repeat(48 * 1024 * 1024 + 1))
 }
 
-/** More than the free level may create per minute, and one key for two of them. */
+/** More creations than the free level permits per minute, in pairs with one key. */
 const manyJobs = async ({ send }: Walk) => {
   for (let n = 0; n < 12; n++) {
     await send(create, { ...wish, params: { prompt: `${n}` } }, { headers: { "idempotency-key": `key ${n % 10}` } })

@@ -1,21 +1,21 @@
-/** Chance that can be repeated: the same seed gives the same choices, on every machine. */
+/** Repeatable random choices: the same seed gives the same choices on every machine. */
 
-/** Makes choices. */
-export interface Chance {
-  /** At least 0 and below 1. */
+/** Random choices. */
+export interface SeededRandom {
+  /** Returns a number from 0, inclusive, to 1, exclusive. */
   readonly next: () => number
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, both inclusive. */
   readonly int: (min: number, max: number) => number
-  /** `true` with this probability. */
+  /** Returns `true` with this probability. */
   readonly happens: (probability: number) => boolean
-  /** One of several, of which there must be one. */
+  /** Returns one of the choices. There must be at least one. */
   readonly pick: <A>(choices: ReadonlyArray<A>) => A
 }
 
-/** Choices that follow from a seed, a whole number. */
-export const make = (seed: number): Chance => {
+/** Choices that follow from a seed, an integer. */
+export const make = (seed: number): SeededRandom => {
   let state = seed >>> 0
-  // mulberry32: 2^32 states are plenty for tests, and it is short.
+  // mulberry32 is short, and its 2^32 states are enough for tests.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

@@ -1,0 +1,45 @@
+/** Error codes, which `docs/reference/errors.md` lists in its section "Codes". */
+import type { ErrorCode } from "@kinora/http-api/ErrorCode"
+
+export const errors = {
+  "codes": {
+    "codes.invalid_request": "`invalid_request`",
+    "codes.invalid_params": "`invalid_params`",
+    "codes.invalid_image": "`invalid_image`",
+    "codes.invalid_idempotency_key": "`invalid_idempotency_key`",
+    "codes.invalid_range": "`invalid_range`",
+    "codes.plan_required": "`plan_required`",
+    "codes.plan_conflict": "`plan_conflict`",
+    "codes.model_not_in_plan": "`model_not_in_plan`",
+    "codes.model_kind_mismatch": "`model_kind_mismatch`",
+    "codes.unauthorized": "`unauthorized`",
+    "codes.invalid_signature": "`invalid_signature`",
+    "codes.plan_inactive": "`plan_inactive`",
+    "codes.quota_exceeded": "`quota_exceeded`",
+    "codes.insufficient_credits": "`insufficient_credits`",
+    "codes.signature_expired": "`signature_expired`",
+    "codes.account_suspended": "`account_suspended`",
+    "codes.not_found": "`not_found`",
+    "codes.model_not_found": "`model_not_found`",
+    "codes.upload_not_found": "`upload_not_found`",
+    "codes.result_not_found": "`result_not_found`",
+    "codes.method_not_allowed": "`method_not_allowed`",
+    "codes.not_cancellable": "`not_cancellable`",
+    "codes.result_not_ready": "`result_not_ready`",
+    "codes.idempotency_in_progress": "`idempotency_in_progress`",
+    "codes.result_expired": "`result_expired`",
+    "codes.payload_too_large": "`payload_too_large`",
+    "codes.unsupported_media_type": "`unsupported_media_type`",
+    "codes.range_not_satisfiable": "`range_not_satisfiable`",
+    "codes.idempotency_key_reused": "`idempotency_key_reused`",
+    "codes.generation_failed": "`generation_failed`",
+    "codes.content_rejected": "`content_rejected`",
+    "codes.rate_limited": "`rate_limited`",
+    "codes.queue_full": "`queue_full`",
+    "codes.download_limited": "`download_limited`",
+    "codes.internal_error": "`internal_error`",
+    "codes.model_unavailable": "`model_unavailable`",
+    "codes.unavailable": "`unavailable`",
+    "codes.generation_pending": "`generation_pending`"
+  }
+} as const satisfies { readonly codes: Readonly<Record<`codes.${ErrorCode}`, string>> }

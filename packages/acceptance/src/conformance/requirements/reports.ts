@@ -1,0 +1,62 @@
+/** Statements of `docs/reference/http-api.md` about models, the account, usage and health, by section. */
+export const reports = {
+  "models": {
+    "models.list": "`GET /v1/models` returns `data`, an array of the models on sale.",
+    "models.get": "`GET /v1/models/{id}` returns one of them, or 404 `model_not_found`.",
+    "models.id": "`id` | string | the value for `model` in requests",
+    "models.name": "`name` | string | for people",
+    "models.kind": "`kind` | string | `image` or `video`",
+    "models.studioEligible": "whether the Studio plan includes the model",
+    "models.status": "`status` | string | `available`",
+    "models.degraded": "`degraded` (served, slower)",
+    "models.paused": "`paused` (new jobs return 503 `model_unavailable`)",
+    "models.capabilities": "`capabilities` | array or null | modes",
+    "models.maxReferenceImages": "`max_reference_images` | integer | input images per job",
+    "models.maxPromptChars": "`max_prompt_chars` | integer | Unicode code points of a prompt",
+    "models.paramsSchema":
+      "`params_schema` | array or null | parameters: `name`, `type`, and optionally `default`, `min`, `max`, `values`",
+    "models.priceTable": "`price_table` | array or null | prices: `params` (object) and `credits` (integer)",
+    "models.withdrawn": "A withdrawn model is not listed"
+  },
+  "account": {
+    "account.get": "`GET /v1/account` returns the account of the key.",
+    "account.user": "`user.id`, `user.email` | string",
+    "account.balance": "`balance_usd_cents` | integer",
+    "account.plans": "`plans.studio`, `plans.credits` | object | both groups, independent of each other",
+    "account.keyRpmCap": "`api.key_rpm_cap` | integer | requests per minute of a key, all endpoints together",
+    "account.ttl": "`results.api_ttl_hours` | integer",
+    "account.downloadBytes": "GiB that the account can download per UTC day",
+    "account.usedBytes": "`results.download.used_bytes_today` | integer or null",
+    "account.multiple": "how many times its size each result can be downloaded per UTC day",
+    "account.planFields":
+      "Both plans have `active`, `tier` (string or null), `period_end` (time or null), `auto_renew`, `concurrency` (jobs running at once; more wait) and `create_rpm` (creations per minute).",
+    "account.noQuota": "`plans.studio.quota` is `null` without an active Studio plan",
+    "account.quota":
+      "else it has `day`, `resets_at` (the next 00:00 UTC), and `video` and `image`, each with `limit`, `used` and `remaining`",
+    "account.creditsRemaining":
+      "`plans.credits.credits_remaining` is what jobs with `plan` `credits` can spend, with or without a Credits plan.",
+    "account.lots": "`plans.credits.lots` is an array (or null) of lots"
+  },
+  "usage": {
+    "usage.range":
+      "`to` is the last day, inclusive (default today); `from` is the first day (default 6 days before `to`).",
+    "usage.max": "At most 31 days.",
+    "usage.invalid": "A malformed or impossible date, `from` after `to`, and a longer span return 400 `invalid_range`.",
+    "usage.grouped": "returns jobs by UTC day, plan group, model and kind",
+    "usage.response":
+      "The response has `from`, `to`, `data` (array or null of rows) and `totals` (`completed`, `credits`).",
+    "usage.row":
+      "A row has `day`, `plan`, `model`, `kind`, `completed`, `failed`, `cancelled` and `credits` (charged by completed jobs; 0 for `studio`).",
+    "usage.day": "A job counts on the UTC day on which it reached its final status.",
+    "usage.sorted": "Rows are sorted by day, plan and model."
+  },
+  "health": {
+    "health.healthz": "200 `{\"status\":\"ok\"}` while the process is up",
+    "health.readyz": "200 `{\"status\":\"ready\"}` if the service can take requests",
+    "health.openapi": "`GET /openapi.json` | OpenAPI 3.1",
+    "health.docs": "`GET /docs` | the same for people"
+  },
+  "metrics": {
+    "metrics.metrics": "`GET /metrics` returns Prometheus text with the counts of this process."
+  }
+} as const
