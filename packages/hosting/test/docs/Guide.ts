@@ -1,13 +1,13 @@
-/** A guide in Markdown whose `curl` commands stand above the answers that they get. */
+/** Guides in Markdown whose `curl` commands are followed by their responses. */
 
-/** A command of the guide, and the answer that is shown below it. */
+/** A command of a guide and the response that is shown below it. */
 export interface Step {
   readonly command: string
-  readonly answer: Answer
+  readonly response: ShownResponse
 }
 
-/** A response, as much of it as is shown. */
-interface Answer {
+/** The part of a response that a guide shows. */
+interface ShownResponse {
   /** `HTTP/1.1 201 Created`. */
   readonly statusLine: string
   readonly headers: Readonly<Record<string, string>>
@@ -15,20 +15,20 @@ interface Answer {
   readonly body: unknown
 }
 
-/** What a command sends. */
-export interface Sent {
+/** The request of a command. */
+export interface CurlRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer> | null
-  /** The file that the response's body goes to; `undefined`: the screen. */
+  /** The file for the response's body. `undefined` prints it. */
   readonly output: string | undefined
 }
 
-/** Files of the one who reads the guide, by their names. */
+/** Files of the reader, by name. */
 export type Files = Readonly<Record<string, Uint8Array<ArrayBuffer>>>
 
-/** The commands with their answers, in order. A block without an answer sets variables and is left out. */
+/** Returns the commands with their responses, in order. Skips blocks without a response, which set variables. */
 export const parse = (guide: string): ReadonlyArray<Step> => {
   const blocks = Array.from(guide.matchAll(/^```(sh|http)\n(.*?)^```$/gms), ([, language, text = ""]) => ({
     language,
@@ -36,16 +36,20 @@ export const parse = (guide: string): ReadonlyArray<Step> => {
   }))
   return blocks.flatMap(({ language, text }, index) => {
     const next = blocks[index + 1]
-    return language === "sh" && next?.language === "http" ? [{ command: text, answer: parseAnswer(next.text) }] : []
+    return language === "sh" && next?.language === "http" ? [{ command: text, response: parseResponse(next.text) }] : []
   })
 }
 
-/** What a block's `curl` sends, with the variables and files of the one who reads the guide. */
-export const toRequest = (block: string, variables: Readonly<Record<string, string>>, files: Files = {}): Sent => {
+/** Parses the `curl` command of a block, with the reader's variables and files. */
+export const toRequest = (
+  block: string,
+  variables: Readonly<Record<string, string>>,
+  files: Files = {}
+): CurlRequest => {
   const command = block.slice(block.search(/^curl /m)).replaceAll("\\\n", " ")
   const [, ...words] = wordsOf(command, variables)
   const headers: Record<string, string> = {}
-  let [url, method, body, output]: [string, string, Sent["body"], string | undefined] = ["", "", null, undefined]
+  let [url, method, body, output]: [string, string, CurlRequest["body"], string | undefined] = ["", "", null, undefined]
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (/^-[siN]+$/.test(word)) continue
     if (!word.startsWith("-")) url = word
@@ -57,12 +61,12 @@ export const toRequest = (block: string, variables: Readonly<Record<string, stri
       headers[name] = value
     } else if (word === "-o") output = words.shift()
     else if (word === "-D") words.shift()
-    else throw new Error(`The guide uses an option of curl that this test does not know: ${word}`)
+    else throw new Error(`The guide uses an unsupported option of curl: ${word}`)
   }
   return { url, method: method || (body === null ? "GET" : "POST"), headers, body, output }
 }
 
-/** A body as it can be compared: the value of JSON, or the events of a stream, whose data is JSON. */
+/** Parses a body for comparison: JSON, or an event stream whose data is JSON. */
 export const parseBody = (contentType: string | undefined, text: string): unknown => {
   if (contentType !== "text/event-stream") return JSON.parse(text)
   return text.trim().split("\n\n").map((event) => {
@@ -71,8 +75,8 @@ export const parseBody = (contentType: string | undefined, text: string): unknow
   })
 }
 
-/** Text without what differs from run to run: ids, times, sizes, addresses, signatures. */
-export const withoutChance = (text: string): string =>
+/** Replaces everything that differs between runs: ids, times, sizes, addresses, signatures. */
+export const withoutRandomness = (text: string): string =>
   text
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "<base>")
     .replaceAll(/\b(gen|acct|key|lot|txn|upl|whep|evt|dlv)_[0-9a-z]{26}/g, "<id>")
@@ -88,9 +92,9 @@ export const withoutChance = (text: string): string =>
     .replaceAll(/\/\d{5,}$/g, "/<size>")
     .replaceAll(/^\d{5,}$/g, "<size>")
 
-/** `actual` with `…` in place of what `shown` leaves out, so that the two can be compared. */
+/** Replaces the parts of `actual` that `shown` omits by `…`, so that the two can be compared. */
 export const asShown = (actual: unknown, shown: unknown): unknown => {
-  if (typeof actual === "string") return withoutChance(actual)
+  if (typeof actual === "string") return withoutRandomness(actual)
   if (typeof actual === "number") return actual > 10_000 ? "<size>" : actual
   if (Array.isArray(actual)) {
     const parts: ReadonlyArray<unknown> = Array.isArray(shown) ? shown : []
@@ -115,29 +119,29 @@ export const asShown = (actual: unknown, shown: unknown): unknown => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const parseAnswer = (text: string): Answer => {
+const parseResponse = (text: string): ShownResponse => {
   const [head = "", body = ""] = text.split(/\n\n(.*)/s)
   const [statusLine = "", ...lines] = head.trim().split("\n")
   const headers = fieldsOf(lines.join("\n"))
   return { statusLine, headers, body: body.trim() === "" ? undefined : parseBody(headers["content-type"], body) }
 }
 
-/** `name: value` in lines. */
+/** Parses lines of the form `name: value`. */
 const fieldsOf = (text: string): Record<string, string> =>
   Object.fromEntries(text.split("\n").filter((line) => line !== "").map((line) => line.split(/: (.*)/s).slice(0, 2)))
 
 const fileOf = (files: Files, name: string) => {
   const file = files[name.replace(/^@/, "")]
-  if (file === undefined) throw new Error(`The guide sends a file that nothing made: ${name}`)
+  if (file === undefined) throw new Error(`The guide sends a file that does not exist: ${name}`)
   return file
 }
 
-/** The words of a command as a shell takes them: quotes around whole words, variables outside of single ones. */
+/** Splits a command into words as a shell does. Supports quotes around whole words, and variables outside of single quotes. */
 const wordsOf = (command: string, variables: Readonly<Record<string, string>>): Array<string> => {
   const expand = (text: string) =>
     text.replaceAll(/\$([A-Z]+)/g, (_, name: string) => {
       const value = variables[name]
-      if (value === undefined) throw new Error(`The guide uses a variable that nothing sets: ${name}`)
+      if (value === undefined) throw new Error(`The guide uses an unset variable: ${name}`)
       return value
     })
   return Array.from(

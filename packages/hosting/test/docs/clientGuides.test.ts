@@ -83,20 +83,20 @@ layer(Reader.layer, { excludeTestServices: true })("docs for API clients", (it) 
       const files: Record<string, Uint8Array<ArrayBuffer>> = {}
       const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
       assert.isAbove(steps.length, 20)
-      for (const { answer, command } of steps) {
+      for (const { command, response: shown } of steps) {
         const { body, headers, method, output, url } = Guide.toRequest(command, variables, files)
         const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))
         const bytes = yield* Effect.promise(() => response.bytes())
         if (output !== undefined) files[output] = new Uint8Array(bytes)
-        assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, answer.statusLine, command)
-        for (const [name, value] of Object.entries(answer.headers)) {
+        assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, shown.statusLine, command)
+        for (const [name, value] of Object.entries(shown.headers)) {
           const actual = response.headers.get(name) ?? "(absent)"
-          assert.strictEqual(Guide.withoutChance(actual), Guide.withoutChance(value), `${name} of ${command}`)
+          assert.strictEqual(Guide.withoutRandomness(actual), Guide.withoutRandomness(value), `${name} of ${command}`)
         }
-        if (answer.body === undefined) continue
+        if (shown.body === undefined) continue
         const contentType = response.headers.get("content-type") ?? undefined
         const json = Guide.parseBody(contentType, new TextDecoder().decode(bytes))
-        assert.deepStrictEqual(Guide.asShown(json, answer.body), Guide.asShown(answer.body, answer.body), command)
+        assert.deepStrictEqual(Guide.asShown(json, shown.body), Guide.asShown(shown.body, shown.body), command)
         // A reader copies the id and the link of a response into the next command.
         if (!Schema.is(Job)(json)) continue
         variables[json.id.startsWith("upl_") ? "UPLOAD" : "ID"] = json.id

@@ -52,14 +52,14 @@ layer(Operator.layer, { excludeTestServices: true })("docs for operators", (it) 
       const variables: Record<string, string> = { BASE: baseUrl, TOKEN: token }
       const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
       assert.strictEqual(steps.length, 11)
-      for (const { answer, command } of steps) {
+      for (const { command, response: shown } of steps) {
         // The page assumes a job of the customer.
         if (command.includes("$JOB/")) variables["JOB"] = yield* createJob(baseUrl, variables["KEY"] ?? "")
         const { body, headers, method, url } = Guide.toRequest(command, variables)
         const response = yield* Effect.promise((signal) => fetch(url, { method, headers, body, signal }))
         const json: unknown = JSON.parse(yield* Effect.promise(() => response.text()))
-        assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, answer.statusLine, command)
-        assert.deepStrictEqual(Guide.asShown(json, answer.body), Guide.asShown(answer.body, answer.body), command)
+        assert.strictEqual(`HTTP/1.1 ${response.status} ${response.statusText}`, shown.statusLine, command)
+        assert.deepStrictEqual(Guide.asShown(json, shown.body), Guide.asShown(shown.body, shown.body), command)
         if (!Schema.is(Named)(json)) continue
         if (json.id.startsWith("acct_")) variables["ACCOUNT"] = json.id
         if (json.id.startsWith("whep_")) variables["ENDPOINT"] = json.id
