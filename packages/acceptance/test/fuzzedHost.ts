@@ -1,7 +1,7 @@
 /** Sends random requests to a host in this process and checks every response. */
 import { PlanTable } from "@kinora/accounts"
 import { ScriptedGenerator } from "@kinora/generator"
-import { AdminError, AdminOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
+import { AdminOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
 import { Ledger } from "@kinora/ledger"
 import { Data, DateTime, Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import * as Books from "../src/Books.ts"
@@ -268,6 +268,4 @@ const decodeEnvelope = Schema.decodeUnknownOption(
 )
 
 const statusOf = (code: string): number | undefined =>
-  code === "invalid_webhook_url" ? 400 : Object.hasOwn(AdminError.table, code)
-    ? 409
-    : Object.entries(ErrorCode.table).find(([known]) => known === code)?.[1].status
+  Object.entries(ErrorCode.definitions).find(([known]) => known === code)?.[1].status

@@ -1,64 +1,58 @@
-/** How a request shows its right, and what every endpoint can answer. Implemented by the server. */
+/** Authentication of requests, and the errors that every endpoint can respond with. Servers implement it. */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import {
-  BadRequestResponse,
-  ForbiddenResponse,
-  InternalServerErrorResponse,
-  ServiceUnavailableResponse,
-  TooManyRequestsResponse,
-  UnauthorizedResponse
-} from "./ApiError.ts"
+import { authenticationErrors, schemaErrors } from "./internal/errorCodes.ts"
+import { errors } from "./internal/errorResponses.ts"
 
-/** The account and key that a request acts for. */
+/** The account and the API key of a request. */
 export class CurrentKey extends Context.Service<CurrentKey, {
-  /** Account id. */
+  /** The id of the account. */
   readonly account: string
-  /** Id of the key's record; never the key. */
+  /** The id of the key. Not the key itself. */
   readonly key: string
 }>()("@kinora/http-api/CurrentKey") {}
 
-/** Whose file a content request may read. */
+/** The account whose files a content request may read. */
 export class ContentReader extends Context.Service<ContentReader, {
-  /** Absent when the caller proved its right by a signed URL. */
+  /** `undefined` if a signed URL authenticated the request. */
   readonly account: string | undefined
 }>()("@kinora/http-api/ContentReader") {}
 
 const bearer = HttpApiSecurity.bearer.pipe(
-  HttpApiSecurity.annotate(OpenApi.Description, "An API key of the account, `Authorization: Bearer <key>`.")
+  HttpApiSecurity.annotate(OpenApi.Description, "An API key of the account: `Authorization: Bearer <key>`.")
 )
 
 const signed = HttpApiSecurity.apiKey({ in: "query", key: "sig" }).pipe(
-  HttpApiSecurity.annotate(OpenApi.Description, "The pair `exp` and `sig` of a signed URL, as in `output.url`.")
+  HttpApiSecurity.annotate(OpenApi.Description, "The parameters `exp` and `sig` of a signed URL, such as `output.url`.")
 )
 
-/** A valid API key within its limit of requests per minute. */
+const operator = HttpApiSecurity.bearer.pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "The token of the operator: `Authorization: Bearer <KINORA_ADMIN_TOKEN>`."
+  )
+)
+
+/** Requires a valid API key within its rate limit. */
 export class BearerAuth extends HttpApiMiddleware.Service<BearerAuth, { provides: CurrentKey }>()(
   "@kinora/http-api/BearerAuth",
-  {
-    security: { bearer },
-    error: [UnauthorizedResponse, ForbiddenResponse, TooManyRequestsResponse, ServiceUnavailableResponse],
-    requiredForClient: true
-  }
+  { security: { bearer }, error: errors(...authenticationErrors.key), requiredForClient: true }
 ) {}
 
-/** A valid API key, or a valid signed pair. Either being good is enough (D32). */
+/** Requires a valid API key or a valid signed URL. */
 export class ContentAuth extends HttpApiMiddleware.Service<ContentAuth, { provides: ContentReader }>()(
   "@kinora/http-api/ContentAuth",
-  {
-    security: { bearer, signed },
-    error: [
-      BadRequestResponse,
-      UnauthorizedResponse,
-      ForbiddenResponse,
-      TooManyRequestsResponse,
-      ServiceUnavailableResponse
-    ],
-    requiredForClient: true
-  }
+  { security: { bearer, signed }, error: errors(...authenticationErrors.link), requiredForClient: true }
 ) {}
 
-/** Gives what does not fit the schemas its envelope: a wrong request is 400, a wrong response 500 (D42). */
+/** Requires the operator's token. A wrong token counts as a failed authentication of the address. */
+export class AdminAuth extends HttpApiMiddleware.Service<AdminAuth>()("@kinora/http-api/AdminAuth", {
+  security: { bearer: operator },
+  error: errors(...authenticationErrors.operator),
+  requiredForClient: true
+}) {}
+
+/** Maps schema errors to the error envelope: 400 for a request, 500 for a response. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("@kinora/http-api/Envelope", {
-  error: [BadRequestResponse, InternalServerErrorResponse]
+  error: errors(...schemaErrors)
 }) {}

@@ -1,89 +1,94 @@
-/** What an account has: both plan groups side by side, their limits, and what it may download. */
+/** The account of an API key: both plan groups, their limits, and the download limits. */
 import { Schema } from "effect"
-import { DateTime, Int64 } from "./Scalar.ts"
+import { field, flag, int, nullable, object, text, time } from "./internal/fields.ts"
+import { DateTime } from "./Scalar.ts"
 
-/** How much of a daily quota is used. */
-export const QuotaCount = Schema.Struct({
-  limit: Int64,
-  used: Int64,
-  remaining: Int64
-}).annotate({ identifier: "QuotaCount" })
+/** The use of a daily quota. */
+export const QuotaCount = object("QuotaCount", "The use of a daily quota.", {
+  limit: int("Jobs per UTC day."),
+  used: int("Jobs of the current day."),
+  remaining: int("Jobs left on the current day.")
+})
 
 /** The daily quota of an active Studio plan. */
-export const StudioQuota = Schema.Struct({
-  /** UTC day of the counters, YYYY-MM-DD. */
-  day: Schema.String,
-  /** The next 00:00 UTC. */
-  resets_at: DateTime,
-  video: QuotaCount,
-  image: QuotaCount
-}).annotate({ identifier: "StudioQuota" })
+export const StudioQuota = object("StudioQuota", "The daily quota of an active Studio plan.", {
+  day: text("The UTC day of the counters, YYYY-MM-DD."),
+  resets_at: time("When the counters reset: the next 00:00 UTC."),
+  video: field(QuotaCount, "Video jobs."),
+  image: field(QuotaCount, "Image jobs.")
+})
 
 const plan = {
-  active: Schema.Boolean,
-  tier: Schema.NullOr(Schema.String),
-  period_end: Schema.NullOr(DateTime),
-  auto_renew: Schema.Boolean
+  active: flag("Whether the account has an active plan of this group."),
+  tier: nullable(Schema.String, "The tier of the active plan."),
+  period_end: nullable(DateTime, "When the period of the active plan ends."),
+  auto_renew: flag("Whether the plan renews from the balance at the end of its period.")
 }
 
 const limits = {
-  /** Jobs running at once; more wait. */
-  concurrency: Int64,
-  /** Job creations per minute with this group. */
-  create_rpm: Int64
+  concurrency: int("The maximum number of running jobs. Further jobs wait."),
+  create_rpm: int("The maximum number of job creations per minute.")
 }
 
-/** The group with a daily quota. */
-export const StudioPlan = Schema.Struct({
+/** The plan group with a daily quota. */
+export const StudioPlan = object("StudioPlan", "The plan group with a daily quota.", {
   ...plan,
-  /** `null` when no Studio plan is active. */
-  quota: Schema.NullOr(StudioQuota),
+  quota: nullable(StudioQuota, "The daily quota; `null` if no Studio plan is active."),
   ...limits
-}).annotate({ identifier: "StudioPlan" })
+})
 
-/** Credits that were given together and expire together. */
-export const CreditLot = Schema.Struct({
-  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
-  remaining: Int64,
-  expires_at: DateTime,
-  images_only: Schema.Boolean,
-  /** Trial lots carry a watermark and are never used by API jobs. */
-  watermark: Schema.Boolean
-}).annotate({ identifier: "CreditLot" })
+/** Credits that were granted together and expire together. */
+export const CreditLot = object("CreditLot", "Credits that were granted together and expire together.", {
+  kind: field(Schema.Literals(["plan", "addon", "trial", "refund"]), "Where the credits come from."),
+  remaining: int("The credits that are left."),
+  expires_at: time("When the credits expire."),
+  images_only: flag("Whether the credits pay for image jobs only."),
+  watermark: flag("Whether the credits are trial credits. Jobs of the API never use these.")
+})
 
-/** The group with a balance of credits. */
-export const CreditsPlan = Schema.Struct({
+/** The plan group with a balance of credits. */
+export const CreditsPlan = object("CreditsPlan", "The plan group with a balance of credits.", {
   ...plan,
-  /** Credits that jobs can spend, whether or not a plan is active. */
-  credits_remaining: Int64,
-  lots: Schema.NullOr(Schema.Array(CreditLot)),
+  credits_remaining: int("The credits that jobs can spend, whether or not a plan is active."),
+  lots: nullable(Schema.Array(CreditLot), "The lots with remaining credits, in the order in which jobs use them."),
   ...limits
-}).annotate({ identifier: "CreditsPlan" })
+})
 
-/** What of its results the account may download. */
-export const DownloadLimits = Schema.Struct({
-  /** GiB per UTC day. */
-  user_gib_per_day: Int64,
-  /** `null` when the counter is unavailable. */
-  used_bytes_today: Schema.NullOr(Int64),
-  /** Each result can be downloaded this many times its size per UTC day. */
-  job_download_multiple: Int64
-}).annotate({ identifier: "DownloadLimits" })
+/** The download limits of an account. */
+export const DownloadLimits = object("DownloadLimits", "The download limits of the account.", {
+  user_gib_per_day: int("GiB that the account can download per UTC day."),
+  used_bytes_today: nullable(int("Bytes."), "Bytes downloaded today; `null` if the counter is unavailable."),
+  job_download_multiple: int("How many times its size each result can be downloaded per UTC day.")
+})
 
 /** The account of the API key. */
-export const Account = Schema.Struct({
-  user: Schema.Struct({ id: Schema.String, email: Schema.String }),
-  balance_usd_cents: Int64,
-  plans: Schema.Struct({ studio: StudioPlan, credits: CreditsPlan }),
-  api: Schema.Struct({
-    /** Requests per minute of one API key, all endpoints together. */
-    key_rpm_cap: Int64
-  }),
-  results: Schema.Struct({
-    /** Hours after completion during which a result can be downloaded. */
-    api_ttl_hours: Int64,
-    download: DownloadLimits
-  })
-}).annotate({ identifier: "Account" })
+export const Account = object("Account", "The account of the API key.", {
+  user: field(
+    Schema.Struct({
+      id: text("The id of the account, `acct_…`."),
+      email: text("The e-mail address of the account.")
+    }),
+    "The owner of the account."
+  ),
+  balance_usd_cents: int("The balance in US cents, from which plans renew."),
+  plans: field(
+    Schema.Struct({
+      studio: field(StudioPlan, "The Studio group."),
+      credits: field(CreditsPlan, "The Credits group.")
+    }),
+    "Both plan groups."
+  ),
+  api: field(
+    Schema.Struct({ key_rpm_cap: int("Requests per minute of one API key, over all endpoints.") }),
+    "Limits of the API."
+  ),
+  results: field(
+    Schema.Struct({
+      api_ttl_hours: int("Hours after completion until a result expires."),
+      download: field(DownloadLimits, "The download limits.")
+    }),
+    "Limits of results."
+  )
+})
 /** See the schema of the same name. */
 export type Account = typeof Account.Type

@@ -1,20 +1,14 @@
-/** Accounts, their keys, plans and balances, as operators see them. */
-import { Schema, SchemaTransformation } from "effect"
+/** Accounts, API keys, plans and balances in the admin API. */
+import { Schema } from "effect"
+import { field, flag, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
-/** A moment that an operator names: RFC 3339 in UTC, to the millisecond at most (D4). */
-export const Time = Schema.String.check(
-  Schema.makeFilter(isTime, { expected: "a time such as 2027-01-31T00:00:00Z" })
-).annotate({ format: "date-time" }).pipe(
-  Schema.decodeTo(Schema.DateTimeUtc, SchemaTransformation.dateTimeUtcFromString)
-)
-
-/** An operator's name for something that is to happen once: 1 to 128 printable ASCII characters. */
+/** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
 export const Reference = Schema.String.check(
   Schema.isPattern(/^[\x20-\x7e]{1,128}$/, { expected: "1 to 128 printable ASCII characters" })
 )
 
-/** The most US cents that one deposit can be: ten million dollars. */
+/** The maximum of one deposit in US cents: ten million dollars. */
 export const depositCentsMax = 1_000_000_000
 
 /** The tiers of the Studio group. */
@@ -22,123 +16,119 @@ export const StudioTier = Schema.Literals(["starter", "pro", "scale"])
 /** The tiers of the Credits group. */
 export const CreditsTier = Schema.Literals(["starter", "pro", "business"])
 
-const planOf = <Tier extends Schema.Codec<string>>(identifier: string, tier: Tier) =>
-  Schema.Struct({
-    tier,
-    /** The plan counts until this moment, not at it. It may have passed. */
-    period_end: DateTime,
-    auto_renew: Schema.Boolean
-  }).annotate({ identifier })
+const planOf = <Tier extends Schema.Codec<string>>(identifier: string, description: string, tier: Tier) =>
+  object(identifier, description, {
+    tier: field(tier, "The tier."),
+    period_end: time("When the period ends. A plan whose period has ended is inactive."),
+    auto_renew: flag("Whether the plan renews from the balance at the end of its period.")
+  })
 
-const planRequestOf = <Tier extends Schema.Codec<string>>(identifier: string, tier: Tier) =>
-  Schema.Struct({
-    tier,
-    period_end: Time,
-    /** Default false. */
-    auto_renew: Schema.optionalKey(Schema.Boolean)
-  }).annotate({ identifier })
+const planRequestOf = <Tier extends Schema.Codec<string>>(identifier: string, description: string, tier: Tier) =>
+  object(identifier, description, {
+    tier: field(tier, "The tier."),
+    period_end: requestTime("When the period ends."),
+    auto_renew: optional(Schema.Boolean, "Whether the plan renews from the balance. Default: false.")
+  })
 
-/** A Studio plan as it was set. */
-export const AdminStudioPlan = planOf("AdminStudioPlan", StudioTier)
-/** A Credits plan as it was set. */
-export const AdminCreditsPlan = planOf("AdminCreditsPlan", CreditsTier)
+/** A Studio plan. */
+export const AdminStudioPlan = planOf("AdminStudioPlan", "A Studio plan.", StudioTier)
+/** A Credits plan. */
+export const AdminCreditsPlan = planOf("AdminCreditsPlan", "A Credits plan.", CreditsTier)
 
 /** Sets the Studio plan of an account. */
-export const SetStudioPlanRequest = planRequestOf("SetStudioPlanRequest", StudioTier)
+export const SetStudioPlanRequest = planRequestOf("SetStudioPlanRequest", "The Studio plan to set.", StudioTier)
 /** See the schema of the same name. */
 export type SetStudioPlanRequest = typeof SetStudioPlanRequest.Type
 
-/** Sets the Credits plan of an account. Its first credits come by a lot, those of later periods with the renewal. */
-export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", CreditsTier)
+/** Sets the Credits plan of an account. */
+export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", "The Credits plan to set.", CreditsTier)
 /** See the schema of the same name. */
 export type SetCreditsPlanRequest = typeof SetCreditsPlanRequest.Type
 
 /** An account. */
-export const AdminAccount = Schema.Struct({
-  id: Schema.String,
-  email: Schema.String,
-  /** A `suspended` account's requests are refused with 403 `account_suspended`. */
-  status: Schema.Literals(["active", "suspended"]),
-  created_at: DateTime,
-  /** What plans with `auto_renew` are paid from (D25). */
-  balance_usd_cents: Int64,
-  plans: Schema.Struct({
-    studio: Schema.NullOr(AdminStudioPlan),
-    credits: Schema.NullOr(AdminCreditsPlan)
-  })
-}).annotate({ identifier: "AdminAccount" })
+export const AdminAccount = object("AdminAccount", "An account.", {
+  id: text("The id of the account, `acct_…`."),
+  email: text("The e-mail address."),
+  status: field(
+    Schema.Literals(["active", "suspended"]),
+    "Requests of `suspended` accounts are rejected with 403 `account_suspended`."
+  ),
+  created_at: time("When the account was created."),
+  balance_usd_cents: int("The balance in US cents, from which plans with `auto_renew` renew."),
+  plans: field(
+    Schema.Struct({
+      studio: nullable(AdminStudioPlan, "The Studio plan."),
+      credits: nullable(AdminCreditsPlan, "The Credits plan.")
+    }),
+    "The plans, at most one of each group."
+  )
+})
 /** See the schema of the same name. */
 export type AdminAccount = typeof AdminAccount.Type
 
-/** Makes an account. */
-export const CreateAccountRequest = Schema.Struct({
-  /** At most 254 characters; unique, whatever its letter case. */
-  email: Schema.String.check(Schema.isBetweenLength(1, 254))
-}).annotate({ identifier: "CreateAccountRequest" })
+/** Creates an account. */
+export const CreateAccountRequest = object("CreateAccountRequest", "The account to create.", {
+  email: field(
+    Schema.String.check(Schema.isBetweenLength(1, 254)),
+    "The e-mail address: at most 254 characters, unique irrespective of case."
+  )
+})
 /** See the schema of the same name. */
 export type CreateAccountRequest = typeof CreateAccountRequest.Type
 
 /** Adds to the balance of an account. */
-export const DepositRequest = Schema.Struct({
-  /** Names the deposit: repeated as it was, it adds nothing. */
-  reference: Reference,
-  /** 1 to 1 000 000 000. */
-  usd_cents: Int64.check(Schema.isBetween({ minimum: 1, maximum: depositCentsMax }))
-}).annotate({ identifier: "DepositRequest" })
+export const DepositRequest = object("DepositRequest", "The deposit to make.", {
+  reference: field(Reference, "Names the deposit. Repeating the same deposit adds nothing."),
+  usd_cents: field(
+    Int64.check(Schema.isBetween({ minimum: 1, maximum: depositCentsMax })),
+    "The amount in US cents."
+  )
+})
 /** See the schema of the same name. */
 export type DepositRequest = typeof DepositRequest.Type
 
-/** What was added to a balance, once for its reference. */
-export const AdminDeposit = Schema.Struct({
-  reference: Schema.String,
-  usd_cents: Int64,
-  /** The balance right after this deposit. */
-  balance_usd_cents: Int64,
-  created_at: DateTime
-}).annotate({ identifier: "AdminDeposit" })
+/** A deposit. */
+export const AdminDeposit = object("AdminDeposit", "A deposit.", {
+  reference: text("The reference of the request."),
+  usd_cents: int("The amount in US cents."),
+  balance_usd_cents: int("The balance right after this deposit, in US cents."),
+  created_at: time("When the deposit was made.")
+})
 /** See the schema of the same name. */
 export type AdminDeposit = typeof AdminDeposit.Type
 
-/** Makes an API key. */
-export const CreateKeyRequest = Schema.Struct({
-  /** For people: not blank, no control characters, at most 100 characters. */
-  name: Schema.String.check(Schema.isBetweenLength(1, 100))
-}).annotate({ identifier: "CreateKeyRequest" })
+/** Creates an API key. */
+export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {
+  name: field(
+    Schema.String.check(Schema.isBetweenLength(1, 100)),
+    "A name for people: at most 100 characters, not blank, no control characters."
+  )
+})
 /** See the schema of the same name. */
 export type CreateKeyRequest = typeof CreateKeyRequest.Type
 
-/** A key that was just made. */
-export const AdminNewKey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  /** The first 12 characters of the key, by which it is recognised later. */
-  prefix: Schema.String,
-  /** The key itself, which is shown this once. */
-  key: Schema.String,
-  created_at: DateTime
-}).annotate({ identifier: "AdminNewKey" })
-
-/** What is kept of a key. */
-export const AdminKey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  prefix: Schema.String,
-  created_at: DateTime,
-  /** Exact to a minute (D3). */
-  last_used_at: Schema.NullOr(DateTime),
-  revoked_at: Schema.NullOr(DateTime)
-}).annotate({ identifier: "AdminKey" })
-
-/** The keys of an account: those in use, then revoked ones, newest first. */
-export const AdminKeyList = Schema.Struct({ data: Schema.Array(AdminKey) }).annotate({ identifier: "AdminKeyList" })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** Also a day of the calendar, which has no year 0: 31 February would be read as some day of March. */
-function isTime(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text)) return false
-  const time = new Date(text)
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, "YYYY-MM-DDTHH:MM:SS".length))
+const key = {
+  id: text("The id of the key, `key_…`."),
+  name: text("The name of the key."),
+  prefix: text("The first 12 characters of the key.")
 }
+
+/** A new API key. */
+export const AdminNewKey = object("AdminNewKey", "A new API key.", {
+  ...key,
+  key: text("The key. Only this response contains it."),
+  created_at: time("When the key was created.")
+})
+
+/** An API key, without the key itself. */
+export const AdminKey = object("AdminKey", "An API key, without the key itself.", {
+  ...key,
+  created_at: time("When the key was created."),
+  last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
+  revoked_at: nullable(DateTime, "When the key was revoked.")
+})
+
+/** The API keys of an account. */
+export const AdminKeyList = object("AdminKeyList", "The API keys of an account.", {
+  data: list(AdminKey, "The keys in use, then the revoked ones, newest first.")
+})

@@ -1,11 +1,7 @@
-/**
- * The interface for operators (D50), apart from the one for clients: it has its own
- * token and its own OpenAPI document, and a service without a token does not have it.
- */
+/** The API for operators: accounts, keys, plans, credits and webhooks. It has its own token and its own OpenAPI document. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Envelope } from "./Access.ts"
-import { AdminAuth } from "./AdminAccess.ts"
+import { AdminAuth, Envelope } from "./Access.ts"
 import {
   AdminAccount,
   AdminDeposit,
@@ -17,178 +13,214 @@ import {
   SetCreditsPlanRequest,
   SetStudioPlanRequest
 } from "./AdminAccount.ts"
-import { AdminConflictResponse } from "./AdminError.ts"
-import { AccountCount, AdminLot, AdminTransactionList, AdminVerification, GrantLotRequest } from "./AdminLedger.ts"
+import { AdminLot, AdminTransactionList, AdminVerification, GrantLotRequest } from "./AdminLedger.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
-import { NotFoundResponse, PayloadTooLargeResponse, UnsupportedMediaTypeResponse } from "./ApiError.ts"
-import { complete } from "./internal/adminOpenApi.ts"
+import { configure, operate } from "./internal/adminOperation.ts"
+import { parameter } from "./internal/fields.ts"
+import { completeAdmin } from "./internal/openApi.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
+import { AccountCount } from "./Scalar.ts"
 
-const id = { id: Schema.String }
-const keyId = { ...id, key_id: Schema.String }
-/** The last account of a page. No account has U+0000 in its name, and databases refuse to compare it. */
+const account = "/accounts/:id"
+const accountId = { id: parameter("The id of the account, `acct_…`.") }
+const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
+
+/** The last account of a page. Databases cannot compare text that contains U+0000. */
 const Cursor = Schema.String.check(
-  Schema.isMaxLength(128),
-  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" })
+  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" }),
+  Schema.isMaxLength(128)
 )
-const badBody = [PayloadTooLargeResponse, UnsupportedMediaTypeResponse] as const
 
-/** Accounts and whether they may use the service. */
+/** Creates, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
-  HttpApiEndpoint.post("createAccount", "/accounts", {
-    payload: CreateAccountRequest,
-    success: AdminAccount.pipe(HttpApiSchema.status(201)),
-    error: [AdminConflictResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Create an account",
-    description: "It begins without a plan, credits or keys."
-  })),
-  HttpApiEndpoint.get("getAccount", "/accounts/:id", {
-    params: id,
-    success: AdminAccount,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({ summary: "Get an account" })),
-  HttpApiEndpoint.post("suspendAccount", "/accounts/:id/suspend", {
-    params: id,
-    success: AdminAccount,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Suspend an account",
-    description: "Its requests are refused with 403 `account_suspended`, on every host within 5 seconds. " +
-      "Jobs go on. Again changes nothing."
-  })),
-  HttpApiEndpoint.post("resumeAccount", "/accounts/:id/resume", {
-    params: id,
-    success: AdminAccount,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Resume an account",
-    description: "Ends a suspension. Without one it changes nothing."
-  }))
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Accounts and whether they may use the service.")
-{}
-
-/** API keys. */
-export class AdminKeys extends HttpApiGroup.make("keys").add(
-  HttpApiEndpoint.post("createKey", "/accounts/:id/keys", {
-    params: id,
-    payload: CreateKeyRequest,
-    success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
-    error: [NotFoundResponse, AdminConflictResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Create an API key",
-    description: "The key is in this response only; its digest is all that is kept."
-  })),
-  HttpApiEndpoint.get("listKeys", "/accounts/:id/keys", {
-    params: id,
-    success: AdminKeyList,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "List the keys of an account",
-    description: "All that are in use, then the latest revoked ones; at most 200."
-  })),
-  HttpApiEndpoint.delete("revokeKey", "/accounts/:id/keys/:key_id", {
-    params: keyId,
-    success: HttpApiSchema.NoContent,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Revoke an API key",
-    description: "Ends its use on every host within 5 seconds. Again changes nothing."
-  }))
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "API keys of accounts.")
-{}
-
-/** Plans, at most one in each group, and the balance that they are paid from. */
-export class AdminPlans extends HttpApiGroup.make("plans").add(
-  HttpApiEndpoint.put("setStudioPlan", "/accounts/:id/plans/studio", {
-    params: id,
-    payload: SetStudioPlanRequest,
-    success: AdminAccount,
-    error: [NotFoundResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({ summary: "Set the Studio plan", description: "Replaces the one that was." })),
-  HttpApiEndpoint.delete("endStudioPlan", "/accounts/:id/plans/studio", {
-    params: id,
-    success: HttpApiSchema.NoContent,
-    error: NotFoundResponse
-  }).annotateMerge(
-    OpenApi.annotations({ summary: "End the Studio plan", description: "Without one nothing changes." })
+  configure(
+    "Create an account",
+    "The account has no plan, credits or keys at first.",
+    ["email_taken"],
+    (error) =>
+      HttpApiEndpoint.post("createAccount", "/accounts", {
+        payload: CreateAccountRequest,
+        success: AdminAccount.pipe(HttpApiSchema.status(201)),
+        error
+      })
   ),
-  HttpApiEndpoint.put("setCreditsPlan", "/accounts/:id/plans/credits", {
-    params: id,
-    payload: SetCreditsPlanRequest,
-    success: AdminAccount,
-    error: [NotFoundResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Set the Credits plan",
-    description: "Replaces the one that was. Its credits are granted apart, as a lot; a renewal brings its own."
-  })),
-  HttpApiEndpoint.delete("endCreditsPlan", "/accounts/:id/plans/credits", {
-    params: id,
-    success: HttpApiSchema.NoContent,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "End the Credits plan",
-    description: "Its lots stay. Without a plan nothing changes."
-  })),
-  HttpApiEndpoint.post("deposit", "/accounts/:id/deposits", {
-    params: id,
-    payload: DepositRequest,
-    success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
-    error: [NotFoundResponse, AdminConflictResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Add to the balance",
-    description:
-      "Once for its reference: 201 when it was added, 200 with the deposit as it was when the same was added before. " +
-      "A plan with `auto_renew` is paid from the balance at its `period_end`, and lapses when that is too little."
-  }))
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(
-    OpenApi.Description,
-    "Plans of accounts, at most one in each group, and the balance that they are paid from."
+  operate(
+    "Get an account",
+    undefined,
+    ["not_found"],
+    (error) => HttpApiEndpoint.get("getAccount", account, { params: accountId, success: AdminAccount, error })
+  ),
+  operate(
+    "Suspend an account",
+    "Its requests are rejected with 403 `account_suspended`, on every server within 5 seconds. Running jobs continue. " +
+      "Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("suspendAccount", `${account}/suspend`, { params: accountId, success: AdminAccount, error })
+  ),
+  operate(
+    "Resume an account",
+    "Ends a suspension. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
   )
-{}
-
-/** Lots, bookings, verification. */
-export class AdminLedger extends HttpApiGroup.make("ledger").add(
-  HttpApiEndpoint.post("grantLot", "/accounts/:id/lots", {
-    params: id,
-    payload: GrantLotRequest,
-    success: [AdminLot.pipe(HttpApiSchema.status(201)), AdminLot],
-    error: [NotFoundResponse, AdminConflictResponse, ...badBody]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Grant credits",
-    description:
-      "Opens a lot, once for its reference: 201 when it was opened, 200 with the lot as it is now when the " +
-      "same was granted before."
-  })),
-  HttpApiEndpoint.get("listBookings", "/generations/:id/ledger", {
-    params: id,
-    success: AdminTransactionList,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Get what was booked for a job",
-    description: "Its charge, and its refund if there was one."
-  })),
-  HttpApiEndpoint.post("verifyLedger", "/ledger/verify", {
-    query: {
-      account: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
-      cursor: Schema.optionalKey(Cursor),
-      limit: Schema.optionalKey(AccountCount)
-    },
-    success: AdminVerification,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Verify the books",
-    description: "Compares the books with the figures that are kept beside them, while others go on working: of one " +
-      "`account`, or of `limit` accounts from `cursor` on. Repeat it with `next_cursor` until that is null."
-  }))
 ).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Credits, what was booked, and whether the books are sound.")
+  .annotate(OpenApi.Description, "Create, suspend and resume accounts.")
 {}
 
-/** The whole interface for operators. */
+/** Creates, lists and revokes API keys. */
+export class AdminKeys extends HttpApiGroup.make("keys").add(
+  configure(
+    "Create an API key",
+    "Only this response contains the key; the service stores a digest.",
+    ["not_found", "too_many_keys"],
+    (error) =>
+      HttpApiEndpoint.post("createKey", `${account}/keys`, {
+        params: accountId,
+        payload: CreateKeyRequest,
+        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
+        error
+      })
+  ),
+  operate(
+    "List the API keys of an account",
+    "All keys in use, then the latest revoked ones; at most 200.",
+    ["not_found"],
+    (error) => HttpApiEndpoint.get("listKeys", `${account}/keys`, { params: accountId, success: AdminKeyList, error })
+  ),
+  operate(
+    "Revoke an API key",
+    "Requests with the key are rejected on every server within 5 seconds. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.delete("revokeKey", `${account}/keys/:key_id`, {
+        params: keyId,
+        success: HttpApiSchema.NoContent,
+        error
+      })
+  )
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Create, list and revoke API keys.")
+{}
+
+/** Sets and ends plans, and adds to the balance that pays for renewals. */
+export class AdminPlans extends HttpApiGroup.make("plans").add(
+  configure(
+    "Set the Studio plan",
+    "Replaces the current one.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.put("setStudioPlan", `${account}/plans/studio`, {
+        params: accountId,
+        payload: SetStudioPlanRequest,
+        success: AdminAccount,
+        error
+      })
+  ),
+  operate(
+    "End the Studio plan",
+    "Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.delete("endStudioPlan", `${account}/plans/studio`, {
+        params: accountId,
+        success: HttpApiSchema.NoContent,
+        error
+      })
+  ),
+  configure(
+    "Set the Credits plan",
+    "Replaces the current one. Grants no credits: grant those of the first period as a lot. A renewal grants its own.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.put("setCreditsPlan", `${account}/plans/credits`, {
+        params: accountId,
+        payload: SetCreditsPlanRequest,
+        success: AdminAccount,
+        error
+      })
+  ),
+  operate(
+    "End the Credits plan",
+    "Its credits stay. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.delete("endCreditsPlan", `${account}/plans/credits`, {
+        params: accountId,
+        success: HttpApiSchema.NoContent,
+        error
+      })
+  ),
+  configure(
+    "Add to the balance",
+    "Adds the amount once per reference: responds with 201 the first time, and with 200 and the same deposit if the " +
+      "request is repeated. A plan with `auto_renew` is paid from the balance at its `period_end`, and ends if the " +
+      "balance is too low.",
+    ["not_found", "reference_reused"],
+    (error) =>
+      HttpApiEndpoint.post("deposit", `${account}/deposits`, {
+        params: accountId,
+        payload: DepositRequest,
+        success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
+        error
+      })
+  )
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Set and end plans, and add to the balance that pays for renewals.")
+{}
+
+/** Grants credits, and lists and verifies bookings. */
+export class AdminLedger extends HttpApiGroup.make("ledger").add(
+  configure(
+    "Grant credits",
+    "Opens a lot once per reference: responds with 201 the first time, and with 200 and the current lot if the request " +
+      "is repeated.",
+    ["not_found", "reference_reused"],
+    (error) =>
+      HttpApiEndpoint.post("grantLot", `${account}/lots`, {
+        params: accountId,
+        payload: GrantLotRequest,
+        success: [AdminLot.pipe(HttpApiSchema.status(201)), AdminLot],
+        error
+      })
+  ),
+  operate(
+    "List the bookings of a job",
+    "Its charge, and its refund if it was refunded.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listBookings", "/generations/:id/ledger", {
+        params: { id: parameter("The id of the job, `gen_…`.") },
+        success: AdminTransactionList,
+        error
+      })
+  ),
+  operate(
+    "Verify the books",
+    "Compares the books of one `account`, or of `limit` accounts after `cursor`, with the stored balances. Repeat with " +
+      "`next_cursor` until it is null. The service stays available meanwhile.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("verifyLedger", "/ledger/verify", {
+        query: {
+          account: Schema.optionalKey(
+            parameter("Verifies only this account. Default: all accounts.").check(
+              Schema.isMaxLength(128)
+            )
+          ),
+          cursor: Schema.optionalKey(Cursor),
+          limit: Schema.optionalKey(AccountCount)
+        },
+        success: AdminVerification,
+        error
+      })
+  )
+).middleware(AdminAuth).prefix("/admin/v1")
+  .annotate(OpenApi.Description, "Grant credits, and list and verify bookings.")
+{}
+
+/** The API for operators. */
 export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
@@ -202,13 +234,14 @@ export class AdminApi extends HttpApi.make("kinora-admin")
     title: "Kinora for operators",
     version: "1.0.0",
     description:
-      "Accounts, keys, plans, balances, credits, the books and the webhooks of a Kinora service. Without `KINORA_ADMIN_TOKEN` " +
-      "everything here is 404 `not_found`. Every error is the envelope `{ error: { code, message, plan, details } }`. " +
-      "An unknown id, well-formed or not, is 404 `not_found`; so is an unknown path. A known path with another method " +
-      "is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` at the end of a path changes nothing.",
+      "Accounts, API keys, plans, balances, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
+      "is unset, every path responds with 404 `not_found`. Every error is the envelope " +
+      "`{ error: { code, message, plan, details } }`. Unknown ids, malformed ones included, and unknown paths respond " +
+      "with 404 `not_found`; known paths with another method respond with 405 `method_not_allowed` and the header " +
+      "`Allow`. Every path that supports GET supports HEAD. A trailing `/` is ignored.",
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
-    servers: [{ url: "/", description: "The origin that this document came from." }]
+    servers: [{ url: "/", description: "The origin of this document." }]
   }))
-  // The annotation's type knows no more than that the document is a record.
-  .annotate(OpenApi.Transform, (spec) => complete(spec as OpenApi.OpenAPISpec))
+  // The type of the annotation is a record.
+  .annotate(OpenApi.Transform, (spec) => completeAdmin(spec as OpenApi.OpenAPISpec))
 {}

@@ -1,116 +1,118 @@
-/** Webhook endpoints, deliveries and sends, as operators see them. */
+/** Webhook endpoints, deliveries and attempts in the admin API. */
 import { Schema } from "effect"
+import { field, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 import { EventType } from "./Webhook.ts"
 
-/** The longest overlap of a rotation, in seconds: a day (D47). */
+/** The maximum overlap of a rotation in seconds: one day. */
 export const overlapSecondsMax = 86_400
 
-/** Event types that are sent to an endpoint; `null`: all. */
+/** The event types of an endpoint; `null` means all. */
 export const EventTypes = Schema.NullOr(Schema.Array(EventType).check(Schema.isMinLength(1)))
 
-/** Registers an endpoint. */
-export const CreateWebhookEndpointRequest = Schema.Struct({
-  /** HTTPS, port 443 or 8443, a public address. */
-  url: Schema.String,
-  /** Default all. */
-  types: Schema.optionalKey(EventTypes)
-}).annotate({ identifier: "CreateWebhookEndpointRequest" })
+const url = "The URL: HTTPS, port 443 or 8443, a public address."
+
+/** Creates an endpoint. */
+export const CreateWebhookEndpointRequest = object("CreateWebhookEndpointRequest", "The webhook endpoint to create.", {
+  url: text(url),
+  types: optional(EventTypes, "The event types to send. Default: `null`, all types.")
+})
 /** See the schema of the same name. */
 export type CreateWebhookEndpointRequest = typeof CreateWebhookEndpointRequest.Type
 
 /** Whether events are sent to an endpoint. */
 export const WebhookEndpointStatus = Schema.Literals(["enabled", "disabled"])
 
-/** Changes an endpoint; what is absent stays. */
-export const UpdateWebhookEndpointRequest = Schema.Struct({
-  url: Schema.optionalKey(Schema.String),
-  types: Schema.optionalKey(EventTypes),
-  status: Schema.optionalKey(WebhookEndpointStatus)
-}).annotate({ identifier: "UpdateWebhookEndpointRequest" })
+/** Changes an endpoint. */
+export const UpdateWebhookEndpointRequest = object(
+  "UpdateWebhookEndpointRequest",
+  "The properties to change. Absent properties do not change.",
+  {
+    url: optional(Schema.String, url),
+    types: optional(EventTypes, "The event types to send; `null` for all types."),
+    status: optional(WebhookEndpointStatus, "Whether to send events.")
+  }
+)
 /** See the schema of the same name. */
 export type UpdateWebhookEndpointRequest = typeof UpdateWebhookEndpointRequest.Type
 
-/** Issues a new secret. */
-export const RotateWebhookSecretRequest = Schema.Struct({
-  /** How long the secrets before sign beside the new one: 0, the default, to 86 400. */
-  overlap_seconds: Schema.optionalKey(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: overlapSecondsMax }))
+/** Creates a new secret for an endpoint. */
+export const RotateWebhookSecretRequest = object("RotateWebhookSecretRequest", "How to rotate the secret.", {
+  overlap_seconds: optional(
+    Int64.check(Schema.isBetween({ minimum: 0, maximum: overlapSecondsMax })),
+    "How long the current secrets stay active beside the new one. Default: 0."
   )
-}).annotate({ identifier: "RotateWebhookSecretRequest" })
+})
 /** See the schema of the same name. */
 export type RotateWebhookSecretRequest = typeof RotateWebhookSecretRequest.Type
 
 const endpoint = {
-  id: Schema.String,
-  /** As it is kept: absolute, its host in lower case. */
-  url: Schema.String,
-  /** Event types that are sent there; `null`: all. */
-  types: Schema.NullOr(Schema.Array(Schema.String)),
-  status: WebhookEndpointStatus,
-  created_at: DateTime,
-  /** When the secret was issued that signs now. */
-  secret_created_at: DateTime
+  id: text("The id of the endpoint, `whep_…`."),
+  url: text("The URL, normalized: absolute, with a lower-case host."),
+  types: nullable(Schema.Array(Schema.String), "The event types that are sent; `null` for all types."),
+  status: field(WebhookEndpointStatus, "Whether events are sent."),
+  created_at: time("When the endpoint was created."),
+  secret_created_at: time("When the newest secret was created.")
 }
 
-/** An endpoint, without its secret. */
-export const AdminWebhookEndpoint = Schema.Struct(endpoint).annotate({ identifier: "AdminWebhookEndpoint" })
+/** An endpoint, without its secrets. */
+export const AdminWebhookEndpoint = object(
+  "AdminWebhookEndpoint",
+  "A webhook endpoint, without its secrets.",
+  endpoint
+)
 /** See the schema of the same name. */
 export type AdminWebhookEndpoint = typeof AdminWebhookEndpoint.Type
 
-/** The endpoints of an account, oldest first. */
-export const AdminWebhookEndpointList = Schema.Struct({ data: Schema.Array(AdminWebhookEndpoint) }).annotate({
-  identifier: "AdminWebhookEndpointList"
+/** The endpoints of an account. */
+export const AdminWebhookEndpointList = object("AdminWebhookEndpointList", "The webhook endpoints of an account.", {
+  data: list(AdminWebhookEndpoint, "The endpoints, oldest first.")
 })
 
-/** An endpoint with the secret that was just issued for it, which is shown this once. */
-export const AdminNewWebhookSecret = Schema.Struct({
+/** An endpoint with its new secret. */
+export const AdminNewWebhookSecret = object("AdminNewWebhookSecret", "A webhook endpoint with its new secret.", {
   ...endpoint,
-  /** `whsec_…`, the whole of which is the key of the signature. */
-  secret: Schema.String
-}).annotate({ identifier: "AdminNewWebhookSecret" })
+  secret: text("The secret, `whsec_…`. The whole text is the key of the signature. Only this response contains it.")
+})
 /** See the schema of the same name. */
 export type AdminNewWebhookSecret = typeof AdminNewWebhookSecret.Type
 
 /** One event for one endpoint. */
-export const AdminWebhookDelivery = Schema.Struct({
-  /** What the body's `id` and `X-Service-Delivery` are in every send. */
-  id: Schema.String,
-  event_id: Schema.String,
-  endpoint_id: Schema.String,
-  type: Schema.String,
-  status: Schema.Literals(["pending", "delivered", "failed"]),
-  /** Sends that failed since the event happened, or since it was sent again by hand. */
-  failed_sends: Int64,
-  created_at: DateTime,
-  /** When it is sent next; `null` unless pending. */
-  due_at: Schema.NullOr(DateTime)
-}).annotate({ identifier: "AdminWebhookDelivery" })
+export const AdminWebhookDelivery = object("AdminWebhookDelivery", "One event for one webhook endpoint.", {
+  id: text("The id of the delivery: `id` of the body and `X-Service-Delivery` of every attempt."),
+  event_id: text("The id of the event."),
+  endpoint_id: text("The id of the endpoint."),
+  type: text("The type of the event."),
+  status: field(Schema.Literals(["pending", "delivered", "failed"]), "The state of the delivery."),
+  failed_sends: int("Failed attempts since the event happened, or since the delivery was last resent."),
+  created_at: time("When the event happened."),
+  due_at: nullable(DateTime, "When the next attempt is due; `null` unless pending.")
+})
 /** See the schema of the same name. */
 export type AdminWebhookDelivery = typeof AdminWebhookDelivery.Type
 
 /** Deliveries, newest first. */
-export const AdminWebhookDeliveryList = Schema.Struct({ data: Schema.Array(AdminWebhookDelivery) }).annotate({
-  identifier: "AdminWebhookDeliveryList"
+export const AdminWebhookDeliveryList = object("AdminWebhookDeliveryList", "A page of deliveries, newest first.", {
+  data: list(AdminWebhookDelivery, "The deliveries.")
 })
 
-/** One HTTP request of a delivery, or why there was none. */
-export const AdminWebhookSend = Schema.Struct({
-  delivery_id: Schema.String,
-  type: Schema.String,
-  /** 1 for the first send of a delivery, and for the first after it was sent again by hand. */
-  attempt: Int64,
-  at: DateTime,
-  duration_ms: Int64,
-  /** `null`: no answer came. */
-  http_status: Schema.NullOr(Int64),
-  /** `ok`, `status_<code>`, `timeout`, `dns`, `connect`, `tls`, `blocked_address`, `redirect`, `protocol` or `disabled` (D45). */
-  reason: Schema.String
-}).annotate({ identifier: "AdminWebhookSend" })
+/** One attempt of a delivery. */
+export const AdminWebhookSend = object("AdminWebhookSend", "One attempt of a delivery.", {
+  delivery_id: text("The id of the delivery."),
+  type: text("The type of the event."),
+  attempt: int("The number of the attempt, from 1. It restarts when the delivery is resent."),
+  at: time("When the attempt started."),
+  duration_ms: int("How long the attempt took in milliseconds."),
+  http_status: nullable(Int64, "The HTTP status of the response; `null` without a response."),
+  reason: text(
+    "The outcome: `ok`, `status_<code>`, `timeout`, `dns`, `connect`, `tls`, `blocked_address`, `redirect`, " +
+      "`protocol` or `disabled`."
+  )
+})
 /** See the schema of the same name. */
 export type AdminWebhookSend = typeof AdminWebhookSend.Type
 
-/** The last sends of an endpoint, newest first. */
-export const AdminWebhookSendList = Schema.Struct({ data: Schema.Array(AdminWebhookSend) }).annotate({
-  identifier: "AdminWebhookSendList"
+/** The last attempts of an endpoint, newest first. */
+export const AdminWebhookSendList = object("AdminWebhookSendList", "The last attempts of an endpoint, newest first.", {
+  data: list(AdminWebhookSend, "The attempts.")
 })

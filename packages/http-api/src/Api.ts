@@ -1,20 +1,8 @@
-/** The interface as one value: the server implements it, the client and the OpenAPI document derive from it. */
+/** The API for clients as one value: servers implement it, clients and the OpenAPI document derive from it. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BearerAuth, ContentAuth, Envelope } from "./Access.ts"
 import { Account } from "./Account.ts"
-import {
-  ConflictResponse,
-  GatewayTimeoutResponse,
-  GoneResponse,
-  NotFoundResponse,
-  PayloadTooLargeResponse,
-  PaymentRequiredResponse,
-  RangeNotSatisfiableResponse,
-  ServiceUnavailableResponse,
-  UnprocessableContentResponse,
-  UnsupportedMediaTypeResponse
-} from "./ApiError.ts"
 import {
   CreatedResponse,
   CreateGenerationRequest,
@@ -24,211 +12,244 @@ import {
   ReplayedResponse,
   Status
 } from "./Generation.ts"
+import { Health } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
+import { creationErrors } from "./internal/errorCodes.ts"
+import { optionalParameter, parameter } from "./internal/fields.ts"
 import { complete } from "./internal/openApi.ts"
+import { operation } from "./internal/operation.ts"
 import { Model, ModelList } from "./Model.ts"
+import * as Policy from "./RequestPolicy.ts"
 import { IdempotencyKey, PageSize, Plan, Seconds } from "./Scalar.ts"
 import { imageTypes, Upload } from "./Upload.ts"
 import { UsageReport } from "./Usage.ts"
 import { WebhookEvent, WebhookTest } from "./Webhook.ts"
 
-const id = { id: Schema.String }
+const jobId = { id: parameter("The id of the job, `gen_…`.") }
 
-/** Creating, reading, following and cancelling jobs. */
+/** Creates, lists, reads, follows and cancels jobs. */
 export class Generations extends HttpApiGroup.make("generations").add(
-  HttpApiEndpoint.post("create", "/generations", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKey) },
-    payload: CreateGenerationRequest,
-    success: [CreatedResponse, ReplayedResponse],
-    error: [
-      PaymentRequiredResponse,
-      NotFoundResponse,
-      ConflictResponse,
-      PayloadTooLargeResponse,
-      UnsupportedMediaTypeResponse,
-      UnprocessableContentResponse
-    ]
-  })
-    .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create a job",
-      description: "Charges the group named in `plan`. The same `Idempotency-Key` with the same body returns the " +
-        "first job and charges once; without a key, so does an identical request within 120 seconds."
-    })),
-  HttpApiEndpoint.get("list", "/generations", {
-    query: {
-      status: Schema.optionalKey(Status),
-      kind: Schema.optionalKey(Kind),
-      plan: Schema.optionalKey(Plan),
-      limit: Schema.optionalKey(PageSize),
-      cursor: Schema.optionalKey(Schema.String)
-    },
-    success: GenerationList
-  }).annotateMerge(OpenApi.annotations({
+  operation({
+    policy: Policy.creating,
+    errors: creationErrors,
+    summary: "Create a job",
+    description: "Charges the plan group in `plan`. Repeating a request with the same `Idempotency-Key` and body " +
+      "returns the first job and charges nothing. Without a key, so does repeating the body within 120 seconds."
+  }, (error) =>
+    HttpApiEndpoint.post("create", "/generations", {
+      headers: { "idempotency-key": Schema.optionalKey(IdempotencyKey) },
+      payload: CreateGenerationRequest,
+      success: [CreatedResponse, ReplayedResponse],
+      error
+    }).annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })),
+  operation({
+    policy: Policy.keyed,
     summary: "List jobs",
-    description: "Newest first. `next_cursor` of one page is the `cursor` of the next."
-  })),
-  HttpApiEndpoint.get("get", "/generations/:id", {
-    params: id,
-    query: { wait: Schema.optionalKey(Seconds) },
-    success: Generation,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
+    description: "Newest first. Pass `next_cursor` of one page as `cursor` for the next page."
+  }, (error) =>
+    HttpApiEndpoint.get("list", "/generations", {
+      query: {
+        status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
+        kind: Schema.optionalKey(Kind.annotate({ description: "Returns only jobs of this kind." })),
+        plan: Schema.optionalKey(Plan.annotate({ description: "Returns only jobs of this plan group." })),
+        limit: Schema.optionalKey(PageSize),
+        cursor: optionalParameter("`next_cursor` of the previous page.")
+      },
+      success: GenerationList,
+      error
+    })),
+  operation({
+    policy: Policy.keyed,
+    errors: ["not_found"],
     summary: "Get a job",
-    description: "With `wait`, the answer comes once the job is final, or after that many seconds; " +
-      "values above 60 are treated as 60."
-  })),
-  HttpApiEndpoint.get("events", "/generations/:id/events", {
-    params: id,
-    success: HttpApiSchema.StreamSse({ data: Generation }),
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
+    description: "With `wait`, responds when the job has ended, or after that many seconds."
+  }, (error) =>
+    HttpApiEndpoint.get("get", "/generations/:id", {
+      params: jobId,
+      query: { wait: Schema.optionalKey(Seconds) },
+      success: Generation,
+      error
+    })),
+  operation({
+    policy: Policy.keyed,
+    errors: ["not_found"],
     summary: "Follow a job",
-    description: "A server-sent event `generation` with the job as data: one for its state now and one per change. " +
-      "Ends after the final state. Counts as a long poll: beyond 20 at the same time per key, only the state now is sent."
-  })),
-  HttpApiEndpoint.post("cancel", "/generations/:id/cancel", {
-    params: id,
-    success: Generation,
-    error: [NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Cancel a job",
-    description: "Cancels a job that has not started running, and refunds it in full."
-  }))
+    description:
+      "Server-sent events named `generation` with the job as data: one for the current state, then one for " +
+      "each change. The stream ends after the final state. If 20 requests of the key are already waiting or " +
+      "streaming, it ends after the current state."
+  }, (error) =>
+    HttpApiEndpoint.get("events", "/generations/:id/events", {
+      params: jobId,
+      success: HttpApiSchema.StreamSse({ data: Generation }),
+      error
+    })),
+  operation(
+    {
+      policy: Policy.keyed,
+      errors: ["not_found", "not_cancellable", "payload_too_large"],
+      summary: "Cancel a job",
+      description: "Cancels a job that has not started and refunds it in full."
+    },
+    (error) => HttpApiEndpoint.post("cancel", "/generations/:id/cancel", { params: jobId, success: Generation, error })
+  )
 ).middleware(BearerAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "Creating, reading, following and cancelling jobs.")
+  .annotate(OpenApi.Description, "Create, list, read, follow and cancel jobs.")
 {}
 
 const file = <const Name extends string>(name: Name, summary: string) =>
-  HttpApiEndpoint.get(name, `/generations/:id/${name}`, {
-    params: id,
-    query: {
-      /** Unix seconds until which the signed URL is good. */
-      exp: Schema.optionalKey(Schema.String),
-      sig: Schema.optionalKey(Schema.String),
-      /** `1` asks for `Content-Disposition: attachment`. */
-      download: Schema.optionalKey(Schema.String)
-    },
-    headers: {
-      "range": Schema.optionalKey(Schema.String),
-      "if-range": Schema.optionalKey(Schema.String),
-      "if-none-match": Schema.optionalKey(Schema.String)
-    },
-    success: HttpApiSchema.StreamUint8Array({ contentType: "*/*" }),
-    error: [NotFoundResponse, ConflictResponse, GoneResponse, RangeNotSatisfiableResponse]
-  }).annotateMerge(OpenApi.annotations({ summary }))
+  operation({
+    policy: Policy.downloading,
+    errors: [
+      "not_found",
+      "result_not_found",
+      "result_not_ready",
+      "result_expired",
+      "range_not_satisfiable",
+      "download_limited"
+    ],
+    summary,
+    description: "Supports byte ranges and conditional requests. Requires an API key or a signed URL."
+  }, (error) =>
+    HttpApiEndpoint.get(name, `/generations/:id/${name}`, {
+      params: jobId,
+      query: {
+        exp: optionalParameter("The Unix time at which the signed URL expires. Requires `sig`."),
+        sig: optionalParameter("The signature of the URL. Requires `exp`."),
+        download: optionalParameter("`1` sets `Content-Disposition: attachment`.")
+      },
+      headers: {
+        "range": optionalParameter(
+          "One byte range, `bytes=<start>-<end>`. With several ranges the whole file is returned."
+        ),
+        "if-range": optionalParameter("The range applies only if this `ETag` or date is current."),
+        "if-none-match": optionalParameter(
+          "`ETag`s of the caller's copies. If one of them is current, the response is 304."
+        )
+      },
+      success: HttpApiSchema.StreamUint8Array({ contentType: "*/*" }),
+      error
+    }))
 
-/** Downloading results. HEAD is answered like GET, without the bytes. */
+/** Downloads results. HEAD responds like GET, without the body. */
 export class Content extends HttpApiGroup.make("content").add(
   file("content", "Download the result"),
   file("preview", "Download the preview of an image, at most 1024 pixels on the long side"),
   file("thumb", "Download the thumbnail, at most 256 pixels on the long side"),
   file("poster", "Download the first frame of a video")
 ).middleware(ContentAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "Downloading results, with a key or by a signed URL.")
+  .annotate(OpenApi.Description, "Download results with an API key or a signed URL.")
 {}
 
-/** Images in the shape of common client libraries (D20). */
+/** Creates images in one request, in the shape of common client libraries. */
 export class Images extends HttpApiGroup.make("images").add(
-  HttpApiEndpoint.post("generate", "/images/generations", {
-    headers: {
-      "idempotency-key": Schema.optionalKey(IdempotencyKey),
-      "x-plan": Schema.optionalKey(Schema.String)
-    },
-    payload: ImageRequest,
-    success: ImageResponse,
-    error: [
-      PaymentRequiredResponse,
-      NotFoundResponse,
-      ConflictResponse,
-      GoneResponse,
-      PayloadTooLargeResponse,
-      UnsupportedMediaTypeResponse,
-      UnprocessableContentResponse,
-      GatewayTimeoutResponse
-    ]
-  })
-    .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create an image",
-      description:
-        "For client libraries whose base URL is set to `{base_url}/v1`. Waits for the image; when it takes " +
-        "too long, the answer is 504 `generation_pending`, and the same request once more waits on for the same job."
-    }))
+  operation({
+    policy: Policy.creating,
+    errors: [
+      ...creationErrors,
+      "plan_required",
+      "plan_conflict",
+      "model_kind_mismatch",
+      "result_expired",
+      "generation_failed",
+      "content_rejected",
+      "generation_pending"
+    ],
+    summary: "Create an image",
+    description:
+      "For client libraries whose base URL is `{base_url}/v1`. Waits for the image. If that takes too long, " +
+      "responds with 504 `generation_pending`; repeating the request waits for the same job."
+  }, (error) =>
+    HttpApiEndpoint.post("generate", "/images/generations", {
+      headers: {
+        "idempotency-key": Schema.optionalKey(IdempotencyKey),
+        "x-plan": optionalParameter(
+          "The plan group to charge, like `plan` in the body. Models of the Studio plan require one of the two."
+        )
+      },
+      payload: ImageRequest,
+      success: ImageResponse,
+      error
+    }).annotate(HttpApi.PayloadParseOptions, { errors: "all" }))
 ).middleware(BearerAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "Images in the shape of common client libraries.")
+  .annotate(OpenApi.Description, "Create images in the shape of common client libraries.")
 {}
 
-/** Images that jobs start from, sent ahead (D19). */
+/** Uploads images that jobs start from. */
 export class Uploads extends HttpApiGroup.make("uploads").add(
-  HttpApiEndpoint.post("create", "/uploads", {
-    payload: HttpApiSchema.StreamUint8Array({ contentType: imageTypes }),
-    success: Upload.pipe(HttpApiSchema.status(201)),
-    error: [PayloadTooLargeResponse, UnsupportedMediaTypeResponse]
-  }).annotateMerge(OpenApi.annotations({
+  operation({
+    policy: Policy.uploading,
+    errors: ["invalid_image", "payload_too_large", "unsupported_media_type"],
     summary: "Upload an image",
     description:
-      "PNG, JPEG or WebP, as the body or as the part `file` of multipart/form-data. Usable for 24 hours as " +
-      "`upload_id` of input images, any number of times."
-  })),
-  HttpApiEndpoint.delete("delete", "/uploads/:id", {
-    params: id,
-    success: HttpApiSchema.NoContent,
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
+      "PNG, JPEG or WebP, as the body or as the part `file` of multipart/form-data. Any number of jobs can use " +
+      "it for 24 hours as `upload_id` of an input image."
+  }, (error) =>
+    HttpApiEndpoint.post("create", "/uploads", {
+      payload: HttpApiSchema.StreamUint8Array({ contentType: imageTypes }),
+      success: Upload.pipe(HttpApiSchema.status(201)),
+      error
+    })),
+  operation({
+    policy: Policy.keyed,
+    errors: ["upload_not_found"],
     summary: "Delete an upload",
     description: "Jobs that were created with it are not affected."
-  }))
+  }, (error) =>
+    HttpApiEndpoint.delete("delete", "/uploads/:id", {
+      params: { id: parameter("The id of the upload.") },
+      success: HttpApiSchema.NoContent,
+      error
+    }))
 ).middleware(BearerAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "Images that jobs start from, sent ahead.")
+  .annotate(OpenApi.Description, "Upload images that jobs start from.")
 {}
 
-/** The models on sale. */
+/** Lists the models. */
 export class Models extends HttpApiGroup.make("models").add(
-  HttpApiEndpoint.get("list", "/models", { success: ModelList })
-    .annotateMerge(OpenApi.annotations({ summary: "List models" })),
-  HttpApiEndpoint.get("get", "/models/:id", { params: id, success: Model, error: NotFoundResponse })
-    .annotateMerge(OpenApi.annotations({ summary: "Get a model" }))
+  operation(
+    { policy: Policy.keyed, summary: "List models" },
+    (error) => HttpApiEndpoint.get("list", "/models", { success: ModelList, error })
+  ),
+  operation(
+    { policy: Policy.keyed, errors: ["model_not_found"], summary: "Get a model" },
+    (error) =>
+      HttpApiEndpoint.get("get", "/models/:id", {
+        params: { id: parameter("The id of the model.") },
+        success: Model,
+        error
+      })
+  )
 ).middleware(BearerAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "The models on sale.")
+  .annotate(OpenApi.Description, "The models of the service.")
 {}
 
-/** What the account of the key has, and what it used. */
+/** Reports the account of the API key and its usage. */
 export class AccountReports extends HttpApiGroup.make("account").add(
-  HttpApiEndpoint.get("get", "/account", { success: Account })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Get the account",
-      description: "Both plan groups side by side, their limits, and what of its results the account may download."
-    })),
-  HttpApiEndpoint.get("usage", "/usage", {
-    query: { from: Schema.optionalKey(Schema.String), to: Schema.optionalKey(Schema.String) },
-    success: UsageReport
-  }).annotateMerge(OpenApi.annotations({
-    summary: "Usage by day",
-    description: "Jobs by the UTC day of their end, plan group, model and kind. At most 31 days; by default the last 7."
-  }))
+  operation({
+    policy: Policy.keyed,
+    summary: "Get the account",
+    description: "Both plan groups, their limits, and the download limits."
+  }, (error) => HttpApiEndpoint.get("get", "/account", { success: Account, error })),
+  operation({
+    policy: Policy.keyed,
+    errors: ["invalid_range"],
+    summary: "Get the usage by day",
+    description: "Jobs by the UTC day on which they ended, plan group, model and kind. At most 31 days."
+  }, (error) =>
+    HttpApiEndpoint.get("usage", "/usage", {
+      query: {
+        from: optionalParameter("The first UTC day. Default: 6 days before `to`."),
+        to: optionalParameter("The last UTC day, inclusive. Default: today.")
+      },
+      success: UsageReport,
+      error
+    }))
 ).middleware(BearerAuth).prefix("/v1")
-  .annotate(OpenApi.Description, "What the account has, and what it used.")
+  .annotate(OpenApi.Description, "The account of the API key and its usage.")
 {}
 
-/** What load balancers and monitors ask (D49). Needs no key. */
-export class Health extends HttpApiGroup.make("health").add(
-  HttpApiEndpoint.get("live", "/healthz", { success: Schema.Struct({ status: Schema.Literal("ok") }) })
-    .annotateMerge(OpenApi.annotations({ summary: "Whether the process is up" })),
-  HttpApiEndpoint.get("ready", "/readyz", {
-    success: Schema.Struct({ status: Schema.Literal("ready") }),
-    error: ServiceUnavailableResponse
-  }).annotateMerge(OpenApi.annotations({ summary: "Whether the service can take requests" })),
-  HttpApiEndpoint.get("metrics", "/metrics", {
-    success: Schema.String.pipe(HttpApiSchema.asText()),
-    error: NotFoundResponse
-  }).annotateMerge(OpenApi.annotations({
-    summary: "What this server has counted",
-    description: "Prometheus text: totals of the whole server, nothing of an account. 404 where it is switched off."
-  }))
-).annotate(OpenApi.Description, "What load balancers and monitors ask. Needs no key.") {}
-
-/** The whole interface. */
+/** The API for clients. */
 export class Api extends HttpApi.make("kinora")
   .add(Generations)
   .add(Content)
@@ -244,12 +265,12 @@ export class Api extends HttpApi.make("kinora")
     title: "Kinora",
     version: "1.0.0",
     description: "Images and videos from a prompt, as asynchronous jobs: create a job, poll it, download its result. " +
-      "Every error is the envelope `{ error: { code, message, plan, details } }`. An unknown path is 404 `not_found`; " +
-      "a known path with another method is 405 `method_not_allowed` with `Allow`. HEAD goes wherever GET goes, and a `/` " +
-      "at the end of a path changes nothing.",
+      "Every error is the envelope `{ error: { code, message, plan, details } }`. Unknown paths respond with 404 " +
+      "`not_found`; known paths with another method respond with 405 `method_not_allowed` and the header `Allow`. " +
+      "Every path that supports GET supports HEAD. A trailing `/` is ignored.",
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
-    servers: [{ url: "/", description: "The origin that this document came from." }]
+    servers: [{ url: "/", description: "The origin of this document." }]
   }))
-  // The annotation's type knows no more than that the document is a record.
+  // The type of the annotation is a record.
   .annotate(OpenApi.Transform, (spec) => complete(spec as OpenApi.OpenAPISpec))
 {}

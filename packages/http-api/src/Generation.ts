@@ -1,138 +1,127 @@
-/** The job object and the request that makes one. */
+/** Jobs and the requests that create them. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { field, flag, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
 import { BooleanText, DateTime, Int64, Plan } from "./Scalar.ts"
 
-/** What to do while the job is not finished. */
-export const Next = Schema.Struct({
-  action: Schema.Literals(["poll"]),
-  /** Seconds to wait before polling again; never more than 30 (D11). */
-  after_seconds: Int64
-}).annotate({ identifier: "Next" })
+/** What to do until a job has ended. */
+export const Next = object("Next", "What to do until the job has ended.", {
+  action: field(Schema.Literals(["poll"]), "Get the job again."),
+  after_seconds: int("Seconds to wait before the next poll, at most 30.")
+})
 
-/** An input image as it was understood. Its bytes are not given back. */
-export const PublicImage = Schema.Struct({
-  index: Int64,
-  mime: Schema.String,
-  width: Int64,
-  height: Int64
-}).annotate({ identifier: "PublicImage" })
+/** An input image of a job, without its bytes. */
+export const PublicImage = object("PublicImage", "An input image of the job, without its bytes.", {
+  index: int("Position in `params.images`, from 0."),
+  mime: text("The media type of the content."),
+  width: int("Width in pixels, upright."),
+  height: int("Height in pixels, upright.")
+})
 
-/** The parameters of the job, the model's defaults filled in (D17). */
-export const PublicParams = Schema.Struct({
-  aspect_ratio: Schema.optionalKey(Schema.String),
-  duration: Schema.optionalKey(Int64),
-  resolution: Schema.optionalKey(Schema.String),
-  images: Schema.optionalKey(Schema.NullOr(Schema.Array(PublicImage)))
-}).annotate({ identifier: "PublicParams" })
+/** The parameters of a job, including the model's defaults. */
+export const PublicParams = object("PublicParams", "The parameters of the job, including the model's defaults.", {
+  aspect_ratio: optional(Schema.String, "The aspect ratio, such as `16:9`."),
+  duration: optional(Int64, "The length of a video in seconds."),
+  resolution: optional(Schema.String, "The resolution, such as `2k`."),
+  images: optional(Schema.NullOr(Schema.Array(PublicImage)), "The input images.")
+})
 
-/** Where the result is. */
-export const PublicOutput = Schema.Struct({
-  /** Signed content URL: it carries `exp` and `sig`, and needs no key. */
-  url: Schema.String,
-  mime: Schema.String,
-  bytes: Int64,
-  expires_at: DateTime
-}).annotate({ identifier: "PublicOutput" })
+/** The result of a job. */
+export const PublicOutput = object("PublicOutput", "The result of the job.", {
+  url: text("A signed URL of the result. It requires no API key."),
+  mime: text("The media type of the result."),
+  bytes: int("The size of the result in bytes."),
+  expires_at: time("When the URL expires.")
+})
 
-/** Why the job failed, for people (D12). */
-export const PublicError = Schema.Struct({
-  code: Schema.String,
-  message: Schema.String,
-  reason: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "PublicError" })
+/** Why a job failed. */
+export const PublicError = object("PublicError", "Why the job failed.", {
+  code: text("The error code, for programs."),
+  message: text("The error, for people."),
+  reason: nullable(Schema.String, "A short machine-readable reason, if there is one.")
+})
 
-/** What is produced (D9). */
+/** What a model produces. */
 export const Kind = Schema.Literals(["image", "video"])
 
-/** The states of a job (D6). */
+/** The states of a job. `completed`, `failed` and `cancelled` are final. */
 export const Status = Schema.Literals(["pending", "queued", "processing", "completed", "failed", "cancelled"])
 
-/** A job. Everything is always present, `null` where it does not apply, except `next`. */
-export const Generation = Schema.Struct({
-  id: Schema.String,
-  model: Schema.String,
-  kind: Kind,
-  /** As in the model's `capabilities`, `text_to_image` for example (D9). */
-  mode: Schema.String,
-  plan: Plan,
-  status: Status,
-  prompt: Schema.NullOr(Schema.String),
-  params: PublicParams,
-  /** Credits charged; `null` for the studio plan. */
-  cost_credits: Schema.NullOr(Int64),
-  /** The daily quota charged; `null` for the credits plan. */
-  quota_kind: Schema.NullOr(Kind),
-  watermark: Schema.Boolean,
-  refunded: Schema.Boolean,
-  /** The `code` of `error`. */
-  error_code: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(PublicError),
-  /** `null` until the job is completed, and again once the result has expired. */
-  output: Schema.NullOr(PublicOutput),
-  preview_url: Schema.NullOr(Schema.String),
-  thumb_url: Schema.NullOr(Schema.String),
-  poster_url: Schema.NullOr(Schema.String),
-  result_expires_at: Schema.NullOr(DateTime),
-  queued_at: DateTime,
-  started_at: Schema.NullOr(DateTime),
-  finished_at: Schema.NullOr(DateTime),
-  created_at: DateTime,
-  /** Present only while the job is not finished. */
-  next: Schema.optionalKey(Next)
-}).annotate({ identifier: "Generation" })
+/** A job. Every property but `next` is always present, `null` if it does not apply. */
+export const Generation = object("Generation", "A job.", {
+  id: text("The id of the job, `gen_…`."),
+  model: text("The id of the model."),
+  kind: field(Kind, "What the model produces."),
+  mode: text("The mode, one of the model's `capabilities`, such as `text_to_image`."),
+  plan: field(Plan, "The plan group that was charged."),
+  status: field(Status, "The state of the job. `completed`, `failed` and `cancelled` are final."),
+  prompt: nullable(Schema.String, "The prompt."),
+  params: field(PublicParams, "The parameters, including the model's defaults."),
+  cost_credits: nullable(Int64, "Credits charged; `null` for the Studio plan."),
+  quota_kind: nullable(Kind, "The daily quota charged; `null` for the Credits plan."),
+  watermark: flag("Whether the result has a watermark."),
+  refunded: flag("Whether the charge was refunded."),
+  error_code: nullable(Schema.String, "The `code` of `error`."),
+  error: nullable(PublicError, "Why the job failed; `null` unless `status` is `failed`."),
+  output: nullable(PublicOutput, "The result; `null` until the job is completed and after the result has expired."),
+  preview_url: nullable(Schema.String, "A signed URL of the preview, for image jobs."),
+  thumb_url: nullable(Schema.String, "A signed URL of the thumbnail."),
+  poster_url: nullable(Schema.String, "A signed URL of the first frame, for video jobs."),
+  result_expires_at: nullable(DateTime, "When the result expires."),
+  queued_at: time("When the job was queued."),
+  started_at: nullable(DateTime, "When the job started."),
+  finished_at: nullable(DateTime, "When the job ended."),
+  created_at: time("When the job was created."),
+  next: optional(Next, "What to do next; absent once the job has ended.")
+})
 /** See the schema of the same name. */
 export type Generation = typeof Generation.Type
 
-/** A page of jobs, newest first (D38). */
-export const GenerationList = Schema.Struct({
-  data: Schema.Array(Generation),
-  /** Asks for the next page as `cursor`; `null` on the last one. */
-  next_cursor: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "GenerationList" })
+/** A page of jobs, newest first. */
+export const GenerationList = object("GenerationList", "A page of jobs, newest first.", {
+  data: list(Generation, "The jobs."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})
 /** See the schema of the same name. */
 export type GenerationList = typeof GenerationList.Type
 
-/** One input image: exactly one of `data` and `upload_id` (D18). */
-export const InputImage = Schema.Struct({
-  /** Base64, or a `data:` URL. */
-  data: Schema.optionalKey(Schema.String),
-  mime: Schema.optionalKey(Schema.String),
-  upload_id: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "InputImage" })
+/** An input image: exactly one of `data` and `upload_id`. */
+export const InputImage = object("InputImage", "An input image: exactly one of `data` and `upload_id`.", {
+  data: optional(Schema.String, "The image in base64, or as a `data:` URL."),
+  mime: optional(Schema.String, "The media type. It must match the content."),
+  upload_id: optional(Schema.String, "The id of an upload.")
+})
 
-/** What to generate. Which values a model takes is in its `params_schema`. */
-export const Params = Schema.Struct({
-  prompt: Schema.String,
-  aspect_ratio: Schema.optionalKey(Schema.String),
-  duration: Schema.optionalKey(Int64),
-  mode: Schema.optionalKey(Schema.String),
-  resolution: Schema.optionalKey(Schema.String),
-  images: Schema.optionalKey(Schema.NullOr(Schema.Array(InputImage)))
-}).annotate({ identifier: "Params" })
+/** What to generate. */
+export const Params = object("Params", "What to generate. The model's `params_schema` lists the values it accepts.", {
+  prompt: text("A description of the result."),
+  aspect_ratio: optional(Schema.String, "The aspect ratio, such as `16:9`."),
+  duration: optional(Int64, "The length of a video in seconds."),
+  mode: optional(Schema.String, "The mode, one of the model's `capabilities`. By default it follows from the images."),
+  resolution: optional(Schema.String, "The resolution, such as `2k`."),
+  images: optional(Schema.NullOr(Schema.Array(InputImage)), "Images that the job starts from.")
+})
 
-/** A request for a job. Unknown properties are refused, here and in what it holds (D5). */
-export const CreateGenerationRequest = Schema.Struct({
-  /** The group to charge. It is never switched on its own. */
-  plan: Plan,
-  /** An id from the model list. */
-  model: Schema.String,
-  params: Params
-}).annotate({ identifier: "CreateGenerationRequest" })
+/** A request for a job. Unknown properties are rejected at every level. */
+export const CreateGenerationRequest = object("CreateGenerationRequest", "A request for a job.", {
+  plan: field(Plan, "The plan group to charge. The service never switches to the other group."),
+  model: text("The id of the model, from `GET /v1/models`."),
+  params: field(Params, "What to generate.")
+})
 /** See the schema of the same name. */
 export type CreateGenerationRequest = typeof CreateGenerationRequest.Type
 
-/** A job, and where it is. */
+/** A job and its URL. */
 const located = { generation: Schema.toType(Generation), location: Schema.String }
 
-/** The answer to a create request that made a job: 201 (D15). */
+/** The response to a request that created a job: 201. */
 export class CreatedGeneration extends Schema.Class<CreatedGeneration>("CreatedGeneration")({
   ...located,
-  /** The creation limit of the plan group: per minute, left, and the Unix time when the minute ends. */
+  /** The creation limit of the plan group: per minute, what is left, and the Unix time when the minute ends. */
   rateLimit: Schema.Struct({ limit: Schema.Int, remaining: Schema.Int, reset: Schema.Int })
 }) {}
 
-/** The answer to a create request that an earlier one had made: 200, and nothing was charged (D15). */
+/** The response to a repeated request: 200 with the first job. Nothing was charged. */
 export class ReplayedGeneration extends Schema.Class<ReplayedGeneration>("ReplayedGeneration")(located) {}
 
 /** `CreatedGeneration` as a response. */

@@ -1,49 +1,43 @@
-/** The image endpoint in the shape of common client libraries (D20). */
+/** The image endpoint in the shape of common client libraries. */
 import { Schema } from "effect"
+import { int, nullable, object, optional as optionalKey, text } from "./internal/fields.ts"
 import { Int64 } from "./Scalar.ts"
 
-/** An optional field in which an explicit `null` counts as absent (D20). */
-const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+/** An optional property. `null` counts as absent. */
+const optional = <S extends Schema.Top>(schema: S, description: string) =>
+  optionalKey(Schema.NullOr(schema), description)
 
-/** A request for one image. Further properties are accepted and ignored (D5). */
+/** A request for one image. Properties that are not listed are accepted and ignored. */
 export const ImageRequest = Schema.StructWithRest(
   Schema.Struct({
-    /** Id of an image model. */
-    model: Schema.String,
-    prompt: Schema.String,
-    /** 1 or omitted. */
-    n: optional(Int64),
-    /** `studio` or `credits`, as the header `X-Plan`. */
-    plan: optional(Schema.String),
-    /** `hd` selects 2k where the model supports it. */
-    quality: optional(Schema.String),
-    /** `url` or `b64_json`; by default what the model says, usually `url`. */
-    response_format: optional(Schema.String),
-    /** `auto` or `<W>x<H>`, mapped to the nearest aspect ratio of the model. */
-    size: optional(Schema.String),
-    /** Ignored. */
-    user: optional(Schema.String),
-    /** Not supported: `true` is refused. */
-    stream: optional(Schema.Boolean)
+    model: text("The id of an image model."),
+    prompt: text("A description of the image."),
+    n: optional(Int64, "The number of images: 1."),
+    plan: optional(Schema.String, "The plan group to charge: `studio` or `credits`. Same as the header `X-Plan`."),
+    quality: optional(Schema.String, "`hd` selects the resolution `2k` if the model supports it."),
+    response_format: optional(Schema.String, "`url` or `b64_json`. The default depends on the model, usually `url`."),
+    size: optional(Schema.String, "`auto` or `<width>x<height>`, mapped to the closest aspect ratio of the model."),
+    user: optional(Schema.String, "Ignored."),
+    stream: optional(Schema.Boolean, "Must not be `true`: streaming is not supported.")
   }),
   [Schema.Record(Schema.String, Schema.Json)]
-).annotate({ identifier: "ImageRequest" })
+).annotate({
+  identifier: "ImageRequest",
+  description: "A request for one image. Properties that are not listed are accepted and ignored."
+})
 /** See the schema of the same name. */
 export type ImageRequest = typeof ImageRequest.Type
 
-/** An image: one of the two, as `response_format` asks. */
-export const ImageData = Schema.Struct({
-  /** Valid for the download window. */
-  url: Schema.optionalKey(Schema.String),
-  /** The image in base64. */
-  b64_json: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "ImageData" })
+/** An image: one of the two properties, according to `response_format`. */
+export const ImageData = object("ImageData", "An image: one of the two properties, according to `response_format`.", {
+  url: optionalKey(Schema.String, "A signed URL of the image, valid until the result expires."),
+  b64_json: optionalKey(Schema.String, "The image in base64.")
+})
 
-/** The answer: always one image. */
-export const ImageResponse = Schema.Struct({
-  /** Unix time. */
-  created: Int64,
-  data: Schema.NullOr(Schema.Array(ImageData))
-}).annotate({ identifier: "ImageResponse" })
+/** The response of the image endpoint. */
+export const ImageResponse = object("ImageResponse", "One image.", {
+  created: int("Unix time when the job was created."),
+  data: nullable(Schema.Array(ImageData), "The image, as a list of one.")
+})
 /** See the schema of the same name. */
 export type ImageResponse = typeof ImageResponse.Type

@@ -1,46 +1,50 @@
-/** The models on sale. */
+/** The models of the service. */
 import { Schema } from "effect"
+import { field, flag, int, nullable, object, optional, text } from "./internal/fields.ts"
 import { Int64 } from "./Scalar.ts"
 
-/** One parameter that a model takes. */
-export const PublicSchemaParam = Schema.Struct({
-  name: Schema.String,
-  type: Schema.String,
-  default: Schema.optionalKey(Schema.Json),
-  min: Schema.optionalKey(Int64),
-  max: Schema.optionalKey(Int64),
-  values: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Json)))
-}).annotate({ identifier: "PublicSchemaParam" })
+/** A parameter that a model accepts. */
+export const PublicSchemaParam = object("PublicSchemaParam", "A parameter that the model accepts.", {
+  name: text("The name of the parameter in `params`."),
+  type: text("The type of the value: `string`, `integer` or `boolean`."),
+  default: optional(Schema.Json, "The value if the request has none."),
+  min: optional(Int64, "The least value."),
+  max: optional(Int64, "The greatest value."),
+  values: optional(Schema.NullOr(Schema.Array(Schema.Json)), "The accepted values.")
+})
 
-/** The price of the jobs whose parameters match. */
-export const PublicPrice = Schema.Struct({
-  params: Schema.Record(Schema.String, Schema.Json),
-  credits: Int64
-}).annotate({ identifier: "PublicPrice" })
+/** The price of jobs whose parameters match. */
+export const PublicPrice = object(
+  "PublicPrice",
+  "The price of jobs whose parameters match. The most specific applies.",
+  {
+    params: field(Schema.Record(Schema.String, Schema.Json), "The parameters and their values."),
+    credits: int("The price in credits.")
+  }
+)
 
 /** A model. */
-export const Model = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  kind: Schema.Literals(["image", "video"]),
-  /** Whether the Studio plan includes it. */
-  studio_eligible: Schema.Boolean,
-  /** `paused` models are listed and take no new jobs (D9). */
-  status: Schema.Literals(["available", "degraded", "paused"]),
-  /** Its modes. */
-  capabilities: Schema.NullOr(Schema.Array(Schema.String)),
-  max_reference_images: Int64,
-  /** In Unicode code points. */
-  max_prompt_chars: Int64,
-  params_schema: Schema.NullOr(Schema.Array(PublicSchemaParam)),
-  price_table: Schema.NullOr(Schema.Array(PublicPrice))
-}).annotate({ identifier: "PublicModel" })
+export const Model = object("PublicModel", "A model.", {
+  id: text("The id of the model."),
+  name: text("The name of the model, for people."),
+  kind: field(Schema.Literals(["image", "video"]), "What the model produces."),
+  studio_eligible: flag("Whether the Studio plan includes the model."),
+  status: field(
+    Schema.Literals(["available", "degraded", "paused"]),
+    "`paused` models accept no new jobs. `degraded` models are slower or fail more often than usual."
+  ),
+  capabilities: nullable(Schema.Array(Schema.String), "The modes of the model, such as `text_to_image`."),
+  max_reference_images: int("The maximum number of input images."),
+  max_prompt_chars: int("The maximum length of a prompt in Unicode code points."),
+  params_schema: nullable(Schema.Array(PublicSchemaParam), "The parameters that the model accepts."),
+  price_table: nullable(Schema.Array(PublicPrice), "The prices of the model.")
+})
 /** See the schema of the same name. */
 export type Model = typeof Model.Type
 
-/** Every model on sale. */
-export const ModelList = Schema.Struct({
-  data: Schema.NullOr(Schema.Array(Model))
-}).annotate({ identifier: "ModelList" })
+/** The models of the service. */
+export const ModelList = object("ModelList", "The models of the service.", {
+  data: nullable(Schema.Array(Model), "The models.")
+})
 /** See the schema of the same name. */
 export type ModelList = typeof ModelList.Type

@@ -1,28 +1,30 @@
-/** What an account's jobs came to, by UTC day of their end (D36). */
+/** Usage reports. */
 import { Schema } from "effect"
-import { Int64, Plan } from "./Scalar.ts"
+import { Kind } from "./Generation.ts"
+import { field, int, nullable, object, text } from "./internal/fields.ts"
+import { Plan } from "./Scalar.ts"
 
 /** The jobs of one day, plan group, model and kind. */
-export const UsageRow = Schema.Struct({
-  /** UTC day, YYYY-MM-DD. */
-  day: Schema.String,
-  plan: Plan,
-  model: Schema.String,
-  kind: Schema.Literals(["image", "video"]),
-  completed: Int64,
-  failed: Int64,
-  cancelled: Int64,
-  /** Credits charged by completed jobs; 0 for the studio plan. */
-  credits: Int64
-}).annotate({ identifier: "UsageRow" })
+export const UsageRow = object("UsageRow", "The jobs of one day, plan group, model and kind.", {
+  day: text("The UTC day on which the jobs ended, YYYY-MM-DD."),
+  plan: field(Plan, "The plan group that was charged."),
+  model: text("The id of the model."),
+  kind: field(Kind, "What the model produces."),
+  completed: int("Completed jobs."),
+  failed: int("Failed jobs."),
+  cancelled: int("Cancelled jobs."),
+  credits: int("Credits charged for completed jobs; 0 for the Studio plan.")
+})
 
-/** The report from one day to another, both included. */
-export const UsageReport = Schema.Struct({
-  from: Schema.String,
-  to: Schema.String,
-  /** Sorted by day, plan and model; only days with jobs. */
-  data: Schema.NullOr(Schema.Array(UsageRow)),
-  totals: Schema.Struct({ completed: Int64, credits: Int64 })
-}).annotate({ identifier: "UsageReport" })
+/** The usage of an account over several days. */
+export const UsageReport = object("UsageReport", "The usage of the account over several days.", {
+  from: text("The first UTC day, YYYY-MM-DD."),
+  to: text("The last UTC day, YYYY-MM-DD."),
+  data: nullable(Schema.Array(UsageRow), "Rows sorted by day, plan group and model. Days without jobs have none."),
+  totals: field(
+    Schema.Struct({ completed: int("Completed jobs."), credits: int("Credits charged for completed jobs.") }),
+    "Totals over all rows."
+  )
+})
 /** See the schema of the same name. */
 export type UsageReport = typeof UsageReport.Type

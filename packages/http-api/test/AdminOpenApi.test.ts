@@ -11,7 +11,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   })
 )
 
-it.effect("admin-openapi.json is what the contract generates", () =>
+it.effect("admin-openapi.json is up to date", () =>
   Effect.sync(() => {
     const written = readFileSync(new URL("../admin-openapi.json", import.meta.url), "utf8")
     assert.strictEqual(
@@ -21,7 +21,7 @@ it.effect("admin-openapi.json is what the contract generates", () =>
     )
   }))
 
-it.effect("describes every operation of D50's first part, and none of the interface for clients", () =>
+it.effect("documents every operation for operators, and none for clients", () =>
   Effect.sync(() => {
     assert.deepStrictEqual(operations.map(({ name }) => name.replace("/admin/v1", "")), [
       "post /accounts",
@@ -53,7 +53,7 @@ it.effect("describes every operation of D50's first part, and none of the interf
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))
 
-it.effect("asks for the token everywhere, and documents 401 and 429 with the limit of the address (D28)", () =>
+it.effect("requires the token everywhere, and documents the limit of the address on 401 and 429", () =>
   Effect.sync(() => {
     for (const { name, responses, security } of operations) {
       assert.deepStrictEqual(security, [{ bearer: [] }], name)
@@ -62,7 +62,7 @@ it.effect("asks for the token everywhere, and documents 401 and 429 with the lim
     }
   }))
 
-it.effect("documents numbers in headers and queries as integers, and bodies as closed", () =>
+it.effect("documents numbers in headers and queries as integers, and bodies without other properties", () =>
   Effect.sync(() => {
     assert.notInclude(JSON.stringify(document), "^[+-]?(?:")
     for (const [name, schema] of Object.entries(document.components.schemas)) {
@@ -70,15 +70,15 @@ it.effect("documents numbers in headers and queries as integers, and bodies as c
     }
   }))
 
-it.effect("says of every answer with a secret that nobody on the way may keep it", () =>
+it.effect("forbids caches to store responses with a secret", () =>
   Effect.sync(() => {
-    const told = operations.flatMap(({ name, responses }) =>
+    const uncached = operations.flatMap(({ name, responses }) =>
       Object.values(responses).some(({ headers }) => headers !== undefined && "Cache-Control" in headers) ? [name] : []
     )
-    assert.deepStrictEqual(told.map((name) => name.split("/").at(-1)), ["keys", "webhook-endpoints", "rotate"])
+    assert.deepStrictEqual(uncached.map((name) => name.split("/").at(-1)), ["keys", "webhook-endpoints", "rotate"])
   }))
 
-it.effect("describes every parameter, also where two operations have one of the same name", () =>
+it.effect("documents parameters of the same name separately", () =>
   Effect.sync(() => {
     for (const { name, parameters } of operations) {
       for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)

@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import * as Admin from "../src/AdminOpenApiDocument.ts"
 import { document } from "../src/OpenApiDocument.ts"
 
-/** `type`, `type?` when optional, `null` as an alternative, `[]` for arrays, as the interface's tables write them. */
+/** `type`, `type?` if optional, `null` as an alternative, `[]` for arrays. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Generation: {
     id: "string",
@@ -141,7 +142,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   WebhookTest: { id: "string", type: "string", created_at: "date-time", data: "object" }
 }
 
-/** Schemas that accept properties which they do not name (D5). */
+/** Schemas that accept other properties. */
 const open = new Set(["ImageRequest"])
 
 interface Node {
@@ -155,11 +156,13 @@ interface Node {
   readonly additionalProperties?: unknown
 }
 
-/** What the document says of a webhook. */
+/** A webhook in the document. */
 interface Webhook {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: { readonly const?: string } }>
   readonly requestBody: { readonly content: unknown }
 }
+
+const schemaOf = (content: object | undefined): Node => Object(content)["application/json"]?.schema ?? {}
 
 const typeOf = (node: Node): string =>
   node.$ref?.replace("#/components/schemas/", "") ??
@@ -169,7 +172,7 @@ const typeOf = (node: Node): string =>
     node.type ??
     "any"
 
-it.effect("openapi.json is what the contract generates", () =>
+it.effect("openapi.json is up to date", () =>
   Effect.sync(() => {
     const written = readFileSync(new URL("../openapi.json", import.meta.url), "utf8")
     assert.strictEqual(
@@ -180,7 +183,7 @@ it.effect("openapi.json is what the contract generates", () =>
   }))
 
 for (const [name, fields] of Object.entries(tables)) {
-  it.effect(`${name} has exactly the fields of the interface's table`, () =>
+  it.effect(`${name} has exactly its documented properties`, () =>
     Effect.sync(() => {
       const schema = document.components.schemas[name] as Node
       const found = Object.fromEntries(
@@ -195,7 +198,7 @@ for (const [name, fields] of Object.entries(tables)) {
     }))
 }
 
-it.effect("documents HEAD, partial content and the range error of every file (D33)", () =>
+it.effect("documents HEAD, partial content and the range error of every file", () =>
   Effect.sync(() => {
     for (const file of ["content", "preview", "thumb", "poster"]) {
       const item = document.paths[`/v1/generations/{id}/${file}`]
@@ -206,7 +209,7 @@ it.effect("documents HEAD, partial content and the range error of every file (D3
     }
   }))
 
-it.effect("documents the limit headers on every answer below /v1, and the request id everywhere (D26, D30)", () =>
+it.effect("documents the limit headers of every response below /v1, and the request id of every response", () =>
   Effect.sync(() => {
     for (const [path, item] of Object.entries(document.paths)) {
       for (const operation of [item.get, item.head, item.post, item.delete]) {
@@ -227,11 +230,11 @@ it.effect("documents integers in headers and queries as integers", () =>
       in: "query",
       required: false,
       schema: { type: "integer", format: "int64", minimum: 0 },
-      description: "Seconds; values above 60 are treated as 60."
+      description: "How many seconds to wait until the job has ended. Values above 60 count as 60."
     })
   }))
 
-it.effect("documents what a client reads of streams and sends as forms (D19, D39)", () =>
+it.effect("documents event streams and forms as clients see them", () =>
   Effect.sync(() => {
     const events = document.paths["/v1/generations/{id}/events"]?.get?.responses[200]?.content
     assert.deepStrictEqual(Object.keys(events ?? {}), ["text/event-stream"])
@@ -240,13 +243,13 @@ it.effect("documents what a client reads of streams and sends as forms (D19, D39
     assert.notInclude(JSON.stringify(document), "x-effect-stream")
   }))
 
-it.effect("documents 504 of the image endpoint with its waits (D20)", () =>
+it.effect("documents 504 of the image endpoint with its wait", () =>
   Effect.sync(() => {
     const { headers } = document.paths["/v1/images/generations"]?.post?.responses[504] ?? {}
     assert.includeMembers(Object.keys(headers ?? {}), ["Retry-After", "retry-after-ms"])
   }))
 
-it.effect("describes the webhooks of the interface, with their headers and the body of each (Events)", () =>
+it.effect("documents the webhooks with their headers and bodies", () =>
   Effect.sync(() => {
     const { webhooks } = document as { readonly webhooks?: Readonly<Record<string, { readonly post: Webhook }>> }
     assert.deepStrictEqual(Object.keys(webhooks ?? {}), [
@@ -268,7 +271,58 @@ it.effect("describes the webhooks of the interface, with their headers and the b
       assert.deepStrictEqual(requestBody.content, { "application/json": body })
     }
     const event = document.components.schemas["WebhookEvent"] as Node
-    assert.deepStrictEqual(event.properties?.["data"]?.properties, {
-      generation: { $ref: "#/components/schemas/Generation" }
-    })
+    const data = event.properties?.["data"]?.properties
+    assert.deepStrictEqual(Object.keys(data ?? {}), ["generation"])
+    assert.strictEqual(data?.["generation"]?.$ref, "#/components/schemas/Generation")
   }))
+
+it.effect("documents exactly the codes of every error response, with the details of each", () =>
+  Effect.sync(() => {
+    const codesOf = (path: string, method: "get" | "post", status: number) => {
+      const { error } = schemaOf(document.paths[path]?.[method]?.responses[status]?.content).properties ?? {}
+      return (error?.anyOf ?? [error]).map((node) => node?.$ref?.replace("#/components/schemas/", ""))
+    }
+    assert.deepStrictEqual(codesOf("/v1/generations/{id}", "get", 404), ["NotFoundError"])
+    assert.deepStrictEqual(codesOf("/v1/generations/{id}/cancel", "post", 409), ["NotCancellableError"])
+    assert.deepStrictEqual(codesOf("/v1/generations", "post", 429), ["RateLimitedError", "QueueFullError"])
+    assert.deepStrictEqual(codesOf("/v1/models", "get", 429), ["RateLimitedError"])
+    assert.deepStrictEqual(codesOf("/v1/generations/{id}/content", "get", 403), [
+      "SignatureExpiredError",
+      "AccountSuspendedError"
+    ])
+    const { properties } = document.components.schemas["InsufficientCreditsError"] as Node
+    assert.strictEqual(typeOf(properties?.["plan"] ?? {}), "string")
+    assert.deepStrictEqual(Object.keys(properties?.["details"]?.properties ?? {}), ["required", "available"])
+  }))
+
+for (
+  const [name, { components, paths }] of [["openapi.json", document], ["admin-openapi.json", Admin.document]] as const
+) {
+  it.effect(`${name} describes every property, parameter and header`, () =>
+    Effect.sync(() => {
+      const check = (node: unknown, path: string): void => {
+        if (typeof node !== "object" || node === null) return
+        for (const [key, value] of Object.entries(node)) check(value, `${path}/${key}`)
+        if (!("properties" in node)) return
+        for (const [key, property] of Object.entries(Object(node.properties))) {
+          assert.match(Object(property).description, /^.+\.$/s, `${path}/properties/${key}`)
+        }
+      }
+      check(components.schemas, "")
+      for (const [path, item] of Object.entries(paths)) {
+        for (const operation of [item.get, item.head, item.post, item.put, item.patch, item.delete]) {
+          if (operation === undefined) continue
+          const name = `${operation.operationId} ${path}`
+          assert.match(operation.summary ?? "", /^[A-Z].*[^.]$/, name)
+          for (const parameter of operation.parameters) {
+            assert.match(parameter.description ?? "", /^.+\.$/, `${parameter.name} of ${name}`)
+          }
+          for (const [status, { headers }] of Object.entries(operation.responses)) {
+            for (const [header, { description }] of Object.entries(headers ?? {})) {
+              assert.match(description ?? "", /^.+\.$/, `${header} of ${name} ${status}`)
+            }
+          }
+        }
+      }
+    }))
+}

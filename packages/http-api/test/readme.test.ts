@@ -3,7 +3,8 @@ import { Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { readFile } from "node:fs/promises"
-import { makePicture, withKey } from "../example/client.ts"
+import { vi } from "vitest"
+import { createImage, withKey } from "../example/client.ts"
 
 const generation = {
   id: "gen_1",
@@ -44,7 +45,7 @@ const answers = [
   Response.json(generation)
 ]
 
-/** Answers in this order, and remembers what was asked. */
+/** Returns the responses in this order, and records the requests. */
 const scripted = (asked: Ref.Ref<ReadonlyArray<string>>) =>
   HttpClient.make((request, url) =>
     Ref.modify(asked, (before) => [
@@ -53,10 +54,10 @@ const scripted = (asked: Ref.Ref<ReadonlyArray<string>>) =>
     ])
   )
 
-it.effect("the README's example runs, and waits as long as a limit says", () =>
+it.effect("runs the README's example, which waits for a rate limit", () =>
   Effect.gen(function*() {
     const asked = yield* Ref.make<ReadonlyArray<string>>([])
-    const picture = yield* makePicture("https://api.test", "a lake").pipe(
+    const image = yield* createImage("https://api.test", "a lake").pipe(
       Effect.provide(Layer.mergeAll(
         withKey(Redacted.make("kin_1")),
         Layer.succeed(HttpClient.HttpClient, scripted(asked))
@@ -66,7 +67,7 @@ it.effect("the README's example runs, and waits as long as a limit says", () =>
     yield* TestClock.adjust("29499 millis")
     assert.strictEqual((yield* Ref.get(asked)).length, 1)
     yield* TestClock.adjust("1 millis")
-    assert.strictEqual(yield* Fiber.join(picture), "https://api.test/1.png")
+    assert.strictEqual(yield* Fiber.join(image), "https://api.test/1.png")
     assert.deepStrictEqual(yield* Ref.get(asked), [
       "POST https://api.test/v1/generations Bearer kin_1",
       "POST https://api.test/v1/generations Bearer kin_1",
@@ -74,8 +75,20 @@ it.effect("the README's example runs, and waits as long as a limit says", () =>
     ])
   }))
 
-it.effect("the README shows the example as it runs", () =>
+it.live("prints what the first example of the README shows", () =>
+  Effect.gen(function*() {
+    const log = vi.spyOn(console, "log").mockImplementation(() => {})
+    yield* Effect.promise(() => import("../example/memory.ts"))
+    const { calls } = log.mock
+    const message = "The queue of the account is full; retry after a job has started."
+    assert.deepStrictEqual(calls, [["2k", 429, "5", message]])
+    log.mockRestore()
+  }))
+
+it.effect("shows the examples in the README as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/client.ts"))
+    const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/memory.ts"))
+    assert.include(readme, yield* read("../example/client.ts"))
   }))

@@ -1,7 +1,7 @@
 /**
- * The interface for operators (D50) as routes. A host that serves `HttpServerRoutes`
- * adds these with the same options; without `adminToken` there are none, and every
- * path below `/admin` is answered like any unknown one.
+ * The API for operators as one layer of routes. Add it to `HttpServerRoutes` with the
+ * same options. Without `adminToken` it has no routes, so every path below `/admin` is
+ * unknown.
  */
 import type { Accounts } from "@kinora/accounts"
 import type { GenerationStore } from "@kinora/generations"
@@ -10,21 +10,20 @@ import type { Ledger } from "@kinora/ledger"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Webhooks } from "@kinora/webhooks"
-import { type FileSystem, Layer, type Path } from "effect"
+import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
-import type { Etag, HttpPlatform, HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { defaults, type HttpServerOptions } from "./HttpServerOptions.ts"
-import * as Accounting from "./internal/admin/accounts.ts"
-import * as Authentication from "./internal/admin/authentication.ts"
-import * as Document from "./internal/admin/document.ts"
-import * as Keys from "./internal/admin/keys.ts"
-import * as Books from "./internal/admin/ledger.ts"
-import * as Plans from "./internal/admin/plans.ts"
-import * as WebhookEndpoints from "./internal/admin/webhooks.ts"
-import * as SchemaErrors from "./internal/schemaErrors.ts"
+import { defaults, type HttpServerOptions, type ServerRequirements } from "./HttpServerOptions.ts"
+import * as AdminAuthentication from "./middleware/adminAuthentication.ts"
+import * as SchemaErrors from "./middleware/schemaErrors.ts"
+import * as AccountRoutes from "./routes/admin/accounts.ts"
+import * as DocumentRoute from "./routes/admin/document.ts"
+import * as KeyRoutes from "./routes/admin/keys.ts"
+import * as LedgerRoutes from "./routes/admin/ledger.ts"
+import * as PlanRoutes from "./routes/admin/plans.ts"
+import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
-/** What the routes are built on. The last line is what `HttpServer.layerServices` and every server provide. */
+/** The services that the routes need. */
 export type Requirements =
   | Accounts.Accounts
   | Digest.Digest
@@ -33,19 +32,21 @@ export type Requirements =
   | RateLimit.RateLimit
   | UnitOfWork.UnitOfWork
   | Webhooks.Webhooks
-  | HttpRouter.HttpRouter
-  | Etag.Generator
-  | FileSystem.FileSystem
-  | HttpPlatform.HttpPlatform
-  | Path.Path
+  | ServerRequirements
 
-/** All routes, with these options. */
+/** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
   const all = { ...defaults, ...options }
   if (all.adminToken === undefined) return Layer.empty
   const api = HttpApiBuilder.layer(AdminApi).pipe(
-    Layer.provide([Accounting.layer, Keys.layer, Plans.layer, Books.layer, WebhookEndpoints.layer]),
-    Layer.provide([SchemaErrors.layer, Authentication.layer(all, all.adminToken)])
+    Layer.provide([
+      AccountRoutes.layer,
+      KeyRoutes.layer,
+      PlanRoutes.layer,
+      LedgerRoutes.layer,
+      WebhookRoutes.layer
+    ]),
+    Layer.provide([SchemaErrors.layer, AdminAuthentication.layer(all, all.adminToken)])
   )
-  return Layer.mergeAll(api, Document.layer)
+  return Layer.mergeAll(api, DocumentRoute.layer)
 }

@@ -1,86 +1,96 @@
-/** What hosts can tell the HTTP server. Everything has a default. */
+/** Options of the HTTP server. Every option has a default. */
 import { PlanTable } from "@kinora/accounts"
-import { Duration, type Redacted } from "effect"
+import { Duration, type FileSystem, type Path, type Redacted } from "effect"
+import type { Etag, HttpPlatform, HttpRouter } from "effect/http"
 import type { IpNetwork } from "effect/net"
 
-/** See each member. */
+/** The services that the routes need from the platform. `HttpServer.layerServices` and every server provide them. */
+export type ServerRequirements =
+  | HttpRouter.HttpRouter
+  | Etag.Generator
+  | FileSystem.FileSystem
+  | HttpPlatform.HttpPlatform
+  | Path.Path
+
+/** Options of the HTTP server. */
 export interface HttpServerOptions {
   /**
-   * `{base_url}` of the interface, without a slash at its end: `Location`,
-   * `output.url` and the other links are on it. `undefined`, the default: the origin
-   * that the request came to (D26a).
+   * `{base_url}` of `Location`, `output.url` and other links, without a trailing slash.
+   * If `undefined`, links are on the origin that the client used. Default `undefined`.
    */
   readonly baseUrl: string | undefined
-  /** What the tiers allow. Default: the table of the interface. */
+  /** The limits of each tier. Default: `PlanTable.defaults`. */
   readonly plans: PlanTable.PlanTable
-  /** Requests of one key per minute, all endpoints together. Default 300. */
+  /** Requests of one key per minute, over all endpoints. Default 300. */
   readonly keyRequestsPerMinute: number
   /** Failed authentications of one address per minute. Default 60. */
   readonly failedAuthenticationsPerMinute: number
-  /** Requests with `wait`, and streams of events, of one key at the same time. Default 20 (D37, D39). */
+  /** Concurrent requests with `wait` and event streams of one key. Default 20. */
   readonly longPollsMax: number
-  /** How long a stream of events is silent at most, so that proxies keep it open. Default 15 seconds. */
+  /** The longest silence of an event stream before a comment keeps it open. Default 15 seconds. */
   readonly eventsHeartbeat: Duration.Duration
   /**
-   * How long the image endpoint waits for the image before it answers 504. Shorter than
-   * the 120 seconds in which the retry is known by its body. Default 50 seconds (D20).
+   * How long the image endpoint waits for the image before it responds with 504. Must be
+   * shorter than the 120 seconds during which a repeated request finds its job. Default
+   * 50 seconds.
    */
   readonly imageWait: Duration.Duration
   /**
-   * Requests of the image endpoint of one key that wait for an image or are sent one
-   * at the same time; a further one is answered 504 at once. Default 40: as many jobs
-   * as the largest tiers can have under way.
+   * Concurrent requests of the image endpoint of one key that wait for an image or
+   * receive one. Further requests get 504 at once. Default 40, as many jobs as the
+   * largest tiers can run.
    */
   readonly imageWaitsMax: number
   /**
-   * How long after completion a result can be downloaded, as the worker was told. Only
-   * shown here, in whole hours: `results.api_ttl_hours`. Default 24 hours (D29).
+   * How long after completion a result can be downloaded. Must be the same as the
+   * worker's; the API only reports it, in whole hours. Default 24 hours.
    */
   readonly resultTtl: Duration.Duration
-  /** Files that an account may download at the same time. Default 8 (D29). */
+  /** Concurrent downloads of one account. Default 8. */
   readonly downloadStreamsMax: number
-  /** Bytes that an account may download per UTC day. Default 50 GiB (D29). */
+  /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
-  /** How many times its size may be downloaded of a result per UTC day. Default 10 (D29). */
+  /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
-   * Bytes that a download sets aside at a time: what stays counted of each when its
-   * process is killed, and a statement for each. Default 16 MiB.
+   * Bytes that a download reserves at a time. A killed process leaves at most one block
+   * per download counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
-  /** Bytes of a body that creates a job. Default 48 MiB (D18). */
+  /** Bytes of a body that creates a job. Default 48 MiB. */
   readonly creatingBodyBytesMax: number
-  /** Bytes of an uploaded image. Default 10 MiB (D18). */
+  /** Bytes of an uploaded image. Default 10 MiB. */
   readonly uploadBytesMax: number
-  /** Uploads that this process reads and decodes at the same time, half of them for one account. Default 8. */
+  /** Uploads that this process decodes concurrently, at most half of them of one account. Default 8. */
   readonly uploadsMax: number
-  /** Bytes of any other body. Default 1 MiB (D18). */
+  /** Bytes of any other body. Default 1 MiB. */
   readonly bodyBytesMax: number
   /**
-   * Bytes of a JSON body that creates a job, of which a string counts for at most 256:
-   * what takes time to parse and to check, whatever images and prompts it holds.
-   * Default 16 KiB, which takes at worst a tenth of a second.
+   * The maximum weight of a JSON body that creates a job: its bytes, of which each string
+   * counts at most 256. It bounds the time for parsing and validation. Default 16 KiB,
+   * which takes at most a tenth of a second.
    */
   readonly bodyStructureMax: number
   /**
-   * Bytes of bodies that this process holds at the same time, a quarter of them for one
-   * account; parsing takes about twice as much again. More are answered 503. Default 512 MiB.
+   * Bytes of large request bodies that this process holds, at most a quarter of them of
+   * one account. Parsing takes about twice as much in addition. Further requests get 503.
+   * Default 512 MiB.
    */
   readonly bodiesBytesMax: number
   /**
-   * Networks of the proxies in front: only their `X-Forwarded-For`, `-Host` and
-   * `-Proto` count (D28). Default: none.
+   * Networks of trusted proxies. `X-Forwarded-For`, `-Host` and `-Proto` are ignored from
+   * all other addresses. Default: none.
    */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** Whether `/docs` shows the interface to people (D49). Default true. */
+  /** Whether to serve `/docs`. Default `true`. */
   readonly docs: boolean
-  /** Whether `/metrics` tells what was counted (D49); it is not found otherwise. Default true. */
+  /** Whether to serve `/metrics`. Default `true`. */
   readonly metrics: boolean
-  /** The operators' token (D50). `undefined`, the default: there is no interface for operators. */
+  /** The operator's token. If `undefined`, the API for operators is disabled. Default `undefined`. */
   readonly adminToken: Redacted.Redacted | undefined
 }
 
-/** The options when nothing is said. */
+/** The default options. */
 export const defaults: HttpServerOptions = {
   baseUrl: undefined,
   plans: PlanTable.defaults,

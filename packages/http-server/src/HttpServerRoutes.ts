@@ -1,10 +1,9 @@
 /**
- * The interface of `@kinora/http-api` as routes: authentication, limits, envelopes,
- * handlers and content streams in one layer.
+ * The API for clients as one layer of routes: authentication, limits, error envelopes,
+ * handlers and file streams.
  *
- * A host serves it with `HttpRouter.serve`, or in memory with
- * `HttpRouter.toWebHandler`. Disable the router's access log there
- * (`disableLogger: true`): it costs more than a request.
+ * Serve it with `HttpRouter.serve`, or in memory with `HttpRouter.toWebHandler`. Disable
+ * the router's access log with `disableLogger: true`, because it costs more than a request.
  */
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
@@ -13,25 +12,24 @@ import { Api } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
 import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import type { BlobStore, UrlSigner } from "@kinora/storage"
-import { type FileSystem, Layer, type Path } from "effect"
+import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
-import type { Etag, HttpPlatform, HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { defaults, type HttpServerOptions } from "./HttpServerOptions.ts"
-import * as AccountHandlers from "./internal/account.ts"
-import * as Authentication from "./internal/authentication.ts"
-import * as Content from "./internal/content.ts"
-import * as Docs from "./internal/docs.ts"
-import * as Edge from "./internal/edge.ts"
-import * as GenerationsHandlers from "./internal/generations.ts"
-import * as Health from "./internal/health.ts"
-import * as Images from "./internal/images.ts"
-import * as Models from "./internal/models.ts"
-import * as SchemaErrors from "./internal/schemaErrors.ts"
-import * as UploadsHandlers from "./internal/uploads.ts"
+import { defaults, type HttpServerOptions, type ServerRequirements } from "./HttpServerOptions.ts"
+import * as Authentication from "./middleware/authentication.ts"
+import * as Edge from "./middleware/edge.ts"
+import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import type { Readiness } from "./Readiness.ts"
+import * as AccountRoutes from "./routes/account.ts"
+import * as ContentRoutes from "./routes/content.ts"
+import * as DocumentRoutes from "./routes/documents.ts"
+import * as GenerationRoutes from "./routes/generations.ts"
+import * as HealthRoutes from "./routes/health.ts"
+import * as ImageRoutes from "./routes/images.ts"
+import * as ModelRoutes from "./routes/models.ts"
+import * as UploadRoutes from "./routes/uploads.ts"
 
-/** What the routes are built on. The last line is what `HttpServer.layerServices` and every server provide. */
+/** The services that the routes need. */
 export type Requirements =
   | Accounts.Accounts
   | BlobStore.BlobStore
@@ -45,30 +43,26 @@ export type Requirements =
   | Readiness
   | Uploads.Uploads
   | UrlSigner.UrlSigner
-  | HttpRouter.HttpRouter
-  | Etag.Generator
-  | FileSystem.FileSystem
-  | HttpPlatform.HttpPlatform
-  | Path.Path
+  | ServerRequirements
 
-/** All routes, with these options. */
+/** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
   const all = { ...defaults, ...options }
   const api = HttpApiBuilder.layer(Api).pipe(
     Layer.provide([
-      GenerationsHandlers.layer(all),
-      Content.layer(all),
-      Images.layer(all),
-      UploadsHandlers.layer(all),
-      Models.layer,
-      AccountHandlers.layer(all),
-      Health.layer(all)
+      GenerationRoutes.layer(all),
+      ContentRoutes.layer(all),
+      ImageRoutes.layer(all),
+      UploadRoutes.layer(all),
+      ModelRoutes.layer,
+      AccountRoutes.layer(all),
+      HealthRoutes.layer(all)
     ]),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
-  const routes = Layer.mergeAll(api, Docs.layerDocument, Edge.layer(all))
-  return all.docs ? Layer.mergeAll(routes, Docs.layerPage) : routes
+  const routes = Layer.mergeAll(api, DocumentRoutes.layerDocument, Edge.layer(all))
+  return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage) : routes
 }
 
-/** `layerWith` with its defaults. */
+/** The routes with the default options. */
 export const layer: Layer.Layer<never, never, Requirements> = layerWith({})

@@ -1,15 +1,15 @@
-/** Whether the host can take requests: what `/readyz` asks (D49). */
+/** Whether the host can handle requests, for `/readyz`. */
 import { Context, Effect, Layer } from "effect"
 
-/** Given by the host, which alone knows its database, storage and migrations. */
+/** The host provides it, because it owns the database, the file storage and the migrations. */
 export class Readiness extends Context.Service<Readiness, {
   /**
-   * Names of what is not good now, `database` or `draining` for example: none means
-   * ready. Shown to anybody who asks, so names only. Asked often: it answers fast,
-   * and never fails.
+   * Returns the names of the parts that are not ready, such as `database` or
+   * `draining`; none if the host is ready. Anybody can read the names. Must respond
+   * quickly, because it is called often, and must not fail.
    */
   readonly notReady: Effect.Effect<ReadonlyArray<string>>
 }>()("@kinora/http-server/Readiness") {}
 
-/** A host that is ready whenever it runs, since it has nothing outside of itself. */
+/** A host that is always ready, because it depends on nothing outside of the process. */
 export const layerAlways: Layer.Layer<Readiness> = Layer.succeed(Readiness, { notReady: Effect.succeed([]) })

@@ -1,24 +1,21 @@
-/**
- * The answer to bytes that are no HTTP request. Whoever reads the bytes finds that
- * out, and no route is asked; the client gets the envelope all the same (D42).
- */
-import { bodyOf } from "@kinora/http-api/ApiError"
-import { table } from "@kinora/http-api/ErrorCode"
+/** The response to bytes that are not an HTTP request. No route handles them, but the client gets the error envelope. */
+import { encode, make } from "@kinora/http-api/ApiError"
 
-/** The whole answer as it goes over the wire, after which the connection has to end (D30, D40). */
+/** Returns the whole response as it goes over the wire. Close the connection after it. */
 export const answer = (requestId: string): string => {
-  const error = bodyOf("invalid_request", {
-    message: "The request could not be read: it is no HTTP, its head is too large, or it took too long to arrive."
-  })
-  const body = JSON.stringify({ error })
+  const { body, status } = encode(make("invalid_request", {
+    message: "The request could not be read: it is not HTTP, its header is too large, or it took too long to arrive.",
+    details: { issues: [] }
+  }))
+  const text = JSON.stringify(body)
   return [
-    `HTTP/1.1 ${table.invalid_request.status} Bad Request`,
+    `HTTP/1.1 ${status} Bad Request`,
     "Content-Type: application/json",
-    // It is ASCII.
-    `Content-Length: ${body.length}`,
+    // The text is ASCII, so its length is the number of its bytes.
+    `Content-Length: ${text.length}`,
     "Connection: close",
     `X-Request-Id: ${requestId}`,
     "",
-    body
+    text
   ].join("\r\n")
 }

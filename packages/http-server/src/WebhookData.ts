@@ -1,25 +1,26 @@
-/** What the bodies of webhooks say of a generation: the job object of the interface, with links of their own. */
+/** The `data` of webhooks: the job object of the API, with links of its own. */
 import * as GenerationEvent from "@kinora/generations/GenerationEvent"
 import type { UrlSigner } from "@kinora/storage"
 import type { Event } from "@kinora/webhooks/Event"
 import { DateTime, Duration, Effect, type Schema } from "effect"
-import { toWire } from "./internal/generationView.ts"
+import { toWire } from "./wire/generation.ts"
 
-/** Where the links lead to, and what signs them. */
+/** Options for `complete`. */
 export interface WebhookDataOptions {
-  /** `{base_url}` of the interface, without a slash at its end. There is no request whose origin could stand in for it. */
+  /** `{base_url}` of the links, without a trailing slash. A webhook has no request whose origin could be used. */
   readonly baseUrl: string
   readonly signer: UrlSigner.UrlSigner["Service"]
 }
 
-/** How long the links are good, from the first send of an event; never beyond the download window. */
+/** How long links are valid from the first attempt. They never outlive the result. */
 export const linkTtl = Duration.hours(1)
 
 /**
- * Makes the body's `data` of an event when it is first sent, for `DeliveryWorkerOptions.complete`:
- * of a generation's event `{ generation }`, the very object that GET would have
- * answered when it happened, but for the lifetimes of its links; of any other event
- * what it was published with. Data that is no generation is a defect.
+ * Makes the `data` of an event before its first attempt, for
+ * `DeliveryWorkerOptions.complete`. For events of generations it is `{ generation }`, the
+ * job as GET returned it when the event happened, except for the expiry of its links.
+ * For other events it is the published data. Dies if the data of a generation event is
+ * not a generation.
  */
 export const complete = (
   { baseUrl, signer }: WebhookDataOptions

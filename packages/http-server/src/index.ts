@@ -1,5 +1,4 @@
 export * as AdminRoutes from "./AdminRoutes.ts"
-export * as ClientAddress from "./ClientAddress.ts"
 export * as HttpServerOptions from "./HttpServerOptions.ts"
 export * as HttpServerRoutes from "./HttpServerRoutes.ts"
 export * as Readiness from "./Readiness.ts"

@@ -91,7 +91,7 @@ it.effect("creates an account once for an address, and shows it", () =>
     assert.deepInclude(taken.json, {
       error: {
         code: "email_taken",
-        message: "Another account has this e-mail address; use that account, or another address.",
+        message: "Another account has this e-mail address; use that account or another address.",
         plan: null,
         details: {}
       }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
 import { Deferred, Effect, Fiber } from "effect"
-import * as JsonStructure from "../src/internal/jsonStructure.ts"
-import { Share } from "../src/internal/share.ts"
+import { Share } from "../src/middleware/share.ts"
+import * as JsonStructure from "../src/wire/jsonStructure.ts"
 import { errorOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { group } from "../src/ClientAddress.ts"
+import { group } from "../src/middleware/clientAddress.ts"
 
 it.effect("groups addresses as a client can choose them (D28)", () =>
   Effect.sync(() => {

@@ -1,0 +1,50 @@
+/**
+ * The policy of an endpoint: how callers authenticate, which body it reads, and which
+ * rate limit applies. Servers read it from the annotations of the endpoint.
+ */
+import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+/** See `RequestPolicy`. */
+export interface Policy {
+  /**
+   * How callers authenticate. `key`: by API key. `link`: by API key or by the signature of
+   * the URL. `operator`: by the operator's token.
+   */
+  readonly authentication: "none" | "key" | "link" | "operator"
+  /** The body. `creation`: JSON with inlined images. `image`: an image file. */
+  readonly body: "none" | "json" | "creation" | "image"
+  /**
+   * What an authenticated request counts against. `key`: requests of the API key.
+   * `creation`: the same, and creations of the plan group.
+   */
+  readonly rate: "none" | "key" | "creation"
+}
+
+/** The annotation that every endpoint of `Api` and `AdminApi` has. */
+export class RequestPolicy extends Context.Service<RequestPolicy, Policy>()("@kinora/http-api/RequestPolicy") {}
+
+/** Requests without authentication, for probes. */
+export const open: Policy = { authentication: "none", body: "none", rate: "none" }
+
+/** Requests with an API key. */
+export const keyed: Policy = { authentication: "key", body: "none", rate: "key" }
+
+/** Requests that create a job. */
+export const creating: Policy = { authentication: "key", body: "creation", rate: "creation" }
+
+/** Requests that upload an image. */
+export const uploading: Policy = { authentication: "key", body: "image", rate: "key" }
+
+/** Requests for a file. */
+export const downloading: Policy = { authentication: "link", body: "none", rate: "key" }
+
+/** Requests of operators without a body. */
+export const operating: Policy = { authentication: "operator", body: "none", rate: "none" }
+
+/** Requests of operators with a JSON body. */
+export const configuring: Policy = { authentication: "operator", body: "json", rate: "none" }
+
+/** The policy of an endpoint. Throws if it has none, which is a mistake in the contract. */
+export const of = ({ annotations }: Pick<HttpApiEndpoint.Top, "annotations">): Policy =>
+  Context.getUnsafe(annotations, RequestPolicy)

@@ -1,0 +1,23 @@
+/** Constructors of the endpoints of the API for operators. */
+
+import type { AnyErrorCode } from "../ErrorCode.ts"
+import * as Policy from "../RequestPolicy.ts"
+import { bodyErrors } from "./errorCodes.ts"
+
+import { type Annotatable, type Errors, operation } from "./operation.ts"
+
+/** An endpoint without a body. */
+export const operate = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint extends Annotatable>(
+  summary: string,
+  description: string | undefined,
+  codes: Codes,
+  make: (error: Errors<Codes>) => Endpoint
+): Endpoint => operation({ policy: Policy.operating, errors: codes, summary, description }, make)
+
+/** An endpoint with a JSON body. */
+export const configure = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint extends Annotatable>(
+  summary: string,
+  description: string,
+  codes: Codes,
+  make: (error: Errors<readonly [...Codes, ...typeof bodyErrors]>) => Endpoint
+): Endpoint => operation({ policy: Policy.configuring, errors: [...codes, ...bodyErrors], summary, description }, make)

@@ -1,0 +1,79 @@
+/** Completes an operation of an OpenAPI document with what its policy and its error codes imply. */
+import type { OpenApi } from "effect/http-api"
+import { type AnyErrorCode, definitionOf } from "../ErrorCode.ts"
+import type { Policy } from "../RequestPolicy.ts"
+import { authenticationErrors, schemaErrors } from "./errorCodes.ts"
+import { schemaName } from "./errorResponses.ts"
+import { commonHeaders, errorHeaders, successHeaders } from "./headers.ts"
+import { completeParameter } from "./parameters.ts"
+
+/** Describes the parameters, the errors of each status, and the headers. */
+export const completeOperation = (
+  operation: OpenApi.OpenAPISpecOperation,
+  policy: Policy,
+  codes: ReadonlyArray<AnyErrorCode>
+): OpenApi.OpenAPISpecOperation => {
+  for (const parameter of operation.parameters) completeParameter(parameter, operation.operationId)
+  const responses: OpenApi.OpenAPISpecResponses = {}
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (Number(status) >= 400) continue
+    const headers = { ...successHeaders(response.headers ?? {}), ...commonHeaders(policy, Number(status)) }
+    responses[Number(status)] = { ...response, headers }
+  }
+  const all = [
+    ...schemaErrors.filter((code) => canRespond(operation, code)),
+    ...authenticationErrors[policy.authentication],
+    ...codes
+  ]
+  for (const [status, those] of byStatus(all)) responses[status] = errorResponse(status, those, policy)
+  return { ...operation, responses }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Whether the operation has the part of a request that the code is about. */
+const canRespond = (
+  { parameters, requestBody }: OpenApi.OpenAPISpecOperation,
+  code: (typeof schemaErrors)[number]
+): boolean => {
+  switch (code) {
+    case "invalid_request":
+      return requestBody !== undefined
+    case "invalid_params":
+      return parameters.some(({ in: place }) => place === "query")
+    case "invalid_idempotency_key":
+      return parameters.some(({ name }) => name === "Idempotency-Key")
+    case "internal_error":
+      return true
+  }
+}
+
+const byStatus = (codes: ReadonlyArray<AnyErrorCode>): ReadonlyArray<readonly [number, ReadonlyArray<AnyErrorCode>]> =>
+  Object.entries(Object.groupBy(new Set(codes), (code) => definitionOf(code).status)).map(
+    ([status, group = []]) => [Number(status), group]
+  )
+
+const errorResponse = (
+  status: number,
+  codes: ReadonlyArray<AnyErrorCode>,
+  policy: Policy
+): OpenApi.OpenApiSpecResponse => {
+  const schemas = codes.map((code) => ({ $ref: `#/components/schemas/${schemaName(code)}` }))
+  const [only] = schemas
+  return {
+    description: codes.map((code) => `\`${code}\`: ${definitionOf(code).message}`).join("\n"),
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          properties: { error: schemas.length === 1 ? { ...only } : { anyOf: schemas } },
+          required: ["error"],
+          additionalProperties: false
+        }
+      }
+    },
+    headers: { ...errorHeaders(codes), ...commonHeaders(policy, status) }
+  }
+}

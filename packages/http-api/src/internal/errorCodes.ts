@@ -1,0 +1,45 @@
+/** Codes that several endpoints share. */
+
+/** Of endpoints that read JSON. */
+export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as const
+
+/** Of endpoints that create jobs. */
+export const creationErrors = [
+  ...bodyErrors,
+  "invalid_params",
+  "invalid_image",
+  "model_not_in_plan",
+  "plan_inactive",
+  "quota_exceeded",
+  "insufficient_credits",
+  "model_not_found",
+  "upload_not_found",
+  "idempotency_in_progress",
+  "idempotency_key_reused",
+  "queue_full",
+  "model_unavailable"
+] as const
+
+/** Of requests and responses that do not fit the schemas of an endpoint. */
+export const schemaErrors = [
+  "invalid_request",
+  "invalid_params",
+  "invalid_idempotency_key",
+  "internal_error"
+] as const
+
+/** Of each kind of authentication. */
+export const authenticationErrors = {
+  none: [],
+  key: ["unauthorized", "account_suspended", "rate_limited", "unavailable"],
+  link: [
+    "invalid_params",
+    "unauthorized",
+    "invalid_signature",
+    "signature_expired",
+    "account_suspended",
+    "rate_limited",
+    "unavailable"
+  ],
+  operator: ["unauthorized", "rate_limited", "unavailable"]
+} as const

@@ -1,0 +1,50 @@
+/** Error codes that only operators receive, besides those of clients. */
+import { Schema } from "effect"
+import type { ErrorDefinition } from "./ErrorDefinition.ts"
+import { field, int } from "./fields.ts"
+
+/** What can be wrong with the URL of a webhook endpoint. `dns`: its host has no address. */
+export const UrlProblem = Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"])
+/** See the schema of the same name. */
+export type UrlProblem = typeof UrlProblem.Type
+
+/** The codes of `/admin/v1`. */
+export const operatorErrors = {
+  invalid_webhook_url: {
+    status: 400,
+    message: "Webhooks cannot be sent to this URL; use another one.",
+    details: { problem: field(UrlProblem, "What is wrong with the URL.") }
+  },
+  delivery_pending: {
+    status: 409,
+    message: "The delivery is still pending; wait until its status is delivered or failed."
+  },
+  email_taken: {
+    status: 409,
+    message: "Another account has this e-mail address; use that account or another address."
+  },
+  endpoint_disabled: {
+    status: 409,
+    message: "The webhook endpoint is disabled; enable it first."
+  },
+  reference_reused: {
+    status: 409,
+    message: "This reference was used for a different request; use a new reference."
+  },
+  too_many_endpoints: {
+    status: 409,
+    message: "The account has the maximum number of webhook endpoints; remove one first.",
+    details: { endpoints_max: int("The maximum number of endpoints.") }
+  },
+  too_many_keys: {
+    status: 409,
+    message: "The account has the maximum number of API keys; revoke one first.",
+    details: { keys_max: int("The maximum number of keys in use.") }
+  },
+  too_many_secrets: {
+    status: 409,
+    message: "The endpoint already has the maximum number of active secrets; wait until an overlap ends, or rotate " +
+      "without an overlap.",
+    details: { secrets_max: int("The maximum number of active secrets.") }
+  }
+} as const satisfies Readonly<Record<string, ErrorDefinition>>

@@ -1,0 +1,72 @@
+/** Parameters as the OpenAPI documents describe them. */
+import type { OpenApi } from "effect/http-api"
+import { int64 } from "./headers.ts"
+import { simplify } from "./simplify.ts"
+
+/** Completes a parameter of an operation. Changes it in place. */
+export const completeParameter = (parameter: OpenApi.OpenAPISpecParameter, operationId: string): void => {
+  const more = parameters[`${operationId} ${parameter.name}`] ?? parameters[parameter.name]
+  parameter.name = names[parameter.name] ?? parameter.name
+  simplify(parameter.schema)
+  if ("description" in parameter.schema) {
+    const { description, ...schema } = parameter.schema
+    Object.assign(parameter, { schema, description })
+  }
+  Object.assign(parameter, more)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Headers under their usual names. */
+const names: Readonly<Record<string, string>> = {
+  "idempotency-key": "Idempotency-Key",
+  "x-plan": "X-Plan",
+  "range": "Range",
+  "if-range": "If-Range",
+  "if-none-match": "If-None-Match"
+}
+
+interface Parameter {
+  readonly schema: object
+  readonly description?: string
+}
+
+const between = (minimum: number, maximum: number, usual: number) => ({ ...int64, minimum, maximum, default: usual })
+
+const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" }
+
+/**
+ * Parameters of which the generated schema says too little, by name, or by operation
+ * and name. Numbers are generated as text with a pattern.
+ */
+const parameters: Readonly<Record<string, Parameter>> = {
+  "idempotency-key": {
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]+$" },
+    description: "Printable ASCII. Repeating a request with the same key and body returns the first job."
+  },
+  "wait": {
+    schema: { ...int64, minimum: 0 },
+    description: "How many seconds to wait until the job has ended. Values above 60 count as 60."
+  },
+  "x-plan": { schema: { type: "string", enum: ["studio", "credits"] } },
+  "from": { schema: day },
+  "to": { schema: day },
+  "generations.list limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of jobs on the page."
+  },
+  "ledger.verifyLedger cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous call."
+  },
+  "ledger.verifyLedger limit": {
+    schema: between(1, 10_000, 1_000),
+    description: "The maximum number of accounts to verify in this call."
+  },
+  "webhooks.listWebhookDeliveries limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of deliveries on the page."
+  }
+}

@@ -1,0 +1,130 @@
+/** Authentication by API key and by signed URL. See docs/reference/http-api.md#authentication. */
+import { Accounts } from "@kinora/accounts"
+import type { Identity } from "@kinora/accounts/Identity"
+import { BearerAuth, ContentAuth, ContentReader, CurrentKey } from "@kinora/http-api/Access"
+import { refuse } from "@kinora/http-api/ApiError"
+import { RateLimit } from "@kinora/rate-limit"
+import { UrlSigner } from "@kinora/storage"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { filePathOf } from "../wire/generation.ts"
+import { CurrentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
+import { keyRequests, makeCountFailure, rateLimited } from "./rateLimits.ts"
+import { unavailable } from "./refusals.ts"
+import * as RequestBodies from "./requestBodies.ts"
+
+/** `BearerAuth`: checks the key, the account and the limit of the key, then limits the body. */
+export const layerBearer = (options: HttpServerOptions) =>
+  Layer.effect(
+    BearerAuth,
+    Effect.gen(function*() {
+      const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const limitBody = RequestBodies.make(options)
+
+      return {
+        bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
+          const state = yield* currentRequest
+          const identity = yield* checkKey(credential, state)
+          if (identity === undefined) {
+            yield* countFailure(state)
+            return yield* unauthorized
+          }
+          const { account, keyId } = identity
+          const authenticated = Effect.provideContext(
+            app,
+            Context.make(CurrentKey, { account: account.id, key: keyId }).pipe(Context.add(CurrentIdentity, identity))
+          )
+          return yield* limitBody(authenticated, state.request, account.id, endpoint)
+        })
+      }
+    })
+  )
+
+/**
+ * `ContentAuth`: a valid signature is enough; without one, the key counts. The second
+ * scheme checks both, so the first one always leaves the decision to it.
+ */
+export const layerContent = (options: HttpServerOptions) =>
+  Layer.effect(
+    ContentAuth,
+    Effect.gen(function*() {
+      const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const signer = yield* UrlSigner.UrlSigner
+
+      return {
+        bearer: () => unauthorized,
+        signed: Effect.fnUntraced(function*(app, { endpoint }) {
+          const state = yield* currentRequest
+          const verdict = yield* checkSignature(signer, endpoint)
+          if (verdict === "Valid") return yield* Effect.provideService(app, ContentReader, { account: undefined })
+
+          const credential = bearerOf(state.request.headers["authorization"])
+          const identity = credential === undefined ? undefined : yield* checkKey(credential, state)
+          if (identity !== undefined) {
+            return yield* Effect.provideService(app, ContentReader, { account: identity.account.id })
+          }
+          if (credential !== undefined || verdict === "Wrong" || verdict === "Absent") yield* countFailure(state)
+          return yield* rejections[verdict]
+        })
+      }
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const unauthorized = refuse("unauthorized")
+const accountSuspended = refuse("account_suspended")
+
+/** The error of each verdict on a signature if no key authenticates the request either. */
+const rejections = {
+  Absent: unauthorized,
+  Wrong: refuse("invalid_signature"),
+  Expired: refuse("signature_expired"),
+  Half: refuse("invalid_params", {
+    message: "exp and sig must be sent together; use the URL of the job unchanged.",
+    details: { issues: [{ path: "exp, sig", message: "must be sent together, once each" }] }
+  })
+}
+
+const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const accounts = yield* Accounts.Accounts
+  const rateLimit = yield* RateLimit.RateLimit
+  const countFailure = makeCountFailure(rateLimit, options)
+
+  /** Returns the identity of a key, counted against its limit. Returns `undefined` for an unknown key. */
+  const checkKey = Effect.fnUntraced(function*(credential: Redacted.Redacted, state: RequestState) {
+    const found = yield* accounts.authenticate(credential)
+    if (Option.isNone(found)) return undefined
+    const identity: Identity = found.value
+    const verdict = yield* rateLimit.hit(keyRequests(identity, options))
+    state.limit = verdict
+    if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
+    if (identity.account.status === "suspended") return yield* accountSuspended
+    return identity
+  }, Effect.catchTag("StorageError", unavailable))
+
+  return {
+    checkKey,
+    countFailure: (state: RequestState) => Effect.catchTag(countFailure(state), "StorageError", unavailable)
+  }
+})
+
+/** Verifies the signature in the query for the path of the file. */
+const checkSignature = Effect.fnUntraced(
+  function*(signer: UrlSigner.UrlSigner["Service"], endpoint: HttpApiEndpoint.Top) {
+    const { exp, sig } = yield* HttpServerRequest.ParsedSearchParams
+    if (exp === undefined && sig === undefined) return "Absent"
+    if (typeof exp !== "string" || typeof sig !== "string") return "Half"
+    const { id } = yield* HttpRouter.params
+    return signer.verify(filePathOf(id ?? "", endpoint.identifier), { exp, sig }, yield* DateTime.now)
+  }
+)
+
+const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
+  const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]
+  return token === undefined ? undefined : Redacted.make(token)
+}

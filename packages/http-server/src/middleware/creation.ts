@@ -1,0 +1,96 @@
+/** The steps that both endpoints that create jobs share. See docs/reference/http-api.md#order-of-checks. */
+import { type Created, Generations, type RequestIdentity } from "@kinora/generations/Generations"
+import { Fingerprint } from "@kinora/idempotency"
+import { RateLimit } from "@kinora/rate-limit"
+import { DateTime, Effect, type Schema } from "effect"
+import { Digest } from "effect/crypto"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { currentIdentity, currentRequest } from "./currentRequest.ts"
+import { creations, rateLimited } from "./rateLimits.ts"
+
+/** The job to create. */
+export interface Wanted {
+  readonly plan: "studio" | "credits"
+  readonly model: string
+  readonly params: Readonly<Record<string, Schema.Json>>
+}
+
+/** The identity of a request for a job. */
+export interface Asked {
+  /** Requests without a key match requests of the same endpoint only. */
+  readonly endpoint: "generations" | "images"
+  /** `Idempotency-Key`. Both endpoints share keys. */
+  readonly key: string | undefined
+  /** The body. Requests with equal bodies are the same request. */
+  readonly body: Schema.Json
+}
+
+/** A job with the identity of its request. */
+export interface Answered extends Created {
+  readonly request: RequestIdentity
+}
+
+/** The refusals of `create`. */
+export const creationRefusals = [
+  "ModelNotFound",
+  "ModelUnavailable",
+  "ModelNotInPlan",
+  "PlanInactive",
+  "InvalidParams",
+  "InvalidImage",
+  "UploadNotFound",
+  "QuotaExceeded",
+  "InsufficientCredits",
+  "QueueFull",
+  "KeyReused",
+  "KeyInProgress"
+] as const
+
+/** Makes the shared steps. */
+export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const generations = yield* Generations
+  const rateLimit = yield* RateLimit.RateLimit
+  const digest = yield* Digest.Digest
+
+  /** Makes the response describe the creation limit of the plan group. */
+  const describe = Effect.fnUntraced(function*(plan: Wanted["plan"]) {
+    const state = yield* currentRequest
+    const limit = creations(yield* currentIdentity, plan, options, yield* DateTime.now)
+    state.limit = limit
+    return limit
+  })
+
+  /** Counts a creation. Fails if the limit is reached. */
+  const count = Effect.fnUntraced(function*(plan: Wanted["plan"]) {
+    const state = yield* currentRequest
+    const verdict = yield* rateLimit.hit(yield* describe(plan))
+    state.limit = verdict
+    if (!verdict.accepted) return yield* rateLimited("plan", verdict, plan)
+  })
+
+  /**
+   * Returns the job of an earlier request with this identity, or creates one. `resolve`
+   * returns the job to create; it does not run for a repeated request, which does not
+   * count against the creation limit either.
+   */
+  const create = Effect.fnUntraced(function*<E, R>(asked: Asked, resolve: Effect.Effect<Wanted, E, R>) {
+    const { account } = yield* currentIdentity
+    const request: RequestIdentity = {
+      scope: `create:${account.id}`,
+      key: asked.key,
+      endpoint: asked.endpoint,
+      fingerprint: yield* Effect.provideService(Fingerprint.make(asked.body), Digest.Digest, digest)
+    }
+    const earlier = yield* generations.replay(account.id, request)
+    if (earlier._tag === "Some") {
+      yield* describe(earlier.value.plan)
+      return { generation: earlier.value, replayed: true, request }
+    }
+    const { model, params, plan } = yield* resolve
+    yield* count(plan)
+    const created = yield* generations.create({ account, plan, model, params, identity: request })
+    return { ...created, request }
+  })
+
+  return { create, describe }
+})

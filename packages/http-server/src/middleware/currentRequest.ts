@@ -1,0 +1,79 @@
+/** The request that a fiber handles. */
+import type { Identity } from "@kinora/accounts/Identity"
+import type { RateLimit } from "@kinora/rate-limit"
+import { Context, Effect, Option, type Random } from "effect"
+import { HttpServerRequest } from "effect/http"
+import * as ClientAddress from "./clientAddress.ts"
+
+/** A request and what its response reports about it. One per request. */
+export class RequestState {
+  readonly request: HttpServerRequest.HttpServerRequest
+  /** `X-Request-Id`. */
+  readonly id: string
+  /** The limit that the response describes: a verdict after the limit was hit, before that the limit only. */
+  limit: RateLimit.Verdict | RateLimit.Hit | undefined
+  /** Whether the response waits for a job. Its duration is then not a measure of the service. */
+  isWaiting: boolean
+
+  constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
+    this.request = request
+    this.id = id
+    this.limit = undefined
+    this.isWaiting = false
+  }
+
+  /** The group of addresses whose failed authentications count together. */
+  get clientGroup(): string {
+    return ClientAddress.group(this.request.remoteAddress)
+  }
+
+  /** The origin that the client used. */
+  get origin(): string {
+    return Option.match(HttpServerRequest.toURL(this.request), {
+      onNone: () => "http://localhost",
+      onSome: ({ origin }) => origin
+    })
+  }
+}
+
+/** The state of the current request. */
+export const CurrentRequest = Context.Reference<RequestState | undefined>("@kinora/http-server/CurrentRequest", {
+  defaultValue: () => undefined
+})
+
+/** See `CurrentRequest`. Dies outside of the edge, which provides it to all routes. */
+export const currentRequest: Effect.Effect<RequestState> = required(CurrentRequest, "A handler ran outside of the edge")
+
+/** The identity that the API key of the current request proves. */
+export const CurrentIdentity = Context.Reference<Identity | undefined>("@kinora/http-server/CurrentIdentity", {
+  defaultValue: () => undefined
+})
+
+/** See `CurrentIdentity`. Dies on endpoints without authentication by API key. */
+export const currentIdentity: Effect.Effect<Identity> = required(
+  CurrentIdentity,
+  "A handler ran without authentication"
+)
+
+/** The caller's request id if it is 1 to 128 printable ASCII characters, otherwise a new one. */
+export const requestId = (given: string | undefined, random: typeof Random.Random["Service"]): string => {
+  if (given !== undefined && givenPattern.test(given)) return given
+  let id = "req_"
+  for (let word = 0; word < 4; word++) {
+    id += Math.floor(random.nextDoubleUnsafe() * 2 ** 32).toString(16).padStart(8, "0")
+  }
+  return id
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const givenPattern = /^[\x20-\x7e]{1,128}$/
+
+function required<A>(reference: Context.Reference<A | undefined>, problem: string): Effect.Effect<A> {
+  return Effect.withFiber((fiber) => {
+    const value = fiber.getRef(reference)
+    return value === undefined ? Effect.die(new Error(problem)) : Effect.succeed(value)
+  })
+}

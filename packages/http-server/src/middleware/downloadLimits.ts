@@ -1,0 +1,73 @@
+/** Download limits of an account. See docs/reference/http-api.md#download-limits. */
+import type { File, Generation, StoredFile } from "@kinora/generations/Generation"
+import { refuse } from "@kinora/http-api/ApiError"
+import { Budget, Places } from "@kinora/rate-limit"
+import { Clock, type DateTime, Effect } from "effect"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as ReservedBytes from "./reservedBytes.ts"
+
+/** Counts the bytes of an admitted download. */
+export interface Meter {
+  /** Counts bytes before they are sent. Never fails, because a response under way cannot be rejected. */
+  readonly count: (bytes: number) => Effect.Effect<void>
+}
+
+/** The key of an account's bytes per day. */
+export const bytesKey = (account: string): string => `bytes:${account}`
+
+/** Makes the limits. */
+export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { downloadBlockBytes, downloadBytesPerDay, downloadStreamsMax, resultDownloadMultiple } = options
+  const budget = yield* Budget.Budget
+  const places = yield* Places.Places
+
+  /**
+   * Takes a place among the account's streams until the scope closes, and rejects a
+   * download that does not fit the day as a whole. Bytes are reserved one block at a
+   * time, so a killed process leaves at most one block counted that was not sent.
+   */
+  const admit = Effect.fnUntraced(function*(
+    { account, id }: Generation,
+    file: File,
+    stored: StoredFile,
+    amount: number
+  ) {
+    const hasPlace = yield* places.acquire({ key: `streams:${account}`, max: downloadStreamsMax })
+    if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
+
+    const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]
+    if (file === "content") limits.push({ key: `downloads:${id}`, limit: resultDownloadMultiple * stored.bytes })
+    const { block, refused } = yield* ReservedBytes.reserve(budget, limits, amount, downloadBlockBytes)
+    if (refused !== undefined) {
+      return yield* limitedForToday(refused.key === bytesKey(account) ? "bytes" : "downloads", refused.resetsAt)
+    }
+    const meter: Meter = { count: (bytes) => ReservedBytes.count(budget, block, bytes) }
+    return meter
+  })
+
+  return { admit }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** How soon a place among the streams is likely to be free. */
+const takenPlaceMillis = 5000
+
+const messages = {
+  streams: "The account has reached its limit of concurrent downloads; retry after one has ended.",
+  bytes: "The account has reached its download limit of the day; the counter resets at 00:00 UTC.",
+  downloads: "This result has reached its download limit of the day; the counter resets at 00:00 UTC."
+} as const
+
+const limited = (scope: keyof typeof messages, retryAfterMillis: number) =>
+  refuse("download_limited", {
+    message: messages[scope],
+    details: { scope },
+    retryAfterMillis,
+    shouldRetry: scope === "streams"
+  })
+
+const limitedForToday = (scope: keyof typeof messages, resetsAt: DateTime.Utc) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => limited(scope, Math.max(0, resetsAt.epochMilliseconds - now)))

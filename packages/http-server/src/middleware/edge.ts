@@ -1,0 +1,153 @@
+/**
+ * The middleware around all routes: request ids, limit headers, metrics, and the error
+ * envelope for everything that no handler responds to.
+ */
+import * as StorageError from "@kinora/persistence/StorageError"
+import { RateLimit } from "@kinora/rate-limit"
+import { Cause, Clock, Context, Effect, Random, Scope, Tracer } from "effect"
+import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
+import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
+import { Measured, type Route } from "./metrics.ts"
+import { describe, failedAuthentications } from "./rateLimits.ts"
+import { allRoutes, publicRoutes, unknownRoute } from "./routeTable.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The middleware. */
+export const layer = (options: HttpServerOptions) => {
+  const routes = options.adminToken === undefined ? publicRoutes : allRoutes
+  return HttpRouter.middleware(
+    Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
+      const handled = Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const state = new RequestState(
+          request,
+          requestId(request.headers["x-request-id"], fiber.getRef(Random.Random))
+        )
+        const route = routes.find("GET", request.url)?.handler ?? unknownRoute
+        const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        if (span?._tag === "Span") span.attribute("request.id", state.id)
+        return Scope.addFinalizer(
+          Context.getUnsafe(fiber.context, Scope.Scope),
+          Effect.sync(() => measured.ended())
+        ).pipe(
+          Effect.andThen(app),
+          Effect.catchCause((cause) => {
+            // A path that does not exist shows the limit of the address on every prefix.
+            if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentications(state, options)
+            return recover(cause, request, route)
+          }),
+          Effect.flatMap((response) => {
+            if (isLimited(request.url)) state.limit ??= failedAuthentications(state, options)
+            const normal = normalize(response)
+            measured.answered(normal, !state.isWaiting)
+            return finish(normal, state, rateLimit)
+          }),
+          Effect.provideService(CurrentRequest, state),
+          Effect.annotateLogs("request_id", state.id)
+        )
+      })
+      return options.trustedProxies.length === 0
+        ? handled
+        : HttpMiddleware.xForwardedHeaders({ trustedProxies: options.trustedProxies })(handled)
+    }),
+    { global: true }
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Whether responses carry limit headers. Those of probes, documents and operators do not. */
+const isLimited = (url: string) => url.startsWith("/v1/")
+
+const isUnrouted = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some((reason) =>
+    Cause.isFailReason(reason) && HttpServerError.isHttpServerError(reason.error) &&
+    reason.error.reason._tag === "RouteNotFound"
+  )
+
+const finish = (
+  response: Response,
+  { id, limit }: RequestState,
+  rateLimit: RateLimit.RateLimit["Service"]
+): Effect.Effect<Response> =>
+  limit === undefined
+    ? Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
+    : Effect.map(
+      describe(limit, rateLimit),
+      (headers) => HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id })
+    )
+
+/** Replaces the framework's own responses to bodies, which have no envelope. */
+const normalize = (response: Response): Response => {
+  if (response.status !== 413 && response.status !== 415) return response
+  if (response.headers["content-type"] === "application/json") return response
+  return response.status === 413 ? payloadTooLarge : unsupportedMediaType
+}
+
+const payloadTooLarge = closing(errorResponse("payload_too_large"))
+const unsupportedMediaType = errorResponse("unsupported_media_type")
+const internalError = errorResponse("internal_error")
+const unavailable = errorResponse("unavailable")
+const restarting = closing(errorResponse("unavailable", { message: "The service is restarting; retry shortly." }))
+const unreadableBody = errorResponse("invalid_request", {
+  message: "The request body could not be read; send the request again."
+})
+
+/** The response to a failure that no handler mapped to one. */
+const recover = <E>(
+  cause: Cause.Cause<E>,
+  request: HttpServerRequest.HttpServerRequest,
+  route: Route
+): Effect.Effect<Response, E> => {
+  if (Cause.hasInterruptsOnly(cause)) {
+    const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+    return isAbort ? Effect.failCause(cause) : Effect.succeed(restarting)
+  }
+  for (const reason of cause.reasons) {
+    const problem = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpServerError.isHttpServerError(problem)) {
+      const known = responseTo(problem, request, route)
+      if (known !== undefined) return Effect.succeed(known)
+    }
+  }
+  // A connection that breaks inside a transaction is a defect in the driver.
+  const isTransient = StorageError.findInCause("HttpServer", cause)?.isRetryable === true
+  return Effect.as(
+    Effect.logError(`${request.method} ${pathOf(request.url)} failed`, cause),
+    isTransient ? unavailable : internalError
+  )
+}
+
+const responseTo = (
+  { reason }: HttpServerError.HttpServerError,
+  request: HttpServerRequest.HttpServerRequest,
+  route: Route
+): Response | undefined => {
+  switch (reason._tag) {
+    case "RouteNotFound":
+      return unrouted(request, route)
+    case "RequestParseError":
+      return reason.reason === "BodyTooLarge" ? payloadTooLarge : unreadableBody
+    default:
+      return undefined
+  }
+}
+
+/** 405 if the path supports other methods, otherwise 404. */
+const unrouted = ({ method }: HttpServerRequest.HttpServerRequest, { methods }: Route): Response =>
+  methods.length === 0 ? noSuchRoute : HttpServerResponse.setHeader(
+    errorResponse("method_not_allowed", {
+      message: `This path does not support ${method}; use ${methods.join(" or ")}.`
+    }),
+    "allow",
+    methods.join(", ")
+  )
+
+/** The path without the query, which can contain a signature. */
+const pathOf = (url: string) => url.split("?", 1)[0] ?? url

@@ -1,0 +1,95 @@
+/** The rate limits of requests and their headers. See docs/reference/http-api.md#rate-limits. */
+import { PlanTable } from "@kinora/accounts"
+import type { Identity } from "@kinora/accounts/Identity"
+import { refuse } from "@kinora/http-api/ApiError"
+import type { Plan } from "@kinora/http-api/Scalar"
+import type { RateLimit } from "@kinora/rate-limit"
+import { Clock, DateTime, Effect } from "effect"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import type { RequestState } from "./currentRequest.ts"
+
+/** The limit of failed authentications of the client's address. */
+export const failedAuthentications = (state: RequestState, options: HttpServerOptions): RateLimit.Hit => ({
+  key: `auth:${state.clientGroup}`,
+  limit: options.failedAuthenticationsPerMinute
+})
+
+/** The limit of a key, over all endpoints. */
+export const keyRequests = ({ keyId }: Identity, options: HttpServerOptions): RateLimit.Hit => ({
+  key: `key:${keyId}`,
+  limit: options.keyRequestsPerMinute
+})
+
+/** The creation limit of a plan group, which depends on the account's tier. */
+export const creations = (
+  { account }: Identity,
+  plan: Plan,
+  options: HttpServerOptions,
+  now: DateTime.Utc
+): RateLimit.Hit => ({
+  key: `create:${plan}:${account.id}`,
+  limit: plan === "studio"
+    ? PlanTable.limits(options.plans, "studio", account.plans.studio, now).createRpm
+    : PlanTable.limits(options.plans, "credits", account.plans.credits, now).createRpm
+})
+
+/** Counts a failed authentication of the client's address. Fails if there were too many. */
+export const makeCountFailure = (rateLimit: RateLimit.RateLimit["Service"], options: HttpServerOptions) =>
+  Effect.fnUntraced(function*(state: RequestState) {
+    const verdict = yield* rateLimit.hit(failedAuthentications(state, options))
+    state.limit = verdict
+    if (!verdict.accepted) return yield* rateLimited("auth", verdict, null)
+  })
+
+/** Rejects a request because a limit per minute is reached. */
+export const rateLimited = Effect.fnUntraced(
+  function*(scope: keyof typeof subjects, { limit, resetsAt }: RateLimit.Verdict, plan: Plan | null) {
+    const now = yield* Clock.currentTimeMillis
+    return yield* refuse("rate_limited", {
+      plan,
+      details: { scope },
+      message: `${subjects[scope]} are limited to ${limit} per minute; retry after the time in Retry-After.`,
+      retryAfterMillis: Math.max(0, resetsAt.epochMilliseconds - now)
+    })
+  }
+)
+
+/**
+ * Returns the three headers of a limit. A limit that was not hit is read without
+ * counting; if that fails, the headers report it as unused.
+ */
+export const describe = (
+  limit: RateLimit.Verdict | RateLimit.Hit,
+  rateLimit: RateLimit.RateLimit["Service"]
+): Effect.Effect<Record<string, string>> =>
+  "accepted" in limit
+    ? Effect.succeed(headersOf(limit))
+    : rateLimit.peek(limit).pipe(
+      Effect.map(headersOf),
+      Effect.catch(() =>
+        Effect.map(DateTime.now, (now) =>
+          headersOf({
+            limit: limit.limit,
+            remaining: limit.limit,
+            resetsAt: DateTime.add(DateTime.startOf(now, "minute"), { minutes: 1 })
+          }))
+      )
+    )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const subjects = {
+  key: "Requests with this API key",
+  plan: "Job creations of this plan group",
+  auth: "Failed authentications from this address"
+} as const
+
+const headersOf = (
+  { limit, remaining, resetsAt }: Pick<RateLimit.Verdict, "limit" | "remaining" | "resetsAt">
+): Record<string, string> => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(Math.floor(resetsAt.epochMilliseconds / 1000))
+})

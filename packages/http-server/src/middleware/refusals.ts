@@ -1,0 +1,185 @@
+/** Maps the errors of the domain packages to errors of the API. */
+import type { AccountsError } from "@kinora/accounts"
+import type { GenerationError, UploadError } from "@kinora/generations"
+import { type ApiError, refuse } from "@kinora/http-api/ApiError"
+import type { LedgerError } from "@kinora/ledger"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import type { AddressGuard, WebhooksError } from "@kinora/webhooks"
+import { Effect, Predicate } from "effect"
+
+/** A name of a domain refusal that has a meaning over HTTP. */
+export type RefusalName = keyof typeof refusals
+
+/**
+ * Makes a handler that responds to the named refusals with their API errors, and to
+ * storage failures that may pass with 503. Any other refusal is a bug, and a defect.
+ *
+ * @example answers(["NotFound", "NotCancellable"], function*({ params }) { … })
+ */
+export const answers = <
+  const Name extends RefusalName,
+  Args extends ReadonlyArray<unknown>,
+  Yielded extends Effect.Effect<unknown, unknown, unknown>,
+  A
+>(
+  names: ReadonlyArray<Name>,
+  body: (...args: Args) => Generator<Yielded, A, never>
+): (
+  ...args: Args
+) => Effect.Effect<
+  A,
+  Exclude<ErrorOf<Yielded>, DomainError> | Answer<Name> | ApiError<"unavailable">,
+  ServicesOf<Yielded>
+> => {
+  const run = Effect.fnUntraced(body)
+  return (...args) => Effect.catch(run(...args), (error) => answer(names, error))
+}
+
+/** Responds to a storage failure that may pass with 503. Any other is a defect. */
+export const unavailable = (error: StorageError): Effect.Effect<never, ApiError<"unavailable">> =>
+  error.isRetryable
+    ? Effect.andThen(Effect.logWarning("Storage is unavailable", error), storageUnavailable)
+    : Effect.die(error)
+
+/** 503 for a backend that does not respond. */
+export const storageUnavailable = refuse("unavailable")
+
+/** Rejects a request for a model that does not exist. */
+export const modelNotFound = (model: string) => refuse("model_not_found", { details: { model: shorten(model) } })
+
+/** Rejects a body because of one property. */
+export const invalidField = (path: string, message: string) =>
+  refuse("invalid_request", { details: { issues: [{ path, message }] } })
+
+/** Rejects a request because of one parameter. */
+export const invalidParameter = (path: string, message: string) =>
+  refuse("invalid_params", { details: { issues: [{ path, message }] } })
+
+/** Parses an id. A malformed id is not found, like an unknown one. */
+export const parseId = <Id>(parse: (text: string) => Id | undefined, text: string) => {
+  const id = parse(text)
+  return id === undefined ? refuse("not_found") : Effect.succeed(id)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type DomainError =
+  | AccountsError.AccountsError
+  | GenerationError.GenerationError
+  | LedgerError.LedgerError
+  | UploadError.UploadError
+  | WebhooksError.WebhooksError
+  | StorageError
+
+// As `Effect.fnUntraced` infers them from a generator.
+type ErrorOf<Yielded> = [Yielded] extends [never] ? never
+  : [Yielded] extends [Effect.Effect<infer _A, infer E, infer _R>] ? E
+  : never
+type ServicesOf<Yielded> = [Yielded] extends [never] ? never
+  : [Yielded] extends [Effect.Effect<infer _A, infer _E, infer R>] ? R
+  : never
+
+type Answer<Name extends RefusalName> = Effect.Error<ReturnType<(typeof refusals)[Name]>>
+
+const domainTags = ["AccountsError", "GenerationError", "LedgerError", "UploadError", "WebhooksError", "StorageError"]
+
+const isDomainError = (error: unknown): error is DomainError => domainTags.some((tag) => Predicate.isTagged(error, tag))
+
+const answer = <E, Name extends RefusalName>(
+  names: ReadonlyArray<Name>,
+  error: E
+): Effect.Effect<never, Exclude<E, DomainError> | Answer<Name> | ApiError<"unavailable">> => {
+  // The type of the check does not exclude the domain errors from a generic type.
+  if (!isDomainError(error)) return Effect.fail(error as Exclude<E, DomainError>)
+  if (error._tag === "StorageError") return unavailable(error)
+  const { reason } = error
+  const name = names.find((name) => name === reason._tag)
+  if (name === undefined) return Effect.die(error)
+  // The function under a name takes the reason of that name.
+  return (refusals[name] as (reason: unknown) => Effect.Effect<never, Answer<Name>>)(reason)
+}
+
+const notFound = () => refuse("not_found")
+
+/** By the name of the reason. */
+const refusals = {
+  // Creating jobs
+  ModelNotFound: ({ model }: GenerationError.ModelNotFound) => modelNotFound(model),
+  ModelUnavailable: ({ model }: GenerationError.ModelUnavailable) =>
+    refuse("model_unavailable", { details: { model } }),
+  ModelNotInPlan: ({ model, plan }: GenerationError.ModelNotInPlan) =>
+    refuse("model_not_in_plan", { plan, details: { model } }),
+  PlanInactive: ({ plan }: GenerationError.PlanInactive) => refuse("plan_inactive", { plan }),
+  InvalidParams: ({ issues }: GenerationError.InvalidParams) => refuse("invalid_params", { details: { issues } }),
+  InvalidImage: (reason: GenerationError.InvalidImage | UploadError.InvalidImage) =>
+    refuse("invalid_image", { message: sentence(reason.message), details: indexOf(reason) }),
+  UploadNotFound: (reason: GenerationError.UploadNotFound | UploadError.UploadNotFound) =>
+    refuse("upload_not_found", { details: indexOf(reason) }),
+  QuotaExceeded: ({ plan, quotaKind, resetsAt }: GenerationError.QuotaExceeded) =>
+    refuse("quota_exceeded", { plan, details: { quota_kind: quotaKind, resets_at: resetsAt } }),
+  InsufficientCredits: ({ available, plan, required }: GenerationError.InsufficientCredits) =>
+    refuse("insufficient_credits", { plan, details: { required, available } }),
+  QueueFull: ({ plan, waitingMax }: GenerationError.QueueFull) =>
+    refuse("queue_full", { plan, details: { waiting_max: waitingMax } }),
+  KeyReused: () => refuse("idempotency_key_reused"),
+  KeyInProgress: () => refuse("idempotency_in_progress"),
+
+  // Reading and cancelling jobs
+  NotFound: notFound,
+  NotCancellable: ({ plan, status }: GenerationError.NotCancellable) =>
+    refuse("not_cancellable", { plan, details: { status } }),
+  ResultNotReady: ({ status }: GenerationError.ResultNotReady) => refuse("result_not_ready", { details: { status } }),
+  ResultNotFound: ({ status }: GenerationError.ResultNotFound) => refuse("result_not_found", { details: { status } }),
+  ResultExpired: ({ expiredAt }: GenerationError.ResultExpired) =>
+    refuse("result_expired", { details: { expired_at: expiredAt } }),
+
+  // Uploads
+  TooManyUploads: ({ max }: UploadError.TooManyUploads) =>
+    refuse("rate_limited", {
+      message: `The account has ${max} uploads, the maximum; delete one, or wait until one expires.`,
+      details: { scope: "uploads" },
+      retryAfterMillis: 60_000,
+      // Uploads expire after hours, so retrying at this pace does not help.
+      shouldRetry: false
+    }),
+
+  // Accounts
+  AccountNotFound: notFound,
+  KeyNotFound: notFound,
+  EmailInvalid: () => invalidField("email", "must be an e-mail address"),
+  EmailTaken: () => refuse("email_taken"),
+  KeyNameInvalid: ({ charsMax }: AccountsError.KeyNameInvalid) =>
+    invalidField("name", `must have 1 to ${charsMax} characters, not all blank, without control characters`),
+  TooManyKeys: ({ keysMax }: AccountsError.TooManyKeys) => refuse("too_many_keys", { details: { keys_max: keysMax } }),
+  ReferenceReused: () => refuse("reference_reused"),
+
+  // Credits
+  GrantExpired: () => invalidField("expires_at", "must be in the future"),
+
+  // Webhooks
+  EndpointNotFound: notFound,
+  DeliveryNotFound: notFound,
+  AddressRefused: ({ message, problem }: AddressGuard.AddressRefused) =>
+    refuse("invalid_webhook_url", { message: sentence(message), details: { problem } }),
+  DeliveryPending: () => refuse("delivery_pending"),
+  EndpointDisabled: () => refuse("endpoint_disabled"),
+  OverlapInvalid: ({ secondsMax }: WebhooksError.OverlapInvalid) =>
+    invalidField("overlap_seconds", `must be from 0 to ${secondsMax}`),
+  TypesInvalid: ({ message }: WebhooksError.TypesInvalid) => invalidField("types", message),
+  TooManyEndpoints: ({ endpointsMax }: WebhooksError.TooManyEndpoints) =>
+    refuse("too_many_endpoints", { details: { endpoints_max: endpointsMax } }),
+  TooManySecrets: ({ secretsMax }: WebhooksError.TooManySecrets) =>
+    refuse("too_many_secrets", { details: { secrets_max: secretsMax } })
+}
+
+/** The position of an input image. Uploads have none. */
+const indexOf = (reason: object): { readonly index?: number } =>
+  "index" in reason && typeof reason.index === "number" ? { index: reason.index } : {}
+
+/** Messages of domain packages end with or without a full stop. */
+const sentence = (text: string): string => text.endsWith(".") ? text : `${text}.`
+
+/** A malformed id can be as long as a body. */
+const shorten = (text: string) => text.length > 128 ? `${text.slice(0, 128)}…` : text

@@ -1,0 +1,85 @@
+/** Bytes of a download that are reserved in blocks while they are sent. */
+import type { Budget } from "@kinora/rate-limit"
+import { type DateTime, Effect } from "effect"
+
+type Budgets = Budget.Budget["Service"]
+
+/** A block of reserved bytes. Changes while the download proceeds. */
+export interface Block {
+  readonly keys: ReadonlyArray<string>
+  readonly blockBytes: number
+  /** Empty if the block could not be reserved. */
+  reserved: ReadonlyArray<Budget.Reserved>
+  /** Bytes of the block that are not sent. */
+  left: number
+  /** Bytes of the request after the block. */
+  rest: number
+}
+
+/** A limit that does not have room for the request. */
+export interface Refused {
+  readonly key: string
+  readonly resetsAt: DateTime.Utc
+}
+
+/**
+ * Reserves the first block of a request until the scope closes, if every limit has room
+ * for the whole request. Otherwise returns the first limit that has none.
+ */
+export const reserve = Effect.fnUntraced(function*(
+  budget: Budgets,
+  limits: ReadonlyArray<{ readonly key: string; readonly limit: number }>,
+  amount: number,
+  blockBytes: number
+) {
+  const left = Math.min(amount, blockBytes)
+  const rest = amount - left
+  const block = yield* Effect.acquireRelease(
+    Effect.map(
+      // The limit is reduced by the rest, so that the block is granted only if the rest fits too.
+      budget.reserveAll(limits.map(({ key, limit }) => ({ key, limit: Math.max(limit - rest, 0), amount: left }))),
+      (reserved): Block => ({ keys: limits.map(({ key }) => key), blockBytes, reserved, left, rest })
+    ),
+    (block) => settle(budget, block)
+  )
+  const refused = block.reserved.flatMap((one, index): ReadonlyArray<Refused> =>
+    one._tag === "Refused" ? [{ key: block.keys[index] ?? "", resetsAt: one.resetsAt }] : []
+  )
+  return { block, refused: refused[0] }
+})
+
+/** Counts bytes before they are sent, and reserves the next block when they exceed the current one. */
+export const count = (budget: Budgets, block: Block, bytes: number): Effect.Effect<void> => {
+  block.left -= bytes
+  return block.left < 0 ? advance(budget, block) : Effect.void
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Returns the unsent bytes of the last block. Earlier blocks were sent. */
+const settle = (budget: Budgets, { left, reserved }: Block) =>
+  Effect.forEach(
+    reserved,
+    (one) => one._tag === "Granted" ? budget.settle(one.reservation, one.reservation.amount - left) : Effect.void,
+    { discard: true }
+  ).pipe(
+    // The bytes then stay counted until the day ends.
+    Effect.catch((error) => Effect.logWarning("Failed to return the unsent bytes of a download", error))
+  )
+
+/** Reserves the next block without a limit: the limits were checked before the first byte. */
+const advance = Effect.fnUntraced(
+  function*(budget: Budgets, block: Block) {
+    const amount = Math.max(Math.min(block.blockBytes, block.rest), -block.left)
+    block.reserved = []
+    block.left += amount
+    block.rest -= amount
+    block.reserved = yield* budget.reserveAll(
+      block.keys.map((key) => ({ key, limit: Number.MAX_SAFE_INTEGER, amount }))
+    )
+  },
+  Effect.catch((error) => Effect.logWarning("Failed to count bytes of a download", error)),
+  Effect.uninterruptible
+)

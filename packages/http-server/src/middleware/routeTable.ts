@@ -1,0 +1,44 @@
+/** The paths of the API and their methods, for metrics and for 405. */
+import { AdminApi } from "@kinora/http-api/AdminApi"
+import { Api } from "@kinora/http-api/Api"
+import { FindMyWay } from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import * as AdminDocument from "../routes/admin/document.ts"
+import { Route } from "./metrics.ts"
+
+/** Stands for every path that does not exist. */
+export const unknownRoute = new Route("unknown", [])
+
+const documentMethods = ["GET", "HEAD"]
+
+type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]>
+
+const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): Paths => {
+  const byPath = new Map<string, Array<string>>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      const methods = byPath.get(path) ?? []
+      byPath.set(path, methods)
+      // Every path that supports GET supports HEAD.
+      methods.push(...(method === "GET" ? documentMethods : [method]))
+    }
+  })
+  return [...byPath]
+}
+
+const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
+  const router = FindMyWay.make<Route>()
+  for (const [path, methods] of paths) router.all(path as `/${string}`, new Route(path, methods))
+  return router
+}
+
+const publicPaths: Paths = [...pathsOf(Api), ["/openapi.json", documentMethods], ["/docs", documentMethods]]
+
+/** The paths of a server without an admin token. */
+export const publicRoutes = routerOf(publicPaths)
+
+/** The paths of a server with an admin token. */
+export const allRoutes = routerOf([...publicPaths, ...pathsOf(AdminApi), [AdminDocument.path, documentMethods]])

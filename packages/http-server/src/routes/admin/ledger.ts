@@ -1,0 +1,108 @@
+/** Credits, bookings and verification in the API for operators. */
+import { Account, Accounts } from "@kinora/accounts"
+import { GenerationStore } from "@kinora/generations"
+import { GenerationId } from "@kinora/generations/Generation"
+import { AdminApi } from "@kinora/http-api/AdminApi"
+import { AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
+import { refuse } from "@kinora/http-api/ApiError"
+import { Ledger } from "@kinora/ledger"
+import type { Lot } from "@kinora/ledger/Lot"
+import type { Transaction } from "@kinora/ledger/Transaction"
+import { DateTime, Effect, Schema, Semaphore } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { answers, parseId } from "../../middleware/refusals.ts"
+
+/** The handlers. */
+export const layer = HttpApiBuilder.group(
+  AdminApi,
+  "ledger",
+  Effect.fnUntraced(function*(handlers) {
+    const accounts = yield* Accounts.Accounts
+    const generations = yield* GenerationStore.GenerationStore
+    const ledger = yield* Ledger.Ledger
+    // One at a time, because a verification reads whole books from a database that serves requests too.
+    const verifying = yield* Semaphore.make(1)
+
+    return handlers.handleAll({
+      grantLot: answers(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
+        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const { _tag, lot } = yield* ledger.grant({
+          account: id,
+          reference: payload.reference,
+          kind: payload.kind,
+          credits: payload.credits,
+          expiresAt: payload.expires_at,
+          imagesOnly: payload.images_only,
+          watermark: hasWatermark(payload),
+          at: yield* DateTime.now
+        })
+        if (_tag === "AlreadyGranted" && !isSame(lot, payload)) return yield* refuse("reference_reused")
+        if (_tag === "Granted") {
+          yield* Effect.logInfo("An operator granted credits", { account: id, lot: lot.id, credits: lot.granted })
+        }
+        return HttpServerResponse.jsonUnsafe(encodeLot(lotOf(lot, payload.reference)), {
+          status: _tag === "Granted" ? 201 : 200
+        })
+      }),
+
+      listBookings: answers([], function*({ params }) {
+        const id = yield* parseId(GenerationId.parse, params.id)
+        const [generation] = yield* generations.find([id])
+        if (generation === undefined) return yield* refuse("not_found")
+        const transactions = yield* ledger.entries({ account: generation.account, reference: generation.id })
+        return { data: transactions.toReversed().map(transactionOf) }
+      }),
+
+      verifyLedger: answers(["AccountNotFound"], function*({ query: { account, cursor, limit = accountsMax } }) {
+        if (account !== undefined) yield* accounts.get(yield* parseId(Account.AccountId.parse, account))
+        const { next, ...found } = yield* verifying.withPermit(
+          ledger.verify({ account, after: cursor, accountsMax: limit })
+        )
+        return { ...found, next_cursor: next ?? null }
+      })
+    })
+  })
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** How many accounts a call verifies by default. */
+const accountsMax = 1_000
+
+/** Trial credits have a watermark. See docs/reference/http-api.md#credit-lots. */
+const hasWatermark = ({ kind }: GrantLotRequest): boolean => kind === "trial"
+
+/** Whether the request repeats the one that opened the lot. */
+const isSame = (lot: Lot, request: GrantLotRequest): boolean =>
+  lot.kind === request.kind &&
+  lot.granted === request.credits &&
+  lot.imagesOnly === (request.images_only ?? false) &&
+  DateTime.Equivalence(lot.expiresAt, request.expires_at)
+
+const encodeLot = Schema.encodeSync(AdminLot)
+
+const lotOf = (lot: Lot, reference: string): AdminLot => ({
+  id: lot.id,
+  reference,
+  kind: lot.kind,
+  credits: lot.granted,
+  remaining: lot.remaining,
+  images_only: lot.imagesOnly,
+  watermark: lot.watermark,
+  expires_at: lot.expiresAt,
+  created_at: lot.openedAt
+})
+
+const transactionOf = ({ account, amount, at, entries, id, kind, reference, reverses }: Transaction) => ({
+  id,
+  account,
+  kind,
+  reference,
+  created_at: at,
+  amount,
+  reverses: reverses ?? null,
+  entries
+})

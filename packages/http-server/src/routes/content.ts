@@ -1,0 +1,91 @@
+/** The files of jobs: ranges, validators, and streams in constant memory. See docs/reference/http-api.md#results. */
+import type { File, StoredFile } from "@kinora/generations/Generation"
+import { Generations } from "@kinora/generations/Generations"
+import { ContentReader } from "@kinora/http-api/Access"
+import { Api } from "@kinora/http-api/Api"
+import { refuse } from "@kinora/http-api/ApiError"
+import { BlobStore, Range } from "@kinora/storage"
+import { DateTime, Effect, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { openBlob } from "../middleware/blobs.ts"
+import * as DownloadLimits from "../middleware/downloadLimits.ts"
+import * as Metrics from "../middleware/metrics.ts"
+import { answers } from "../middleware/refusals.ts"
+import * as FileResponse from "../wire/fileResponse.ts"
+
+/** The handlers. */
+export const layer = (options: HttpServerOptions) =>
+  HttpApiBuilder.group(
+    Api,
+    "content",
+    Effect.fnUntraced(function*(handlers) {
+      const serve = yield* makeServe(options)
+      return handlers
+        .handleRaw("content", serve("content"))
+        .handleRaw("preview", serve("preview"))
+        .handleRaw("thumb", serve("thumb"))
+        .handleRaw("poster", serve("poster"))
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The part of a request that all files share. */
+interface FileRequest {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly params: { readonly id: string }
+  readonly query: { readonly download?: string }
+}
+
+const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const blobs = yield* BlobStore.BlobStore
+  const { admit } = yield* DownloadLimits.make(options)
+  const generations = yield* Generations
+
+  /** Opens a range whose bytes count as they are sent. */
+  const open = Effect.fnUntraced(
+    function*({ key }: StoredFile, range: BlobStore.ByteRange, meter: DownloadLimits.Meter) {
+      return Stream.tap(
+        yield* openBlob(blobs, key, range),
+        ({ length }) => Effect.andThen(Metrics.countBytes(length), meter.count(length))
+      )
+    }
+  )
+
+  return (file: File) =>
+    answers(
+      ["NotFound", "ResultNotReady", "ResultNotFound", "ResultExpired"],
+      function*({ params, query, request }: FileRequest) {
+        const { account } = yield* ContentReader
+        const { file: stored, generation } = yield* generations.file(params.id, file, account)
+        const isDownload = query.download === "1"
+        const headers = FileResponse.headersOf(generation, file, stored, isDownload, yield* DateTime.now)
+        const selected = FileResponse.select(request, generation, stored)
+        if (selected === "NotModified") {
+          return HttpServerResponse.empty({ status: 304, headers: headers.validity })
+        }
+        if (selected === "Unsatisfiable") {
+          return yield* refuse("range_not_satisfiable", { details: { bytes: stored.bytes } })
+        }
+        const { range, status } = selected
+        const length = range.end - range.start + 1
+        const admitted = admit(generation, file, stored, length)
+        // HEAD has the checks of GET, but sends nothing and so holds nothing.
+        const isHead = request.method === "HEAD"
+        const meter = yield* isHead ? Effect.scoped(admitted) : admitted
+        const bytes = yield* open(stored, range, meter)
+        return HttpServerResponse.stream(isHead ? Stream.empty : bytes, {
+          status,
+          contentType: stored.mime,
+          contentLength: length,
+          headers: status === 206
+            ? { ...headers.all, "content-range": Range.contentRange(range, stored.bytes) }
+            : headers.all
+        })
+      }
+    )
+})

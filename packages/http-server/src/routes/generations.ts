@@ -1,0 +1,114 @@
+/** The endpoints of jobs. See docs/reference/http-api.md#the-job-object. */
+import { type Generation, GenerationId } from "@kinora/generations/Generation"
+import { Generations } from "@kinora/generations/Generations"
+import { CurrentKey } from "@kinora/http-api/Access"
+import { Api } from "@kinora/http-api/Api"
+import type { GenerationList } from "@kinora/http-api/Generation"
+import { UrlSigner } from "@kinora/storage"
+import { DateTime, Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Creation from "../middleware/creation.ts"
+import { currentRequest } from "../middleware/currentRequest.ts"
+import { answers, invalidParameter } from "../middleware/refusals.ts"
+import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
+import * as EventStream from "../wire/eventStream.ts"
+import { linksOf, pathOf, toWire } from "../wire/generation.ts"
+
+/** The handlers. */
+export const layer = (options: HttpServerOptions) =>
+  HttpApiBuilder.group(
+    Api,
+    "generations",
+    Effect.fnUntraced(function*(handlers) {
+      const generations = yield* Generations
+      const creation = yield* Creation.make(options)
+      const places = yield* WaitingPlaces.make(options)
+      const { links, respond, respondWithPage } = yield* makeRespond(options)
+
+      /** Waits until the job has ended, if the key has a place left. */
+      const awaitFinal = (account: string, id: string, wait: number) =>
+        Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
+          mayWait
+            ? generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`)
+            : generations.get(account, id)))
+
+      return handlers.handleAll({
+        create: answers(Creation.creationRefusals, function*({ headers, payload }) {
+          yield* creation.describe(payload.plan)
+          const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
+          const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
+          const { baseUrl } = yield* links
+          return HttpServerResponse.setHeaders(
+            HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
+            { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
+          )
+        }),
+
+        list: answers([], function*({ query: { cursor, limit = pageSizeDefault, ...selection } }) {
+          const { account } = yield* CurrentKey
+          // The cursor is the id of the last job of a page, which clients do not rely on.
+          const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+          if (cursor !== undefined && before === undefined) return yield* invalidCursor
+          const { generations: page, next } = yield* generations.list(account, { ...selection, limit, before })
+          return yield* respondWithPage(page, next)
+        }),
+
+        get: answers(["NotFound"], function*({ params: { id }, query: { wait = 0 } }) {
+          const { account } = yield* CurrentKey
+          const found = wait === 0 ? generations.get(account, id) : awaitFinal(account, id, wait)
+          return yield* respond(yield* found)
+        }),
+
+        events: answers(["NotFound"], function*({ params: { id } }) {
+          const { account } = yield* CurrentKey
+          // Read before the status line is sent, because afterwards the request cannot be rejected.
+          const first = yield* generations.get(account, id)
+          const mayFollow = yield* places.longPoll
+          const later = mayFollow ? generations.changes(account, id) : Stream.empty
+          const links_ = yield* links
+          return EventStream.response(
+            Stream.concat(
+              Stream.succeed(first),
+              Stream.dropWhile(later, ({ status }) => status === first.status)
+            ),
+            (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
+            options.eventsHeartbeat
+          )
+        }),
+
+        cancel: answers(["NotFound", "NotCancellable"], function*({ params: { id } }) {
+          const { account } = yield* CurrentKey
+          return yield* respond(yield* generations.cancel(account, id))
+        })
+      })
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const waitSecondsMax = 60
+const pageSizeDefault = 20
+
+const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const signer = yield* UrlSigner.UrlSigner
+  const links = Effect.map(currentRequest, (state) => linksOf(signer, state.origin, options))
+  const respond = Effect.fnUntraced(function*(generation: Generation) {
+    return HttpServerResponse.jsonUnsafe(toWire(generation, yield* DateTime.now, yield* links))
+  })
+  const respondWithPage = Effect.fnUntraced(function*(page: ReadonlyArray<Generation>, next: string | null) {
+    const now = yield* DateTime.now
+    const links_ = yield* links
+    const body: typeof GenerationList.Encoded = {
+      data: page.map((generation) => toWire(generation, now, links_)),
+      next_cursor: next
+    }
+    return HttpServerResponse.jsonUnsafe(body)
+  })
+  return { links, respond, respondWithPage }
+})
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")

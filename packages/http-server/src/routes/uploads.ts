@@ -1,0 +1,65 @@
+/** `POST /v1/uploads` and `DELETE /v1/uploads/{id}`. See docs/reference/http-api.md#uploads. */
+import { type Upload, Uploads } from "@kinora/generations/Uploads"
+import { CurrentKey } from "@kinora/http-api/Access"
+import { Api } from "@kinora/http-api/Api"
+import { refuse } from "@kinora/http-api/ApiError"
+import type * as Wire from "@kinora/http-api/Upload"
+import { DateTime, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { answers } from "../middleware/refusals.ts"
+import { Share } from "../middleware/share.ts"
+import * as UploadBody from "../wire/uploadBody.ts"
+
+/** The handlers. */
+export const layer = (options: HttpServerOptions) =>
+  HttpApiBuilder.group(
+    Api,
+    "uploads",
+    Effect.fnUntraced(function*(handlers) {
+      const uploads = yield* Uploads
+      const work = new Share(options.uploadsMax, 2)
+
+      const create = (account: string, { bytes, declared }: UploadBody.Sent) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => work.take(account, 1)),
+          Effect.fnUntraced(function*(isTaken) {
+            return isTaken ? yield* uploads.create(account, bytes, declared) : yield* busy
+          }),
+          (isTaken) => Effect.sync(() => isTaken ? work.giveBack(account, 1) : undefined)
+        )
+
+      return handlers
+        .handleRaw(
+          "create",
+          answers(["InvalidImage", "TooManyUploads"], function*({ request }) {
+            const { account } = yield* CurrentKey
+            const upload = yield* create(account, yield* UploadBody.read(request, options))
+            return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
+          })
+        )
+        .handle(
+          "delete",
+          answers(["UploadNotFound"], function*({ params: { id } }) {
+            const { account } = yield* CurrentKey
+            yield* uploads.remove(account, id)
+          })
+        )
+    })
+  )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const toWire = ({ bytes, expiresAt, height, id, mime, width }: Upload): typeof Wire.Upload.Encoded => ({
+  id,
+  mime,
+  bytes,
+  width,
+  height,
+  expires_at: DateTime.formatIso(expiresAt)
+})
+
+const busy = refuse("unavailable", { message: "The service is reading too many uploads; retry shortly." })

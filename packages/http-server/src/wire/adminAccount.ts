@@ -1,0 +1,24 @@
+/** Accounts in the API for operators. */
+import type { Account } from "@kinora/accounts/Account"
+import type { Plan } from "@kinora/accounts/Plan"
+import type * as Wire from "@kinora/http-api/AdminAccount"
+import { Option } from "effect"
+
+/** Converts an account. */
+export const toWire = ({ balanceCents, createdAt, email, id, plans, status }: Account): Wire.AdminAccount => ({
+  id,
+  email,
+  status,
+  created_at: createdAt,
+  balance_usd_cents: balanceCents,
+  plans: { studio: planOf(plans.studio), credits: planOf(plans.credits) }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const planOf = <Tier extends string>(plan: Option.Option<Plan<Tier>>) =>
+  Option.getOrNull(
+    Option.map(plan, ({ autoRenew, periodEnd, tier }) => ({ tier, period_end: periodEnd, auto_renew: autoRenew }))
+  )

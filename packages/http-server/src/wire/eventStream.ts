@@ -1,0 +1,40 @@
+/** Server-sent events with the states of a job. See docs/reference/http-api.md#event-streams. */
+import type { Generation } from "@kinora/generations/Generation"
+import type * as Wire from "@kinora/http-api/Generation"
+import { type Duration, Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+/**
+ * Makes the response that sends each state as an event and ends after the last one. It
+ * sends a comment at every `heartbeat`, so that proxies do not close a silent stream.
+ *
+ * A job enters each state once, so the id of an event is the state.
+ */
+export const response = <E>(
+  states: Stream.Stream<Generation, E>,
+  toWire: (generation: Generation) => Effect.Effect<typeof Wire.Generation.Encoded>,
+  heartbeat: Duration.Duration
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(
+    states.pipe(
+      Stream.mapEffect((generation) =>
+        Effect.map(toWire(generation), (body) =>
+          `id: ${generation.status}\nevent: generation\ndata: ${JSON.stringify(body)}\n\n`)
+      ),
+      Stream.merge(
+        Stream.drop(
+          Stream.map(Stream.tick(heartbeat), () =>
+            ": still here\n\n"),
+          1
+        ),
+        {
+          haltStrategy: "left"
+        }
+      ),
+      Stream.encodeText
+    ),
+    {
+      contentType: "text/event-stream",
+      headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
+    }
+  )

@@ -1,0 +1,97 @@
+/** The image of an upload: the body itself, or the part `file` of multipart/form-data. */
+import { make, refuse } from "@kinora/http-api/ApiError"
+import { imageTypes } from "@kinora/http-api/Upload"
+import { Bytes, Effect, Stream } from "effect"
+import { type HttpServerRequest, Multipart } from "effect/http"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { mediaType } from "./mediaType.ts"
+
+/** An image as it was sent. */
+export interface Sent {
+  readonly bytes: Uint8Array
+  /** The media type that the client declares, if any. */
+  readonly declared: string | undefined
+}
+
+/** The maximum size of a form around its file. */
+export const multipartOverheadMax = 16 * 1024
+
+/** Reads the image of a request. Holds at most `uploadBytesMax` bytes of it. */
+export const read = Effect.fnUntraced(
+  function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions) {
+    const type = mediaType(request.headers["content-type"] ?? "")
+    if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax)
+    if (!imageTypes.some((known) => known === type)) return yield* unsupported
+    // The edge responds to bodies that cannot be read, as on every endpoint.
+    return { bytes: yield* collect(Stream.orDie(request.stream), uploadBytesMax), declared: type }
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const readPart = Effect.fnUntraced(
+  function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number) {
+    const found: Array<Sent> = []
+    const take = Effect.fnUntraced(function*(part: Multipart.Part) {
+      if (!Multipart.isFile(part) || part.key !== "file" || found.length > 0) return yield* notOneFile
+      found.push({ bytes: yield* collect(part.content, bytesMax), declared: declaredOf(part) })
+    })
+    yield* Stream.runForEach(request.multipartStream, take)
+    const [file] = found
+    return file ?? (yield* notOneFile)
+  },
+  (effect, _, bytesMax) =>
+    effect.pipe(
+      Effect.provideContext(Multipart.limitsServices({ maxParts: partsMax, maxFieldSize: multipartOverheadMax })),
+      Effect.catchTag(
+        "MultipartError",
+        Effect.fnUntraced(function*({ reason }) {
+          switch (reason._tag) {
+            case "Parse":
+            case "TooManyParts":
+              return yield* notOneFile
+            case "InternalError":
+              return yield* Effect.die(reason.cause)
+            default:
+              return yield* tooLarge(bytesMax)
+          }
+        })
+      )
+    )
+)
+
+/** The second part shows that there is more than one. */
+const partsMax = 2
+
+/** Concatenates the bytes. Stops reading when there are too many. */
+const collect = Effect.fnUntraced(function*<E>(stream: Stream.Stream<Uint8Array, E>, bytesMax: number) {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  yield* Stream.runForEach(stream, (chunk) => {
+    chunks.push(chunk)
+    length += chunk.length
+    return length > bytesMax ? Effect.fail(tooLarge(bytesMax)) : Effect.void
+  })
+  return Bytes.concat(chunks)
+})
+
+/** The media type that a part declares. Parts without a type have this one. */
+const declaredOf = ({ contentType }: Multipart.File): string | undefined => {
+  const type = mediaType(contentType)
+  return type === "application/octet-stream" ? undefined : type
+}
+
+const tooLarge = (bytesMax: number) =>
+  make("payload_too_large", { message: `The image must have at most ${bytesMax} bytes.` })
+
+const unsupported = refuse("unsupported_media_type", {
+  message: `Send the image as the body with its Content-Type (${imageTypes.join(", ")}), or as the part file of ` +
+    "multipart/form-data."
+})
+
+const notOneFile = refuse("invalid_request", {
+  message: "multipart/form-data must have exactly one part: a file named file.",
+  details: { issues: [{ path: "file", message: "must be the only part and have a file name" }] }
+})
