@@ -45,7 +45,7 @@ const exceptions = {
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 
 /** The paths, relative to the repository, at or below which the rule is not applied. */
-export const of = (rule: RuleName): ReadonlyArray<string> => exceptions[rule]
+const of = (rule: RuleName): ReadonlyArray<string> => exceptions[rule]
 
 /** Whether the rule skips this file. */
 export const includes = (rule: RuleName, path: string): boolean =>

@@ -1,7 +1,6 @@
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { vi } from "vitest"
 
 it.live("the example of the README prints what it shows", () =>
   Effect.gen(function*() {
