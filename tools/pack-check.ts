@@ -1,12 +1,14 @@
 /**
- * Tries every public package the way its users get it: packed, installed elsewhere, imported by a
- * plain `node`. In the workspace the condition `@kinora/source` hides what a tarball lacks.
+ * Checks every public package as its users get it: packed, installed in another project, imported by a plain `node`.
+ * In the workspace the condition `@kinora/source` hides what a tarball lacks.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
+import * as readmeExample from "./readmeExample.ts"
 
 const help = `Usage: npm run pack:check [-- options] [package...]
 
@@ -16,6 +18,8 @@ Builds and packs all public packages, then checks each (or those named, with or 
   types     every entry point resolves to types for ES modules (attw --profile esm-only)
   import    every entry point loads in node, from the tarball installed with its dependencies
   private   nothing under ./internal can be imported
+  npm       the first example of the README prints something, installed with npm
+  pnpm      the same, installed with pnpm by the command of the README
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -25,6 +29,23 @@ Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 `
 
 const root = resolve(import.meta.dirname, "..")
+
+/** Packages whose README does not begin with an example that prints. The list only shrinks. */
+const withoutExample = new Set([
+  "@kinora/accounts",
+  "@kinora/client",
+  "@kinora/generations",
+  "@kinora/generator-procedural",
+  "@kinora/hosting",
+  "@kinora/http-api",
+  "@kinora/http-server",
+  "@kinora/idempotency",
+  "@kinora/media",
+  "@kinora/rate-limit",
+  "@kinora/scheduler",
+  "@kinora/webhook-signing",
+  "@kinora/webhooks"
+])
 
 interface Package {
   readonly name: string
@@ -37,7 +58,7 @@ interface Package {
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private"
+  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -78,11 +99,13 @@ const main = async (): Promise<number> => {
   try {
     say(`Packing ${all.length} packages`)
     const packed = await pack(all, directory)
-    say("Installing the tarballs in an empty project")
-    await install(packed, directory)
+    const examples = await readExamples(chosen)
+    say("Installing the tarballs with npm and with pnpm")
+    await Promise.all([install(packed, examples, directory), installForPnpm(packed, examples, directory)])
     say(`Checking ${chosen.length} packages\n`)
     const reports = await inParallel(chosen, async (self) => {
-      const report = await check(self, packed.get(self.name)!, directory)
+      const example = examples.find(({ name }) => name === self.name)
+      const report = await check(self, packed.get(self.name)!, example, directory)
       say(describe(report))
       return report
     })
@@ -134,23 +157,60 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
   return new Map(Object.values(packed).map((self) => [self.name, self]))
 }
 
+/** The first example of each README but those in `withoutExample`. */
+const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
+  Promise.all(
+    packages.filter(({ name }) => !withoutExample.has(name)).map(async ({ directory, name }) => {
+      const readme = await readFile(join(directory, "README.md"), "utf8")
+      try {
+        return { name, ...readmeExample.read(readme) }
+      } catch (cause) {
+        throw new Error(`${join(directory, "README.md")} has no example to run`, { cause })
+      }
+    })
+  )
+
 /** One project that has all tarballs, so that packages find each other there and not in a registry. */
-const install = async (packed: ReadonlyMap<string, Packed>, directory: string): Promise<void> => {
-  const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
+const install = async (
+  packed: ReadonlyMap<string, Packed>,
+  examples: ReadonlyArray<PackedExample>,
+  directory: string
+): Promise<void> => {
+  const versionOf = await readVersions(root)
+  const others = ["effect", ...examples.flatMap(({ packages }) => packages)].filter((name) => !packed.has(name))
   const manifest = {
     private: true,
     type: "module",
     dependencies: {
-      effect: devDependencies.effect,
+      ...Object.fromEntries(others.map((name) => [name, versionOf(name)])),
       ...Object.fromEntries([...packed].map(([name, { filename }]) => [name, `file:./${filename}`]))
     }
   }
   await writeFile(join(directory, "package.json"), JSON.stringify(manifest, null, 2))
+  for (const { code, name } of examples) await writeFile(join(directory, `${folderOf(name)}.ts`), code)
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
   await expectSuccess("npm", ["install", ...flags], directory)
 }
 
-const check = async (self: Package, packed: Packed, directory: string): Promise<Report> => {
+const installForPnpm = async (
+  packed: ReadonlyMap<string, Packed>,
+  examples: ReadonlyArray<PackedExample>,
+  directory: string
+): Promise<void> =>
+  installWithPnpm({
+    directory: join(directory, "pnpm"),
+    examples,
+    tarballs: new Map([...packed].map(([name, { filename }]) => [name, join(directory, filename)])),
+    versionOf: await readVersions(root),
+    run
+  })
+
+const check = async (
+  self: Package,
+  packed: Packed,
+  example: PackedExample | undefined,
+  directory: string
+): Promise<Report> => {
   const tarball = join(directory, packed.filename)
   const specifiers = self.entryPoints.map((entry) => self.name + entry.slice(1))
   return {
@@ -175,10 +235,16 @@ const check = async (self: Package, packed: Packed, directory: string): Promise<
         "node",
         ["--input-type=module", "--eval", importNone, ...self.internals.map((entry) => self.name + entry.slice(1))],
         directory
-      )
+      ),
+      ...(example === undefined ? [] : await checkExample(example, directory))
     ]
   }
 }
+
+const checkExample = async ({ name }: PackedExample, directory: string): Promise<ReadonlyArray<Check>> => [
+  { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },
+  { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
+]
 
 const importAll = `for (const specifier of process.argv.slice(1)) {
   try { await import(specifier) } catch (error) { throw new Error("import of " + specifier + " failed", { cause: error }) }
@@ -186,7 +252,7 @@ const importAll = `for (const specifier of process.argv.slice(1)) {
 
 const importNone = `for (const specifier of process.argv.slice(1)) {
   const code = await import(specifier).then(() => "none", (error) => error.code)
-  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(specifier + " can be reached from outside: " + code)
+  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(specifier + " can be imported from outside: " + code)
 }`
 
 const describe = (report: Report): string => {
