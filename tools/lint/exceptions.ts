@@ -17,7 +17,6 @@ const exceptions = {
     "packages/webhooks"
   ],
   prose: [
-    "docs/reference/errors.md",
     "examples/orders",
     "hosts/server",
     "hosts/test",

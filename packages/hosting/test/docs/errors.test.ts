@@ -8,9 +8,18 @@ import { code, expectTables, read } from "./Page.ts"
 interface ErrorSchema {
   readonly properties?: {
     readonly code?: { readonly enum?: ReadonlyArray<string> }
-    readonly details?: { readonly properties?: Readonly<Record<string, { readonly description: string }>> }
+    readonly details?: { readonly properties?: Readonly<Record<string, DetailSchema>> }
   }
 }
+
+interface DetailSchema {
+  readonly description: string
+  readonly enum?: ReadonlyArray<string>
+}
+
+/** Formats a property with its allowed values and its description. */
+const detail = ([name, { description, enum: values = [] }]: readonly [string, DetailSchema]) =>
+  `${code(name)}${values.length === 0 ? "" : ` (${values.map(code).join(", ")})`}: ${description}`
 
 /** The properties of `details` with their descriptions, by code. */
 const details: ReadonlyMap<string, string> = new Map(
@@ -18,9 +27,7 @@ const details: ReadonlyMap<string, string> = new Map(
     Object.values(components.schemas as Readonly<Record<string, ErrorSchema>>).flatMap(({ properties }) =>
       (properties?.code?.enum ?? []).map((name): [string, string] => [
         name,
-        Object.entries(properties?.details?.properties ?? {}).map(([key, { description }]) =>
-          `${code(key)}: ${description}`
-        ).join(" ")
+        Object.entries(properties?.details?.properties ?? {}).map(detail).join(" ")
       ])
     )
   )
