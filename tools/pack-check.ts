@@ -41,7 +41,6 @@ const withoutExample = new Set([
   "@kinora/http-server",
   "@kinora/idempotency",
   "@kinora/media",
-  "@kinora/rate-limit",
   "@kinora/scheduler",
   "@kinora/webhook-signing",
   "@kinora/webhooks"

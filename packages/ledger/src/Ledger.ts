@@ -6,9 +6,9 @@
  * charged once per reference and refunded at most once, however often a command is
  * repeated.
  */
-import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { Migrations, Sweep, UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Duration, Effect, Layer, type Result } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer, type Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type * as Books from "./Books.ts"
@@ -18,7 +18,6 @@ import type { Day } from "./internal/Day.ts"
 import { expire } from "./internal/expire.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
-import { sweep } from "./internal/sweep.ts"
 import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
 import type * as LedgerError from "./LedgerError.ts"
@@ -216,11 +215,22 @@ export const layerPostgres = (
   )
 
 /**
- * Books expired lots in the background, at random intervals around `interval`
- * (default 1 minute), `limit` lots per unit of work (default 500). Logs failures and
- * continues. Any number of hosts may run it.
+ * Books expired lots in the background, on average every `interval` (default 1 minute),
+ * `limit` lots per unit of work (default 500). Logs failures and continues. Any number of
+ * processes may run it.
  */
 export const layerSweep = (
-  options: { readonly interval?: Duration.Input | undefined; readonly limit?: number | undefined } = {}
+  { interval = "1 minute", limit = 500 }: {
+    readonly interval?: Duration.Input | undefined
+    readonly limit?: number | undefined
+  } = {}
 ): Layer.Layer<never, never, Ledger> =>
-  Layer.effectDiscard(Effect.flatMap(Ledger, (ledger) => sweep({ ...options, expire: ledger.expire })))
+  Sweep.layer({
+    name: "expired lots",
+    interval,
+    limit,
+    run: Effect.fnUntraced(function*(limit) {
+      const { expire } = yield* Ledger
+      return (yield* expire({ at: yield* DateTime.now, limit })).lots
+    })
+  })

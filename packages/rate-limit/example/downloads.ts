@@ -1,10 +1,8 @@
-import { UnitOfWork } from "@kinora/persistence"
-import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
-import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Effect } from "effect"
 
-/** Sends a file if the account may: 3 requests a minute, 1 at a time, 1,000 bytes a day. */
-const download = Effect.fn("download")(function*(account: string, bytes: number) {
+/** Sends a file if the account may: 3 requests per minute, 1 at a time, 1,000 bytes per day. */
+export const download = Effect.fn("download")(function*(account: string, bytes: number) {
   const { hit } = yield* RateLimit.RateLimit
   const { acquire } = yield* Places.Places
   const { reserve, settle } = yield* Budget.Budget
@@ -12,22 +10,13 @@ const download = Effect.fn("download")(function*(account: string, bytes: number)
   const { accepted, remaining } = yield* hit({ key: `requests/${account}`, limit: 3 })
   if (!accepted) return "429: too many requests"
 
-  // The place is free again when the scope closes, also if this process dies.
+  // The place is free when the scope closes, or 30 seconds after the process died.
   if (!(yield* acquire({ key: `streams/${account}`, max: 1 }))) return "429: too many streams"
 
-  const reserved = yield* reserve({ key: `bytes/${account}`, limit: 1000, amount: bytes })
+  const reserved = yield* reserve({ key: `bytes/${account}`, limit: 1_000, amount: bytes })
   if (reserved._tag === "Refused") return `429: ${reserved.remaining} bytes left today`
 
-  // Half of it is sent when the client leaves: the rest is given back.
+  // The client disconnects after half of the file. The other half is returned.
   yield* settle(reserved.reservation, bytes / 2)
   return `sent, ${remaining} requests left`
 }, Effect.scoped)
-
-export const example = Effect.forEach([800, 800, 400, 100], (bytes) => download("ada", bytes)).pipe(Effect.provide(
-  Layer.mergeAll(RateLimit.layer, Places.layer, Budget.layer).pipe(
-    // With a database: SqlRateLimitStore.layer and UnitOfWork.layerSql.
-    Layer.provide(MemoryRateLimitStore.layer),
-    Layer.provide(UnitOfWork.layerMemory),
-    Layer.provide(SecureRandom.layerWebCrypto)
-  )
-))

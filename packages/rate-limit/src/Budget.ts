@@ -1,65 +1,65 @@
 /**
- * Amounts per UTC day: bytes per account and per result (D34). Exact across
- * processes: what is reserved and used never exceeds the limit.
+ * Budgets of amounts per UTC day, for example bytes, exact across processes: reserved and
+ * used amounts together never exceed the limit.
  *
- * Reserve before sending, settle after. To keep the database out of the way of a
- * stream, reserve a block at a time.
+ * Reserve an amount before the work and settle it afterwards. For a long stream, reserve
+ * block by block, so that not every chunk needs a statement.
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, Data, DateTime, Effect, Layer } from "effect"
-import * as Counter from "./Counter.ts"
-import { takeAll } from "./internal/take.ts"
-import { type Amount, RateLimitStore } from "./RateLimitStore.ts"
+import * as Counter from "./internal/counter.ts"
+import { takeAll } from "./internal/takeAll.ts"
+import { RateLimitStore } from "./RateLimitStore.ts"
 
-/** An amount that is asked for. */
+/** A request to reserve an amount. */
 export interface BudgetRequest {
-  /** What is limited: a scope and an id. At most 256 characters. */
+  /** Identifies the budget: a scope and an id. At most 256 characters. */
   readonly key: string
-  /** Per UTC day; a whole number. Calls may differ; each is judged by its own. */
+  /** The limit per UTC day, a whole number. It may differ between calls. */
   readonly limit: number
-  /** A whole number, at least 0. All of it is reserved or nothing. */
+  /** A whole number, at least 0. Reserved in full or not at all. */
   readonly amount: number
 }
 
-/** An amount that is set aside, in the day it was reserved in. */
+/** A reserved amount of a day. */
 export interface Reservation {
   readonly key: string
-  /** Days since 1970. */
+  /** The number of days since 1970. */
   readonly day: number
   readonly amount: number
 }
 
-/** The answer to a request. `remaining` is what the day has left; it resets at `resetsAt`, 00:00 UTC. */
+/** The result of a request. `remaining` is the amount that the day has left. `resetsAt` is the next 00:00 UTC. */
 export type Reserved = Data.TaggedEnum<{
   Granted: { readonly reservation: Reservation; readonly remaining: number; readonly resetsAt: DateTime.Utc }
   Refused: { readonly remaining: number; readonly resetsAt: DateTime.Utc }
 }>
 
-/** See the type of the same name. */
+/** Constructors and matchers of the results. */
 export const Reserved = Data.taggedEnum<Reserved>()
 
 /** Budgets per UTC day. */
 export class Budget extends Context.Service<Budget, {
-  /** Sets an amount aside if it fits the day. Without a `settle` it stays used until the day ends. */
+  /** Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. */
   readonly reserve: (request: BudgetRequest) => Effect.Effect<Reserved, StorageError>
 
-  /** `reserve` for several budgets at once, each for itself, in one statement. */
+  /** Reserves several amounts in one statement. Returns one result per request, in order. */
   readonly reserveAll: (
     requests: ReadonlyArray<BudgetRequest>
   ) => Effect.Effect<ReadonlyArray<Reserved>, StorageError>
 
   /**
-   * Ends a reservation with what was used of it, in its own day: the rest is given
-   * back, and more than was reserved is counted whatever the limit. Call it once.
+   * Replaces a reserved amount by the amount that was used, in the day of the reservation.
+   * More than was reserved is counted regardless of the limit. Call it once.
    */
   readonly settle: (reservation: Reservation, used: number) => Effect.Effect<void, StorageError>
 
-  /** What is used and reserved today. */
+  /** Returns the used and reserved amount of the current day. */
   readonly used: (key: string) => Effect.Effect<number, StorageError>
 
-  /** Deletes up to `limit` counters of days before yesterday; answers how many. */
+  /** Deletes up to `limit` counters of days before yesterday. Returns the number of deleted counters. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/Budget") {}
 
@@ -75,7 +75,7 @@ const make = Effect.gen(function*() {
   const settleFolded = yield* Folding.make({
     name: "Budget.settle",
     membersMax: 1024,
-    run: (amounts: ReadonlyArray<Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
+    run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
   const today = Effect.map(Clock.currentTimeMillis, (now) => Counter.periodOf("day", now))
@@ -88,8 +88,8 @@ const make = Effect.gen(function*() {
   const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
     const day = yield* today
     const takes = requests.map((request) => takeOf(request, day))
-    const answers = yield* takeAll(store, "day", takes)
-    return takes.map((take, index) => reservedOf(take, answers[index]!))
+    const results = yield* takeAll(store, "day", takes)
+    return takes.map((take, index) => reservedOf(take, results[index]!))
   })
 
   const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
@@ -102,14 +102,14 @@ const make = Effect.gen(function*() {
   })
 
   const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
-    // Yesterday stays for reservations that are settled after midnight.
+    // Yesterday is needed for reservations that are settled after midnight.
     return yield* store.sweepCounters("day", (yield* today) - 1, limit)
   })
 
   return Budget.of({ reserve, reserveAll, settle, used, sweep })
 })
 
-/** Budgets over the surrounding store. */
+/** Creates budgets over the surrounding store. */
 export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = Layer.effect(Budget, make)
 
 // -----------------------------------------------------------------------------
@@ -123,7 +123,7 @@ const takeOf = ({ amount, key, limit }: BudgetRequest, day: number): Counter.Tak
   cost: amount
 })
 
-const reservedOf = ({ cost, key, limit, period }: Counter.Take, { accepted, used }: Counter.Answer): Reserved => {
+const reservedOf = ({ cost, key, limit, period }: Counter.Take, { accepted, used }: Counter.Taken): Reserved => {
   const remaining = Math.max(limit - used, 0)
   const resetsAt = DateTime.makeUnsafe(Counter.endOf("day", period))
   return accepted
@@ -131,9 +131,9 @@ const reservedOf = ({ cost, key, limit, period }: Counter.Take, { accepted, used
     : Reserved.Refused({ remaining, resetsAt })
 }
 
-/** One amount per counter. */
-const summed = (amounts: ReadonlyArray<Amount>): ReadonlyArray<Amount> => {
-  const bySlot = new Map<string, Amount>()
+/** Adds up the amounts of each counter. */
+const summed = (amounts: ReadonlyArray<Counter.Amount>): ReadonlyArray<Counter.Amount> => {
+  const bySlot = new Map<string, Counter.Amount>()
   for (const amount of amounts) {
     const slot = Counter.slotText(amount)
     bySlot.set(slot, { ...amount, amount: amount.amount + (bySlot.get(slot)?.amount ?? 0) })

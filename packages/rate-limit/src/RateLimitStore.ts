@@ -1,61 +1,51 @@
-/** Where counters and places are kept. Stores load and write; the rules are in `Counter` and `Lease`. */
+/** The storage port of limits, places and budgets. */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
-import type * as Counter from "./Counter.ts"
-import type * as Lease from "./Lease.ts"
+import type * as Counter from "./internal/counter.ts"
+import type * as Lease from "./internal/lease.ts"
 
-/** What is taken in a counter. */
-export interface Used extends Counter.Slot {
-  readonly used: number
-}
-
-/** What to add to a counter. */
-export interface Amount extends Counter.Slot {
-  readonly amount: number
-}
-
-/** The port. Counters are asked for by distinct slots, sorted as `Counter.sorted` does. */
+/** Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. */
 export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**
-   * Serves the demands as `Counter.grant` says, in one statement, exactly, also
-   * when other processes do the same at the same time. Answers in any order.
+   * Grants demands by the rule of `Counter.take`, atomically, also against other
+   * processes. Returns one grant per demand, in any order.
    */
   readonly take: (
     kind: Counter.PeriodKind,
     demands: ReadonlyArray<Counter.Demand>
   ) => Effect.Effect<ReadonlyArray<Counter.Grant>, StorageError>
 
-  /** Adds amounts, which may be negative, whatever the limit; no counter goes below 0. */
-  readonly add: (kind: Counter.PeriodKind, amounts: ReadonlyArray<Amount>) => Effect.Effect<void, StorageError>
+  /** Adds amounts by the rule of `Counter.add`. */
+  readonly add: (kind: Counter.PeriodKind, amounts: ReadonlyArray<Counter.Amount>) => Effect.Effect<void, StorageError>
 
-  /** What is taken; a slot without an answer is untouched. */
+  /** Returns counters. Those without a result are 0. */
   readonly read: (
     kind: Counter.PeriodKind,
     slots: ReadonlyArray<Counter.Slot>
-  ) => Effect.Effect<ReadonlyArray<Used>, StorageError>
+  ) => Effect.Effect<ReadonlyArray<Counter.Used>, StorageError>
 
-  /** Deletes up to `limit` counters of periods before `period`; answers how many. */
+  /** Deletes up to `limit` counters of periods before `period`. Returns the number of deleted counters. */
   readonly sweepCounters: (
     kind: Counter.PeriodKind,
     period: number,
     limit: number
   ) => Effect.Effect<number, StorageError>
 
-  /** Keeps the leases that `Lease.grant` grants, exactly as above; answers with them. */
+  /** Stores the leases that the rule of `Lease.acquire` grants, in order and atomically. Returns the granted leases. */
   readonly acquire: (
-    wanted: ReadonlyArray<Lease.Wanted>,
+    requests: ReadonlyArray<Lease.Acquire>,
     at: DateTime.Utc
   ) => Effect.Effect<ReadonlyArray<Lease.Lease>, StorageError>
 
-  /** Sets the ends of leases, and brings back those that are gone: whoever renews does hold the place. */
+  /** Extends leases. Stores a lease again if it is missing, since its holder still holds the place. */
   readonly renew: (leases: ReadonlyArray<Lease.Lease>) => Effect.Effect<void, StorageError>
 
-  /** Ends leases. */
+  /** Deletes leases. */
   readonly release: (ids: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
 
-  /** How many leases of the key are live. */
+  /** Returns the number of live leases of a key. */
   readonly held: (key: string, at: DateTime.Utc) => Effect.Effect<number, StorageError>
 
-  /** Deletes up to `limit` leases that are over; answers how many. */
+  /** Deletes up to `limit` leases that have expired. Returns the number of deleted leases. */
   readonly sweepLeases: (at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/RateLimitStore") {}

@@ -1,6 +1,5 @@
 export * as Budget from "./Budget.ts"
-export * as Counter from "./Counter.ts"
-export * as Lease from "./Lease.ts"
+export * as Limits from "./Limits.ts"
 export * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 export * as Places from "./Places.ts"
 export * as RateLimit from "./RateLimit.ts"

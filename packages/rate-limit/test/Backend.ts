@@ -1,4 +1,4 @@
-/** Every backend of limits, places and budgets. */
+/** The backends of limits, places and budgets. */
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"

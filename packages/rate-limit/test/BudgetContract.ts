@@ -8,10 +8,10 @@ import type { RateLimitStore } from "../src/RateLimitStore.ts"
 const gibibyte = 2 ** 30
 const day = 86_400_000
 
-/** What every backend of `Budget` promises. */
+/** The behaviour of `Budget` on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerBudget.pipe(Layer.provideMerge(backend)))(`Budget (${name})`, (it) => {
-    it.effect("never exceeds the day's limit, whoever asks, and reserves all of an amount or nothing", () =>
+    it.effect("never exceeds the limit of the day, and reserves an amount in full or not at all", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance)
         const limit = 50 * gibibyte
@@ -27,7 +27,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue(answers.every((answer, index) => [0, amounts[index]].includes(amountOf(answer))))
       }))
 
-    it.effect("gives the unused part back, and counts what was used beyond it", () =>
+    it.effect("returns the unused part, and counts what was used beyond the reservation", () =>
       Effect.gen(function*() {
         const { reserve, settle, used } = yield* Budget
         const half = yield* granted(reserve({ key: "settled", limit: 100, amount: 60 }))
@@ -43,7 +43,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.deepStrictEqual([over._tag, over.remaining], ["Refused", 0])
       }))
 
-    it.effect("loses nothing when many reserve and settle at once", () =>
+    it.effect("loses no update when many reserve and settle at the same time", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance)
         yield* Effect.forEach(
@@ -60,7 +60,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(used.reduce((total, used) => total + used, 0), 200)
       }))
 
-    it.effect("is full again at 00:00 UTC, and settles in the day of the reservation", () =>
+    it.effect("resets at 00:00 UTC, and settles in the day of the reservation", () =>
       Effect.gen(function*() {
         const { reserve, settle, used } = yield* Budget
         yield* TestClock.setTime(100 * day - 1)
@@ -74,7 +74,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* used("midnight"), 10)
       }))
 
-    it.effect("reserves several budgets at once, each for itself and in order", () =>
+    it.effect("reserves several amounts in order, each by its own limit", () =>
       Effect.gen(function*() {
         const { reserveAll } = yield* Budget
         const answers = yield* reserveAll([
@@ -89,7 +89,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
       }))
 
-    it.effect("sweeps days before yesterday", () =>
+    it.effect("deletes days before yesterday", () =>
       Effect.gen(function*() {
         const { reserve, sweep, used } = yield* Budget
         yield* TestClock.setTime(200 * day)

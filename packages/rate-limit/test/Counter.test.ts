@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import * as Counter from "../src/Counter.ts"
+import { DateTime, Effect, HashMap, Option, Result, Schema } from "effect"
+import * as Counter from "../src/internal/counter.ts"
+import * as Lease from "../src/internal/lease.ts"
 
 const amount = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 
@@ -12,30 +13,30 @@ const Take = Schema.Struct({
 })
 
 it.effect.prop(
-  "serves the takes of a demand as one after the other",
+  "grants the takes of a demand as if they came one after the other",
   [Take, amount(20), amount(15)],
   ([take, takes, before]) =>
     Effect.sync(() => {
       const demand = { ...take, takes }
-      const grant = Counter.grant(demand, before)
+      const { state, value } = Counter.take(before, demand)
       let used = before
       const expected = Array.from({ length: takes }, () => {
         const accepted = used + take.cost <= take.limit
         if (accepted) used += take.cost
         return { accepted, used }
       })
-      assert.strictEqual(grant.used, used)
-      assert.deepStrictEqual(Counter.answersOf(demand, grant), expected)
+      assert.strictEqual(state, used)
+      assert.deepStrictEqual(Counter.takenOf(demand, { ...demand, used: state, granted: value }), expected)
     })
 )
 
 it.effect.prop(
-  "puts every take into one demand that asks like it",
+  "puts every take into one demand with the same counter, cost and limit",
   [Schema.Array(Take)],
   ([takes]) =>
     Effect.sync(() => {
       const rounds = Counter.roundsOf(takes)
-      const served = rounds.flat().flatMap(({ demand, indices }) => {
+      const found = rounds.flat().flatMap(({ demand, indices }) => {
         assert.strictEqual(demand.takes, indices.length)
         return indices.map((index) => {
           const { takes: _, ...take } = demand
@@ -43,12 +44,12 @@ it.effect.prop(
           return index
         })
       })
-      assert.deepStrictEqual(served.toSorted((a, b) => a - b), takes.map((_, index) => index))
+      assert.deepStrictEqual(found.toSorted((a, b) => a - b), takes.map((_, index) => index))
     })
 )
 
 it.effect.prop(
-  "never has a key twice in a round, and has one round when all ask alike",
+  "has each counter at most once per round, and one round if costs and limits are equal",
   [Schema.Array(Take)],
   ([takes]) =>
     Effect.sync(() => {
@@ -56,15 +57,37 @@ it.effect.prop(
         const slots = round.map(({ demand }) => Counter.slotText(demand))
         assert.strictEqual(new Set(slots).size, slots.length)
       }
-      const alike = takes.map((take) => ({ key: take.key, period: take.period, cost: 1, limit: 1 }))
-      assert.strictEqual(Counter.roundsOf(alike).length, takes.length === 0 ? 0 : 1)
+      const equal = takes.map((take) => ({ key: take.key, period: take.period, cost: 1, limit: 1 }))
+      assert.strictEqual(Counter.roundsOf(equal).length, takes.length === 0 ? 0 : 1)
     })
 )
 
-it("knows minutes and days by their number", () => {
+it("numbers minutes and days", () => {
   assert.strictEqual(Counter.periodOf("minute", 59_999), 0)
   assert.strictEqual(Counter.periodOf("minute", 60_000), 1)
   assert.strictEqual(Counter.endOf("minute", 1), 120_000)
   assert.strictEqual(Counter.periodOf("day", 86_399_999), 0)
   assert.strictEqual(Counter.endOf("day", 0), 86_400_000)
 })
+
+const Acquire = Schema.Struct({ key: Schema.Literals(["a", "b"]), max: amount(4) })
+
+it.effect.prop(
+  "grants places while fewer than the maximum are held, and changes no state that is not adopted",
+  [Schema.Array(Acquire), amount(3)],
+  ([requests, held]) =>
+    Effect.gen(function*() {
+      const expiresAt = yield* DateTime.now
+      const counts = { a: held, b: 0 }
+      let live: Lease.Live = HashMap.fromIterable([["a", held]])
+      for (const [index, { key, max }] of requests.entries()) {
+        const request = { id: `${index}`, key, max, expiresAt }
+        const decision = Lease.acquire(live, request)
+        assert.strictEqual(Option.getOrElse(HashMap.get(live, key), () => 0), counts[key])
+        assert.strictEqual(Result.isSuccess(decision), counts[key] < max)
+        if (Result.isFailure(decision)) continue
+        live = decision.success.state
+        counts[key]++
+      }
+    })
+)

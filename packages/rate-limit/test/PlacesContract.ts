@@ -6,12 +6,12 @@ import { TestClock } from "effect/testing"
 import { layer as layerPlaces, Places } from "../src/Places.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 
-/** What every backend of `Places` promises. */
+/** The behaviour of `Places` on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(
     layerPlaces.pipe(Layer.provideMerge(backend), Layer.provideMerge(SecureRandom.layerWebCrypto))
   )(`Places (${name})`, (it) => {
-    it.effect("gives exactly the maximum to many who ask at once from several processes", () =>
+    it.effect("grants exactly the maximum to many concurrent requests of several processes", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
         const acquired = yield* Effect.forEach(
@@ -51,7 +51,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* held("interrupted"), 0)
       }))
 
-    it.effect("leaves nothing behind of holders that are interrupted while they ask", () =>
+    it.effect("frees the places of fibers that are interrupted while they acquire", () =>
       Effect.gen(function*() {
         const { acquire, held } = yield* Places
         const asking = yield* Effect.forEach(
@@ -65,7 +65,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* held("asking"), 0)
       }))
 
-    it.effect("judges each call by its own maximum, and keeps keys apart", () =>
+    it.effect("applies the maximum of each call, per key", () =>
       Effect.gen(function*() {
         const { acquire } = yield* Places
         const acquired = yield* Effect.forEach(
@@ -75,7 +75,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.deepStrictEqual(acquired, [true, false, true, true, false])
       }))
 
-    it.effect("gets the places of a process that died back when their lease ends (30 s)", () =>
+    it.effect("frees the places of a process that died when their leases end after 30 seconds", () =>
       Effect.gen(function*() {
         const { acquire, held, sweep } = yield* Places
         const store = yield* RateLimitStore
@@ -91,7 +91,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* held("died"), 1)
       }))
 
-    it.effect("keeps a place for as long as it is held, by one renewal for all", () =>
+    it.effect("renews all held places in one statement while they are held", () =>
       Effect.gen(function*() {
         const { renewed, service } = yield* watchedInstance
         const { acquire } = yield* Places
@@ -114,7 +114,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* Queue.take(renewed), 1)
       }))
 
-    it.effect("does not bring back by a renewal what is released meanwhile", () =>
+    it.effect("does not store a lease again that is released during a renewal", () =>
       Effect.gen(function*() {
         const store = yield* RateLimitStore
         const started = yield* Deferred.make<void>()
@@ -139,7 +139,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(yield* service.held("overtaken"), 0)
       }))
 
-    it.effect("brings places back that the database has lost", () =>
+    it.effect("stores leases again that the database has lost", () =>
       Effect.gen(function*() {
         const { renewed, service } = yield* watchedInstance
         const store = yield* RateLimitStore
@@ -154,10 +154,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
       }))
   })
 
-/** Another process on the same store. */
+/** Creates another process on the same store. */
 const instance = () => Effect.map(Layer.build(Layer.fresh(layerPlaces)), (context) => Context.get(context, Places))
 
-/** A process whose renewals can be waited for: how many places each one renewed. */
+/** Creates a process with a queue of the number of places that each renewal renewed. */
 const watchedInstance = Effect.gen(function*() {
   const store = yield* RateLimitStore
   const renewed = yield* Queue.unbounded<number>()

@@ -7,11 +7,13 @@ import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
+import * as TransactionsContract from "./TransactionsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   RateLimitContract.suite(name, Backend.over(database))
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
+  TransactionsContract.suite(name, Backend.over(database))
 }
 
 const overPostgres = Layer.mergeAll(
@@ -20,7 +22,7 @@ const overPostgres = Layer.mergeAll(
   Places.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 ).pipe(Layer.provide(Backend.over(TestDatabase.postgres)))
 
-/** How many statements an effect sends to the database. */
+/** Counts the statements of an effect. */
 const statementsOf = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
   let statements = 0
   const counting = Tracer.make({
@@ -33,7 +35,7 @@ const statementsOf = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<
   return statements
 })
 
-it.effect("costs one statement for a set, and none for keys whose minute is full", () =>
+it.effect("needs one statement for a set, and none for keys whose minute is full", () =>
   Effect.gen(function*() {
     const { hitAll } = yield* RateLimit.RateLimit
     const { reserveAll } = yield* Budget.Budget
@@ -44,7 +46,7 @@ it.effect("costs one statement for a set, and none for keys whose minute is full
     assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("never makes processes wait for each other crosswise", () =>
+it.effect("does not deadlock when sets have their keys in different orders", () =>
   Effect.gen(function*() {
     const { hitAll } = yield* RateLimit.RateLimit
     const keys = Array.from({ length: 50 }, (_, index) => `crosswise ${index}`)

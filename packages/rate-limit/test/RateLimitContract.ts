@@ -7,10 +7,10 @@ import { RateLimitStore } from "../src/RateLimitStore.ts"
 
 class Undone extends Data.TaggedError("Undone")<{}> {}
 
-/** What every backend of `RateLimit` promises. */
+/** The behaviour of `RateLimit` on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerRateLimit.pipe(Layer.provideMerge(backend)))(`RateLimit (${name})`, (it) => {
-    it.effect("accepts exactly the limit of many hits from several processes", () =>
+    it.effect("accepts exactly the limit of many concurrent hits of several processes", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
         const verdicts = yield* Effect.forEach(
@@ -20,14 +20,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
         const accepted = verdicts.filter((verdict) => verdict.accepted)
         assert.strictEqual(accepted.length, 100)
-        // Each of them was told another number, so each was counted by itself.
+        // Each has a different number, so each was counted separately.
         assert.deepStrictEqual(
           accepted.map((verdict) => verdict.remaining).toSorted((a, b) => a - b),
           Array.from({ length: 100 }, (_, index) => index)
         )
       }))
 
-    it.effect("accepts exactly the limit when hits cost differently", () =>
+    it.effect("accepts exactly the limit when hits have different costs", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
         const costs = Array.from({ length: 400 }, (_, index) => 1 + index % 3)
@@ -39,7 +39,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(sum(costs.filter((_, index) => verdicts[index]!.accepted)), 100)
       }))
 
-    it.effect("says what is left and when the minute ends", () =>
+    it.effect("returns what is left and when the minute ends", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(10 * minute + 30_000)
         const { hit } = yield* RateLimit
@@ -53,7 +53,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
       }))
 
-    it.effect("starts anew on the full minute, not a minute after the first hit", () =>
+    it.effect("resets on the full minute, not a minute after the first hit", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(20 * minute + 59_999)
         const { hit } = yield* RateLimit
@@ -67,7 +67,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue((yield* hit({ key: "boundary", limit: 1 })).accepted)
       }))
 
-    it.effect("does not count what it refuses", () =>
+    it.effect("does not count rejected hits", () =>
       Effect.gen(function*() {
         const { hit } = yield* RateLimit
         assert.isTrue((yield* hit({ key: "refused", limit: 10, cost: 8 })).accepted)
@@ -78,7 +78,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isFalse((yield* hit({ key: "refused", limit: 10 })).accepted)
       }))
 
-    it.effect("judges each call by its own limit", () =>
+    it.effect("applies the limit of each call", () =>
       Effect.gen(function*() {
         const { hit } = yield* RateLimit
         const limits = [2, 2, 2, 3, 3, 1, 4]
@@ -105,7 +105,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue((yield* peek({ key: "peek", limit: 3 })).accepted)
       }))
 
-    it.effect("hits several limits at once, each for itself and in order", () =>
+    it.effect("counts several hits in order, each by its own limit", () =>
       Effect.gen(function*() {
         const { hitAll } = yield* RateLimit
         const hits: ReadonlyArray<Hit> = [
@@ -124,7 +124,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.deepStrictEqual(yield* hitAll([]), [])
       }))
 
-    it.effect("asks the store once for all hits that wait, whatever their keys", () =>
+    it.effect("counts all waiting hits in one call of the store, whatever their keys", () =>
       Effect.gen(function*() {
         const { gate, service, sets, started } = yield* gatedInstance({})
         const first = yield* Effect.forkChild(service.hit({ key: "first", limit: 1 }))
@@ -140,7 +140,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.deepStrictEqual(sets, [1, 50])
       }))
 
-    it.effect("refuses a key whose minute is full without asking the store, until the minute ends", () =>
+    it.effect("rejects hits of a full minute without the store until the minute ends", () =>
       Effect.gen(function*() {
         const { gate, service, sets } = yield* gatedInstance({})
         yield* Deferred.succeed(gate, undefined)
@@ -148,7 +148,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* hit(2, 2)
         for (const _ of [1, 2, 3]) assert.isFalse((yield* hit(2)).accepted)
         assert.strictEqual(sets.length, 1)
-        // Exact for other calls too: a higher limit is asked for, a lower one is not.
+        // A higher limit needs the store, a lower one does not.
         assert.isTrue((yield* hit(3)).accepted)
         assert.isFalse((yield* hit(1)).accepted)
         assert.strictEqual(sets.length, 2)
@@ -157,7 +157,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(sets.length, 3)
       }))
 
-    it.effect("answers the same when it may remember no full keys", () =>
+    it.effect("returns the same results if it remembers no full keys", () =>
       Effect.gen(function*() {
         const { gate, service, sets } = yield* gatedInstance({ fullKeysMax: 0 })
         yield* Deferred.succeed(gate, undefined)
@@ -169,7 +169,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(sets.length, 3)
       }))
 
-    it.effect("forgets what a unit of work counted that was rolled back", () =>
+    it.effect("does not count hits of a unit of work that rolls back", () =>
       Effect.gen(function*() {
         const { hit } = yield* RateLimit
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -180,7 +180,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isFalse((yield* hit(request)).accepted)
       }))
 
-    it.effect("sweeps past minutes, as many as it is told, and not the current one", () =>
+    it.effect("deletes up to the limit of past minutes, and not the current one", () =>
       Effect.gen(function*() {
         const { hit, peek, sweep } = yield* RateLimit
         yield* TestClock.adjust("1 minute")
@@ -201,11 +201,11 @@ const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) =
 
 const plain = (verdict: Verdict) => ({ ...verdict, resetsAt: DateTime.toEpochMillis(verdict.resetsAt) })
 
-/** Another process on the same store. */
+/** Creates another process on the same store. */
 const instance = (options: Parameters<typeof layerWith>[0] = {}) =>
   Effect.map(Layer.build(Layer.fresh(layerWith(options))), (context) => Context.get(context, RateLimit))
 
-/** A process whose store waits for the test, with the sizes of the sets that it was asked. */
+/** Creates a process whose store waits for a gate, and records the sizes of its sets. */
 const gatedInstance = Effect.fnUntraced(function*(options: Parameters<typeof layerWith>[0]) {
   const store = yield* RateLimitStore
   const sets: Array<number> = []

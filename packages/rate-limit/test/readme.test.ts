@@ -1,20 +1,31 @@
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
+import { Limits } from "@kinora/rate-limit"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { example } from "../example/downloads.ts"
+import { download } from "../example/downloads.ts"
 
-it.effect("the README's example runs", () =>
+it("prints what the first example of the README prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/memory.ts")
+  assert.deepStrictEqual(log.mock.calls, [[true, 1], [true, 0], [false, 0]])
+  log.mockRestore()
+})
+
+it.effect("limits downloads as the README's example does", () =>
   Effect.gen(function*() {
-    assert.deepStrictEqual(yield* example, [
+    const results = yield* Effect.forEach([800, 800, 400, 100], (bytes) => download("ada", bytes))
+    assert.deepStrictEqual(results, [
       "sent, 2 requests left",
       "429: 600 bytes left today",
       "sent, 0 requests left",
       "429: too many requests"
     ])
-  }))
+  }).pipe(Effect.provide(Limits.layerMemory)))
 
-it.effect("the README shows the example as it runs", () =>
-  Effect.gen(function*() {
-    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/downloads.ts"))
-  }))
+it("shows the examples in the README", async () => {
+  const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+  const readme = await read("../README.md")
+  for (const example of ["memory", "postgres", "downloads"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
+})

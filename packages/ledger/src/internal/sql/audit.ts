@@ -64,7 +64,7 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'consumed') AS consumed,
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'expired') AS expired,
       (SELECT coalesce(jsonb_agg(discrepancy), '[]') FROM discrepancy) AS discrepancies
-  `.pipe(Rows.decodeAll(AuditRow), Effect.map(([row]) => toAudited(row!))) // without a FROM, it returns one row
+  `.pipe(decodeRows, Effect.map(([row]) => toAudited(row!))) // without a FROM, it returns one row
 
 // -----------------------------------------------------------------------------
 // internal
@@ -83,6 +83,8 @@ const AuditRow = Schema.Struct({
     kept: Schema.NullOr(Schema.Number)
   }))
 })
+
+const decodeRows = Rows.decodeAll(AuditRow)
 
 const toAudited = ({ discrepancies, ...totals }: typeof AuditRow.Type): Audited => ({
   totals,

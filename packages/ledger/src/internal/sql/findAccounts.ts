@@ -11,10 +11,12 @@ export const findAccounts = (sql: SqlClient.SqlClient, after: string, limit: num
     WHERE id > ${after}
     ORDER BY id
     LIMIT ${limit}
-  `.pipe(Rows.decodeAll(AccountRow), Effect.map((rows) => rows.map(({ id }) => id)))
+  `.pipe(decodeRows, Effect.map((rows) => rows.map(({ id }) => id)))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 const AccountRow = Schema.Struct({ id: Schema.String })
+
+const decodeRows = Rows.decodeAll(AccountRow)

@@ -13,7 +13,7 @@ export const findExpired = (sql: SqlClient.SqlClient, at: DateTime.Utc, limit: n
     ORDER BY expires_at, id
     LIMIT ${limit}
   `.pipe(
-    Rows.decodeAll(ExpiredRow),
+    decodeRows,
     Effect.map((rows) => rows.map(({ account, id }) => ({ account, lot: LotId.fromUuid(id) })))
   )
 
@@ -22,3 +22,5 @@ export const findExpired = (sql: SqlClient.SqlClient, at: DateTime.Utc, limit: n
 // -----------------------------------------------------------------------------
 
 const ExpiredRow = Schema.Struct({ id: Schema.String, account: Schema.String })
+
+const decodeRows = Rows.decodeAll(ExpiredRow)

@@ -32,7 +32,7 @@ export const findLots = (
       ORDER BY expires_at, id
       LIMIT ${liveMax}
     ) AS live
-  `.pipe(Rows.decodeAll(LotRow), Effect.map((rows) => rows.map(toLot)))
+  `.pipe(decodeRows, Effect.map((rows) => rows.map(toLot)))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -52,6 +52,8 @@ const LotRow = Schema.Struct({
   closed: Schema.Boolean,
   opened_by: Schema.String
 })
+
+const decodeRows = Rows.decodeAll(LotRow)
 
 const toLot = (row: typeof LotRow.Type): Lot => ({
   id: LotId.fromUuid(row.id),

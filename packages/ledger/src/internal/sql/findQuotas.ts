@@ -15,7 +15,7 @@ export const findQuotas = (
     FROM ledger_quota
     WHERE account = ANY(${Rows.array("text", accounts)})
       AND (day BETWEEN ${days.first}::date AND ${days.last}::date OR day = ANY(${Rows.array("date", counted)}))
-  `.pipe(Rows.decodeAll(QuotaRow), Effect.map((rows) => rows.map(toQuota)))
+  `.pipe(decodeRows, Effect.map((rows) => rows.map(toQuota)))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -27,5 +27,7 @@ const QuotaRow = Schema.Struct({
   day: Schema.String,
   used: Schema.Int
 })
+
+const decodeRows = Rows.decodeAll(QuotaRow)
 
 const toQuota = (row: typeof QuotaRow.Type): QuotaCount => ({ ...row, day: row.day as Day }) // a `date` column

@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-const createTables = Effect.gen(function*() {
+/** Accounts and transactions. */
+const createTransactions = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-
   yield* sql`
     CREATE TABLE ledger_account (
       id text COLLATE "C" PRIMARY KEY,
@@ -32,7 +32,11 @@ const createTables = Effect.gen(function*() {
     )
   `
   yield* sql`CREATE INDEX ledger_transaction_of_account ON ledger_transaction (account, id)`
+})
 
+/** Entries of transactions. */
+const createEntries = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
   // Both sides are in one row, so every transaction is balanced.
   yield* sql`
     CREATE TABLE ledger_entry (
@@ -46,7 +50,11 @@ const createTables = Effect.gen(function*() {
       CHECK (amount > 0)
     )
   `
+})
 
+/** Lots. */
+const createLots = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
   // The fill factor, and no index over columns that charges change, allow updates within the page.
   yield* sql`
     CREATE TABLE ledger_lot (
@@ -70,7 +78,11 @@ const createTables = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX ledger_lot_of_account ON ledger_lot (account, expires_at, id) WHERE NOT closed`
   yield* sql`CREATE INDEX ledger_lot_by_expiry ON ledger_lot (expires_at, id) WHERE NOT closed`
+})
 
+/** Counters of quotas. */
+const createQuotas = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE ledger_quota (
       account text COLLATE "C" NOT NULL REFERENCES ledger_account (id),
@@ -82,7 +94,11 @@ const createTables = Effect.gen(function*() {
       CHECK (used >= 0)
     ) WITH (fillfactor = 70)
   `
+})
 
+/** Triggers that reject changes of transactions and entries. */
+const createTriggers = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -98,6 +114,10 @@ const createTables = Effect.gen(function*() {
     CREATE TRIGGER ledger_entry_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entry
     EXECUTE FUNCTION ledger_refuse_change()
   `
+})
+
+const createTables = Effect.all([createTransactions, createEntries, createLots, createQuotas, createTriggers], {
+  discard: true
 })
 
 /** The migrations by name. */

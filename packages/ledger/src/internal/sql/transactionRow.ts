@@ -23,7 +23,7 @@ export const transactionColumns = (sql: SqlClient.SqlClient) =>
 export const decodeTransactions = (
   statement: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
 ): Effect.Effect<ReadonlyArray<Transaction>, SqlError.SqlError | Schema.SchemaError> =>
-  Effect.map(Rows.decodeAll(TransactionRow)(statement), (rows) => rows.map(toTransaction))
+  Effect.map(decodeRows(statement), (rows) => rows.map(toTransaction))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -40,6 +40,8 @@ const TransactionRow = Schema.Struct({
   reverses: Schema.NullOr(Schema.String),
   entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))
 })
+
+const decodeRows = Rows.decodeAll(TransactionRow)
 
 const toTransaction = (row: typeof TransactionRow.Type): Transaction => ({
   ...row,

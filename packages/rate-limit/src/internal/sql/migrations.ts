@@ -1,11 +1,10 @@
 /** The tables of counters and places. */
-import type { Migrations } from "@kinora/persistence/Migrations"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-// `takes`, `cost`, `maximum` and `granted` are the newest demand and its answer:
-// ON CONFLICT sees nothing but the row and the row that was to be inserted, so
-// what it computes with and what it answers have to be columns.
+// `takes`, `cost`, `maximum` and `granted` are the latest demand and its result. ON
+// CONFLICT can only use the existing row and the row to insert, and RETURNING only the
+// stored row, so the inputs and the result have to be columns.
 const counterColumns = `
   period int4 NOT NULL,
   key text COLLATE "C" NOT NULL CHECK (length(key) <= 256),
@@ -19,9 +18,8 @@ const counterColumns = `
 
 const createTables = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  // UNLOGGED: a commit does not wait for the disk. After a crash of the database
-  // the tables are empty. For a minute's counters that means at most one more
-  // minute's worth of requests; places come back with the next renewal.
+  // UNLOGGED, so that a commit does not wait for the disk. A crash of the database empties
+  // the tables: a minute accepts its limit once more, and the next renewal restores places.
   yield* sql`CREATE UNLOGGED TABLE rate_limit_minute (${sql.literal(counterColumns)})`
   yield* sql`
     CREATE UNLOGGED TABLE rate_limit_place (
@@ -32,11 +30,9 @@ const createTables = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX rate_limit_place_key ON rate_limit_place (key, expires_at)`
   yield* sql`CREATE INDEX rate_limit_place_expires_at ON rate_limit_place (expires_at)`
-  // Logged: a day's budget is worth money, and it is taken in blocks, not per request.
+  // Logged, since a budget may be worth money. It is taken in blocks, not per request.
   yield* sql`CREATE TABLE rate_limit_day (${sql.literal(counterColumns)})`
 })
 
-export const migrations: Migrations = {
-  namespace: "rate_limit",
-  migrations: { "0001_counters_and_places": createTables }
-}
+/** The migrations by name. */
+export const migrations = { "0001_counters_and_places": createTables }

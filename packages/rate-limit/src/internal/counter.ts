@@ -1,0 +1,125 @@
+/**
+ * The rules of counting: amounts that are taken from a limit per calendar period.
+ *
+ * Takes with the same counter, cost and limit form one demand. A demand is granted as
+ * far as it fits, and its takes are accepted in order.
+ */
+import type { Decided } from "@kinora/persistence/Decision"
+
+/** A calendar period in UTC. */
+export type PeriodKind = "minute" | "day"
+
+const millisecondsOf: Readonly<Record<PeriodKind, number>> = { minute: 60_000, day: 86_400_000 }
+
+/** Returns the number of periods between 1970 and a time in milliseconds. */
+export const periodOf = (kind: PeriodKind, milliseconds: number): number =>
+  Math.floor(milliseconds / millisecondsOf[kind])
+
+/** Returns the end of a period in milliseconds. */
+export const endOf = (kind: PeriodKind, period: number): number => (period + 1) * millisecondsOf[kind]
+
+/** Identifies a counter. */
+export interface Slot {
+  readonly key: string
+  readonly period: number
+}
+
+/** A counter and its value. */
+export interface Used extends Slot {
+  readonly used: number
+}
+
+/** A command to add an amount to a counter. */
+export interface Amount extends Slot {
+  /** A whole number, which may be negative. */
+  readonly amount: number
+}
+
+/** A command to take an amount, all of it or nothing. */
+export interface Take extends Slot {
+  /** A whole number, at least 0. */
+  readonly cost: number
+  /** The maximum of the period. A whole number. */
+  readonly limit: number
+}
+
+/** Takes with the same counter, cost and limit. */
+export interface Demand extends Take {
+  /** The number of takes. */
+  readonly takes: number
+}
+
+/** The result of a demand. */
+export interface Grant extends Slot {
+  /** The counter after the demand. */
+  readonly used: number
+  /** The number of accepted takes. */
+  readonly granted: number
+}
+
+/** The result of one take. */
+export interface Taken {
+  readonly accepted: boolean
+  /** The counter after the take. */
+  readonly used: number
+}
+
+/**
+ * Grants as many takes of a demand as fit on a counter. Returns the counter and the
+ * number of accepted takes. Refused takes do not count. `sql/takeFromCounters.ts` does the
+ * same in SQL, and a test compares the two.
+ */
+export const take = (used: number, { cost, limit, takes }: Demand): Decided<number, number> => {
+  const granted = used + cost > limit ? 0 : cost === 0 ? takes : Math.min(takes, Math.floor((limit - used) / cost))
+  return { state: used + granted * cost, value: granted }
+}
+
+/** Adds an amount, which may be negative, to a counter regardless of limits. A counter is never below 0. */
+export const add = (used: number, amount: number): number => Math.max(used + amount, 0)
+
+/** Returns the results of the takes of a demand, in order. */
+export const takenOf = ({ cost, takes }: Demand, { granted, used }: Grant): ReadonlyArray<Taken> =>
+  Array.from({ length: takes }, (_, rank) => ({
+    accepted: rank < granted,
+    used: used - Math.max(granted - rank - 1, 0) * cost
+  }))
+
+/** A demand, and the indices of its takes in the set that it was made of. */
+export interface Part {
+  readonly demand: Demand
+  readonly indices: ReadonlyArray<number>
+}
+
+/**
+ * Groups a set of takes into demands, in rounds. A statement cannot change a row twice,
+ * so a counter occurs at most once per round. There is one round if all takes of each
+ * counter have the same cost and limit.
+ */
+export const roundsOf = (takes: ReadonlyArray<Take>): ReadonlyArray<ReadonlyArray<Part>> => {
+  const indices = new Map<string, Array<number>>()
+  for (const [index, take] of takes.entries()) {
+    const text = `${take.cost}:${take.limit}:${slotText(take)}`
+    const group = indices.get(text)
+    if (group === undefined) indices.set(text, [index])
+    else group.push(index)
+  }
+
+  const rounds: Array<Array<Part>> = []
+  const depths = new Map<string, number>()
+  for (const group of indices.values()) {
+    const demand = { ...takes[group[0]!]!, takes: group.length }
+    const slot = slotText(demand)
+    const depth = depths.get(slot) ?? 0
+    depths.set(slot, depth + 1)
+    const round = rounds[depth] ??= []
+    round.push({ demand, indices: group })
+  }
+  return rounds
+}
+
+/** Returns a text that identifies the counter. */
+export const slotText = ({ key, period }: Slot): string => `${period}:${key}`
+
+/** Sorts counters in the order in which every process locks them, so that two processes cannot deadlock. */
+export const sorted = <A extends Slot>(slots: ReadonlyArray<A>): ReadonlyArray<A> =>
+  slots.toSorted((a, b) => a.period - b.period || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))

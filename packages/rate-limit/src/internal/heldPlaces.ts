@@ -1,0 +1,72 @@
+/** Renews the places that this process holds. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Duration, Effect, Latch, Semaphore } from "effect"
+import { RateLimitStore } from "../RateLimitStore.ts"
+
+/** A place from its acquisition to the end of its scope. */
+export interface Place {
+  readonly id: string
+  readonly key: string
+}
+
+/**
+ * Renews held places three times per `lease` until the scope closes. A process without
+ * places runs no statements.
+ */
+export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Duration) {
+  const store = yield* RateLimitStore
+  const { afterCommit, isOpen } = yield* UnitOfWork
+  const places = new Map<string, Place>()
+  const released = new WeakSet<Place>()
+  const isHolding = Latch.makeUnsafe(false)
+  // Separates renewals from releases, because a renewal stores a missing lease again.
+  const writing = Semaphore.makeUnsafe(1)
+
+  const renew = Effect.gen(function*() {
+    const renewed = Array.from(places.values())
+    if (renewed.length === 0) {
+      isHolding.closeUnsafe()
+      return
+    }
+    const expiresAt = DateTime.addDuration(yield* DateTime.now, lease)
+    yield* store.renew(renewed.map(({ id, key }) => ({ id, key, expiresAt })))
+    // A release inside a transaction does not wait for renewals, so its lease may be back.
+    const late = renewed.filter((place) => released.has(place))
+    if (late.length > 0) yield* store.release(late.map(({ id }) => id))
+  }).pipe(
+    writing.withPermits(1),
+    Effect.catchCause((cause) => Effect.logWarning("Renewing places failed", cause)),
+    Effect.withSpan("Places.renew")
+  )
+
+  // In a fiber of the layer, whose services are those of no transaction.
+  yield* isHolding.await.pipe(
+    Effect.andThen(Effect.sleep(Duration.millis(Duration.toMillis(lease) / 3))),
+    Effect.andThen(renew),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** Starts to renew a place, after the open transaction has committed: one that rolls back takes the place back. */
+  const hold = (place: Place): Effect.Effect<void> =>
+    afterCommit(Effect.sync(() => {
+      if (released.has(place)) return
+      places.set(place.id, place)
+      isHolding.openUnsafe()
+    }))
+
+  /** Stops to renew a place. */
+  const drop = (place: Place): void => {
+    released.add(place)
+    places.delete(place.id)
+  }
+
+  /**
+   * Deletes leases. Inside a transaction it must not wait for a renewal, which may itself
+   * wait for the connection of the transaction.
+   */
+  const release = (ids: ReadonlyArray<string>) =>
+    Effect.flatMap(isOpen, (open) => open ? store.release(ids) : writing.withPermits(1)(store.release(ids)))
+
+  return { hold, drop, release }
+})

@@ -1,0 +1,6 @@
+/** The tables of counters. */
+import type { SqlClient } from "effect/sql"
+import type { PeriodKind } from "../counter.ts"
+
+/** Returns the table of a kind of period. */
+export const counterTable = (sql: SqlClient.SqlClient, kind: PeriodKind) => sql(`rate_limit_${kind}`)

@@ -1,0 +1,63 @@
+/** Grants demands. */
+import { Rows } from "@kinora/persistence"
+import { Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type * as Counter from "../counter.ts"
+import { counterTable } from "./counterTable.ts"
+
+/**
+ * Grants demands by the rule of `Counter.take` in one statement. A row in conflict is
+ * locked and read in its newest version, regardless of the snapshot of the statement,
+ * so concurrent statements cannot exceed a limit.
+ */
+export const takeFromCounters = (
+  sql: SqlClient.SqlClient,
+  kind: Counter.PeriodKind,
+  demands: ReadonlyArray<Counter.Demand>
+) =>
+  sql`
+    INSERT INTO ${counterTable(sql, kind)} AS counter (period, key, used, takes, cost, maximum, granted)
+    SELECT period, key, granted * cost, takes, cost, maximum, granted
+    FROM ${demandRows(demands)},
+    LATERAL (SELECT ${grantedOf(sql, "0", "demand")} AS granted) AS first
+    ORDER BY place
+    ON CONFLICT (period, key) DO UPDATE
+    SET used = counter.used + excluded.cost * ${grantedOf(sql, "counter.used", "excluded")},
+      takes = excluded.takes,
+      cost = excluded.cost,
+      maximum = excluded.maximum,
+      granted = ${grantedOf(sql, "counter.used", "excluded")}
+    RETURNING period, key, used::float8, granted
+  `.pipe(decodeRows)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The number of takes of a demand that fit on `used`. */
+const grantedOf = (sql: SqlClient.SqlClient, used: string, demand: string) =>
+  sql.literal(`
+    CASE
+      WHEN ${used} + ${demand}.cost > ${demand}.maximum THEN 0
+      WHEN ${demand}.cost = 0 THEN ${demand}.takes
+      ELSE LEAST(${demand}.takes, (${demand}.maximum - ${used}) / ${demand}.cost)
+    END
+  `)
+
+const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
+  Rows.table("demand", demands, {
+    period: ["int4", ({ period }) => period],
+    key: ["text", ({ key }) => key],
+    takes: ["int4", ({ takes }) => takes],
+    cost: ["int8", ({ cost }) => cost],
+    maximum: ["int8", ({ limit }) => limit]
+  }, { place: "place" })
+
+const GrantRow = Schema.Struct({
+  period: Schema.Int,
+  key: Schema.String,
+  used: Schema.Int,
+  granted: Schema.Int
+})
+
+const decodeRows = Rows.decodeAll(GrantRow)

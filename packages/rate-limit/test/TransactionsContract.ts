@@ -1,0 +1,155 @@
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { Context, Effect, Exit, Layer, Queue, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Budget, Places, RateLimit, RateLimitStore } from "../src/index.ts"
+
+/** Runs an effect in a transaction. */
+type InTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, never, R>
+
+/** The ways to open a transaction. */
+const transactions: Readonly<
+  Record<string, Effect.Effect<InTransaction, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>>
+> = {
+  "sql.withTransaction": Effect.map(
+    SqlClient.SqlClient,
+    (sql): InTransaction => (effect) => Effect.orDie(sql.withTransaction(effect))
+  ),
+  "UnitOfWork.atomically": Effect.map(
+    UnitOfWork.UnitOfWork,
+    ({ atomically }): InTransaction => (effect) => Effect.orDie(atomically(effect))
+  )
+}
+
+const callers = Array.from({ length: 400 }, (_, n) => n)
+
+/** Every fourth caller rolls back. */
+const isRolledBack = (n: number) => n % 4 === 0
+
+const committed = callers.filter((n) => !isRolledBack(n)).length
+
+/** Runs an effect per caller at the same time, each in a transaction. Returns the exits. */
+const inTransactions = <A, E, R>(inTransaction: InTransaction, call: (n: number) => Effect.Effect<A, E, R>) =>
+  Effect.forEach(
+    callers,
+    (n) =>
+      Effect.tap(call(n), () => isRolledBack(n) ? Effect.die("rolled back") : Effect.void).pipe(
+        inTransaction,
+        Effect.exit
+      ),
+    { concurrency: "unbounded" }
+  )
+
+type Backend = RateLimitStore.RateLimitStore | UnitOfWork.UnitOfWork | SqlClient.SqlClient
+
+/** The behaviour of calls inside transactions of their callers. */
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
+  layer(
+    Layer.mergeAll(RateLimit.layer, Budget.layer).pipe(
+      Layer.provideMerge(backend),
+      Layer.provideMerge(SecureRandom.layerWebCrypto)
+    )
+  )(`Limits in transactions of their callers (${name})`, (it) => {
+    for (const [way, transaction] of Object.entries(transactions)) {
+      it.effect(`counts the hits of committed callers only (${way})`, () =>
+        Effect.gen(function*() {
+          const { hit, peek } = yield* RateLimit.RateLimit
+          const request = { key: `hits ${way}`, limit: 1_000 }
+          yield* inTransactions(yield* transaction, () => hit(request))
+          assert.strictEqual((yield* peek(request)).remaining, 1_000 - committed)
+        }))
+
+      it.effect(`remembers no full minute of callers that roll back (${way})`, () =>
+        Effect.gen(function*() {
+          const { hit, peek } = yield* RateLimit.RateLimit
+          const inTransaction = yield* transaction
+          const request = { key: `full ${way}`, limit: 100 }
+          const exits = yield* inTransactions(inTransaction, () => hit(request))
+          const accepted = exits.filter((exit) => Exit.isSuccess(exit) && exit.value.accepted).length
+          assert.isAtMost(accepted, 100)
+          assert.strictEqual((yield* peek(request)).remaining, 100 - accepted)
+          const more = yield* Effect.forEach(callers.slice(0, 101), () => hit(request))
+          assert.strictEqual(more.filter((verdict) => verdict.accepted).length, 100 - accepted)
+
+          const last = { key: `last ${way}`, limit: 1 }
+          const undone = Effect.gen(function*() {
+            assert.isTrue((yield* hit(last)).accepted)
+            assert.isFalse((yield* hit(last)).accepted)
+            assert.isFalse((yield* peek(last)).accepted)
+            return yield* Effect.die("rolled back")
+          })
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(inTransaction(undone))))
+          assert.isTrue((yield* peek(last)).accepted)
+          assert.isTrue((yield* hit(last)).accepted)
+        }))
+
+      it.effect(`reserves and settles the amounts of committed callers only (${way})`, () =>
+        Effect.gen(function*() {
+          const { reserve, settle, used } = yield* Budget.Budget
+          const request = { key: `amounts ${way}`, limit: 10_000, amount: 10 }
+          yield* inTransactions(
+            yield* transaction,
+            Effect.fnUntraced(function*(n) {
+              const reserved = yield* reserve(request)
+              if (reserved._tag === "Granted" && n % 2 === 1) yield* settle(reserved.reservation, 4)
+            })
+          )
+          const settled = callers.filter((n) => !isRolledBack(n) && n % 2 === 1).length
+          assert.strictEqual(yield* used(request.key), settled * 4 + (committed - settled) * 10)
+        }))
+
+      it.effect(`holds and renews the places of committed callers only (${way})`, () =>
+        Effect.gen(function*() {
+          const { places: { acquire, held }, renewed } = yield* watchedPlaces
+          const scope = yield* Scope.make()
+          const request = { key: `places ${way}`, max: 1_000 }
+          const exits = yield* inTransactions(yield* transaction, () => Scope.provide(acquire(request), scope))
+          assert.strictEqual(exits.filter((exit) => Exit.isSuccess(exit) && exit.value).length, committed)
+          assert.strictEqual(yield* held(request.key), committed)
+          yield* TestClock.adjust("10 seconds")
+          assert.strictEqual(yield* Queue.take(renewed), committed)
+          assert.strictEqual(yield* held(request.key), committed)
+          yield* Scope.close(scope, Exit.void)
+          assert.strictEqual(yield* held(request.key), 0)
+        }))
+
+      it.effect(`renews no place whose scope closes in the transaction (${way})`, () =>
+        Effect.gen(function*() {
+          const { places: { acquire, held }, renewed } = yield* watchedPlaces
+          const inTransaction = yield* transaction
+          const outer = yield* Scope.make()
+          const request = { key: `scopes ${way}`, max: 1_000 }
+          const scopes = yield* Effect.forEach(callers.slice(0, 40), () => Scope.make())
+          yield* Effect.forEach(scopes, (scope) => Scope.provide(acquire(request), scope))
+          yield* Scope.provide(acquire({ key: `kept ${way}`, max: 1 }), outer)
+          yield* Effect.forEach(scopes, (scope, n) =>
+            Effect.gen(function*() {
+              yield* Scope.close(scope, Exit.void)
+              yield* Effect.scoped(acquire(request))
+              if (isRolledBack(n)) return yield* Effect.die("rolled back")
+            }).pipe(inTransaction, Effect.exit), { concurrency: "unbounded", discard: true })
+          // The leases of callers that rolled back end by themselves.
+          assert.strictEqual(yield* held(request.key), 10)
+          yield* TestClock.adjust("10 seconds")
+          assert.strictEqual(yield* Queue.take(renewed), 1)
+          yield* TestClock.adjust("20 seconds")
+          assert.strictEqual(yield* held(request.key), 0)
+          yield* Scope.close(outer, Exit.void)
+        }))
+    }
+  })
+
+/** Places with a queue of the number of places that each renewal renewed. */
+const watchedPlaces = Effect.gen(function*() {
+  const store = yield* RateLimitStore.RateLimitStore
+  const renewed = yield* Queue.unbounded<number>()
+  const context = yield* Layer.build(Layer.fresh(Places.layer)).pipe(
+    Effect.provideService(RateLimitStore.RateLimitStore, {
+      ...store,
+      renew: (leases) => Effect.tap(store.renew(leases), () => Queue.offer(renewed, leases.length))
+    })
+  )
+  return { places: Context.get(context, Places.Places), renewed }
+})
