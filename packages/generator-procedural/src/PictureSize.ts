@@ -1,22 +1,22 @@
-/** The sizes of the pictures that this generator paints. */
+/** Sizes of pictures. */
 
-/** Width by height. */
+/** Supported aspect ratios, width by height. */
 export const aspectRatios = ["1:1", "3:2", "2:3", "16:9", "9:16", "4:3", "3:4"] as const
-/** See the value of the same name. */
+/** One of `aspectRatios`. */
 export type AspectRatio = typeof aspectRatios[number]
 
-/** `1k` is about one megapixel, `2k` about four. */
+/** Supported resolutions. `1k` is about one megapixel, `2k` about four. */
 export const resolutions = ["1k", "2k"] as const
-/** See the value of the same name. */
+/** One of `resolutions`. */
 export type Resolution = typeof resolutions[number]
 
-/** Pixels; both sides are multiples of 8, as encoders like it. */
+/** A size in pixels. Both sides are multiples of 8, which suits encoders. */
 export interface PictureSize {
   readonly width: number
   readonly height: number
 }
 
-/** The size of a picture. */
+/** Returns the size of a picture. */
 export const of = (aspectRatio: AspectRatio, resolution: Resolution): PictureSize => {
   const [width, height] = oneMegapixel[aspectRatio]
   const factor = resolution === "2k" ? 2 : 1

@@ -1,14 +1,14 @@
 /**
- * A generator that paints pictures by rule, without a model: offline, for free and
- * always the same for the same request. From text it paints one of its scenes; after
- * reference images it paints what they show, in the colours that the prompt calls for.
+ * A generator that paints pictures by rules, without a model: offline, free, and
+ * deterministic. From text it paints one of its scenes; from reference images it paints
+ * their content in the colours of the prompt.
  *
- * The operation holds all that is needed to draw, but for references: whoever polls
- * one that this process does not know draws it again, and gets the same picture.
- * After references it is `Lost`, and has to be submitted again together with them.
+ * The operation contains everything that the drawing needs, except references. A process
+ * that polls an unknown operation draws it again and gets the same picture. With
+ * references the operation is `Lost` there, and has to be submitted again with them.
  *
- * The same build draws the same bytes. Another version of this package, of Skia or
- * of libvips may draw a slightly different picture.
+ * The same build draws the same bytes. Another version of this package, of Skia or of
+ * libvips can draw a slightly different picture.
  */
 import { type GenerationRequest, Generator, GeneratorError } from "@kinora/generator"
 import { Deferred, Duration, Effect, Exit, FiberMap, Layer, Option, Schema, Stream } from "effect"
@@ -17,75 +17,44 @@ import { referencesMax } from "./internal/painting/layout.ts"
 import * as References from "./internal/References.ts"
 import * as PictureSize from "./PictureSize.ts"
 
-/** How the generator works. */
+/** Options for `layer` and `make`. */
 export interface ProceduralGeneratorOptions {
-  /** Pictures in work at the same time. Default: one fewer than there are cores, at least 1. */
+  /** Maximum number of pictures that are drawn at the same time. Default: the number of cores minus 1, at least 1. */
   readonly threads?: number | undefined
-  /** Pictures in work or waiting for a thread; beyond that callers are asked to come again. Default 64. */
+  /** Maximum number of pictures that are drawn or wait for a thread. Beyond it, calls fail with `Transient`. Default 64. */
   readonly queueMax?: number | undefined
-  /** Finished pictures that are kept until they are collected; the oldest is dropped and drawn again when asked for. Default 16. */
+  /** Maximum number of finished pictures that wait to be collected. The oldest is dropped, and drawn again on demand. Default 16. */
   readonly finishedMax?: number | undefined
-  /** How long `poll` waits for the picture. Default 1 second. */
+  /** Maximum time that `poll` waits for the picture. Default 1 second. */
   readonly pollTimeout?: Duration.Input | undefined
-  /** Longest prompt, in UTF-16 code units. Default 20 000. */
+  /** Maximum length of a prompt, in UTF-16 code units. Default 20,000. */
   readonly promptMax?: number | undefined
-  /** Longest reference image, in bytes. Default 64 MiB. */
+  /** Maximum size of a reference image, in bytes. Default 64 MiB. */
   readonly referenceBytesMax?: number | undefined
 }
 
-/** What it can do. */
+/** Supported modes. */
 export const modes: ReadonlyArray<GenerationRequest.Mode> = ["text_to_image", "image_to_image"]
 
-/** Most reference images of one request. */
+/** Maximum number of reference images of a request. */
 export { referencesMax }
 
-/** The generator, with threads of its own. */
+/** Provides the generator with its own threads. */
 export const layer = (options: ProceduralGeneratorOptions = {}): Layer.Layer<Generator.Generator> =>
   Layer.effect(
     Generator.Generator,
     Effect.flatMap(DrawingPool.make({ threads: options.threads }), (pool) => make(pool, options))
   )
 
-/** The generator on threads that somebody else keeps. */
+/** Creates the generator on the threads of `pool`. */
 export const make = Effect.fnUntraced(function*(
   pool: DrawingPool.DrawingPool,
   options: ProceduralGeneratorOptions = {}
 ) {
-  const { finishedMax = 16, promptMax = 20_000, queueMax = 64, referenceBytesMax = 64 * 1024 * 1024 } = options
+  const { promptMax = 20_000, referenceBytesMax = 64 * 1024 * 1024 } = options
   const shrink = References.make({ bytesMax: referenceBytesMax })
   const pollTimeout = Duration.fromInputUnsafe(options.pollTimeout ?? "1 second")
-  const fibers = yield* FiberMap.make<string>()
-  const known = new Map<string, Picture>()
-
-  /** Forgets finished pictures that nobody came for, the oldest first. */
-  const makeRoom = () => {
-    const finished = [...known].filter(([, picture]) => Deferred.isDoneUnsafe(picture))
-    for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) known.delete(id)
-  }
-
-  const refuseWhenFull = (id: string) =>
-    Effect.flatMap(
-      FiberMap.size(fibers),
-      (size) => size >= queueMax && !known.has(id) ? Effect.fail(busy) : Effect.void
-    )
-
-  /** The picture of an operation, which is drawn from now on if it was not before. */
-  const begin = Effect.fnUntraced(function*(operation: Drawable, references: ReadonlyArray<string>) {
-    const found = known.get(operation.id)
-    if (found !== undefined) return found
-    if (references.length < operation.references) return yield* lost
-    yield* refuseWhenFull(operation.id)
-    const picture: Picture = Deferred.makeUnsafe()
-    known.set(operation.id, picture)
-    makeRoom()
-    yield* FiberMap.run(fibers, operation.id, Deferred.into(drawn(pool, operation, references), picture))
-    return picture
-  }, Effect.uninterruptible)
-
-  const forget = (id: string, picture: Picture) =>
-    Effect.sync(() => {
-      if (known.get(id) === picture) known.delete(id)
-    })
+  const pictures = yield* makePictures(pool, options)
 
   return Generator.Generator.of({
     resubmit: "safe",
@@ -93,17 +62,17 @@ export const make = Effect.fnUntraced(function*(
     submit: Effect.fn("ProceduralGenerator.submit")(function*(request) {
       const drawing = yield* drawingOf(request, promptMax)
       // Before the images are read, which is most of the work of a submission.
-      yield* refuseWhenFull(request.id)
+      yield* pictures.checkRoom(request.id)
       const references = yield* shrink(request.images, drawing.width, drawing.height)
       const operation = { ...drawing, references: references.length } satisfies Drawable
-      yield* begin(operation, references)
+      yield* pictures.begin(operation, references)
       return operation
     }),
 
     poll: Effect.fn("ProceduralGenerator.poll")(function*(operation) {
       const drawable = decode(operation)
       if (drawable === undefined) return Generator.failed(foreign)
-      const picture = yield* begin(drawable, [])
+      const picture = yield* pictures.begin(drawable, [])
       const exit = yield* Effect.timeoutOption(Effect.exit(Deferred.await(picture)), pollTimeout)
       if (Option.isNone(exit)) return Generator.pending(Duration.zero)
       if (Exit.isSuccess(exit.value)) return Generator.succeeded
@@ -113,24 +82,19 @@ export const make = Effect.fnUntraced(function*(
 
     cancel: Effect.fn("ProceduralGenerator.cancel")(function*(operation) {
       const drawable = decode(operation)
-      if (drawable === undefined) return
-      const picture = known.get(drawable.id)
-      if (picture === undefined) return
-      yield* Deferred.fail(picture, cancelled)
-      yield* forget(drawable.id, picture)
-      yield* FiberMap.remove(fibers, drawable.id)
+      if (drawable !== undefined) yield* pictures.cancel(drawable.id)
     }),
 
     collect: Effect.fn("ProceduralGenerator.collect")(function*(operation) {
       const drawable = decode(operation)
       if (drawable === undefined) return yield* new GeneratorError.GeneratorError({ reason: foreign })
-      const picture = yield* begin(drawable, [])
+      const picture = yield* pictures.begin(drawable, [])
       const bytes = yield* Effect.mapError(
         Deferred.await(picture),
         (reason) => new GeneratorError.GeneratorError({ reason })
       )
-      // Once it was read the picture is where it belongs, or is drawn again.
-      yield* Effect.addFinalizer(() => forget(drawable.id, picture))
+      // A picture that was read is stored by the caller, or is drawn again on demand.
+      yield* Effect.addFinalizer(() => pictures.drop(drawable.id, picture))
       const { format, height, width } = drawable
       return { mime: `image/${format}`, width, height, body: Stream.fromIterable(partsOf(bytes), { chunkSize: 1 }) }
     })
@@ -141,10 +105,60 @@ export const make = Effect.fnUntraced(function*(
 // internal
 // -----------------------------------------------------------------------------
 
-/** A picture that is being drawn or is finished. */
+/** A picture that is drawn or finished. */
 type Picture = Deferred.Deferred<Uint8Array, GeneratorError.Permanent>
 
-/** The operation: a drawing and the request that it belongs to. */
+/** The pictures of this process, by the id of their request. */
+const makePictures = Effect.fnUntraced(function*(
+  pool: DrawingPool.DrawingPool,
+  { finishedMax = 16, queueMax = 64 }: ProceduralGeneratorOptions
+) {
+  const fibers = yield* FiberMap.make<string>()
+  const known = new Map<string, Picture>()
+
+  /** Drops the oldest finished pictures that were not collected. */
+  const dropFinished = () => {
+    const finished = [...known].filter(([, picture]) => Deferred.isDoneUnsafe(picture))
+    for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) known.delete(id)
+  }
+
+  /** Fails with `Transient` if the queue has no room for a new picture. */
+  const checkRoom = (id: string) =>
+    Effect.flatMap(
+      FiberMap.size(fibers),
+      (size) => size >= queueMax && !known.has(id) ? Effect.fail(busy) : Effect.void
+    )
+
+  /** Returns the picture of an operation. Starts drawing it if this process does not have it. */
+  const begin = Effect.fnUntraced(function*(operation: Drawable, references: ReadonlyArray<string>) {
+    const found = known.get(operation.id)
+    if (found !== undefined) return found
+    if (references.length < operation.references) return yield* lost
+    yield* checkRoom(operation.id)
+    const picture: Picture = Deferred.makeUnsafe()
+    known.set(operation.id, picture)
+    dropFinished()
+    yield* FiberMap.run(fibers, operation.id, Deferred.into(drawn(pool, operation, references), picture))
+    return picture
+  }, Effect.uninterruptible)
+
+  const drop = (id: string, picture: Picture) =>
+    Effect.sync(() => {
+      if (known.get(id) === picture) known.delete(id)
+    })
+
+  const cancel = Effect.fnUntraced(function*(id: string) {
+    const picture = known.get(id)
+    if (picture === undefined) return
+    yield* Deferred.fail(picture, cancelled)
+    yield* drop(id, picture)
+    yield* FiberMap.remove(fibers, id)
+  })
+
+  return { begin, cancel, checkRoom, drop }
+})
+
+/** The operation: a drawing and the id of its request. */
 const Drawable = Schema.Struct({
   driver: Schema.Literal("procedural"),
   id: Schema.String,
@@ -153,7 +167,7 @@ const Drawable = Schema.Struct({
   width: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
   height: Schema.Int.check(Schema.isBetween({ minimum: 8, maximum: 4096 })),
   format: Schema.Literals(["png", "jpeg", "webp"]),
-  /** How many there are. Absent in the operations of a version that took none. */
+  /** Number of references. Absent in operations of versions without references. */
   references: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: referencesMax })).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(0))
   )
@@ -176,7 +190,7 @@ const lost = new GeneratorError.GeneratorError({ reason: new GeneratorError.Lost
 
 const failure = (message: string) =>
   new GeneratorError.Permanent({ code: "generation_failed", reason: "internal", message })
-const foreign = failure("The generation is not known.")
+const foreign = failure("The generation is unknown.")
 const cancelled = failure("The generation was cancelled.")
 const unfinished = failure("The picture could not be finished.")
 
@@ -193,15 +207,15 @@ const decodeParams = Schema.decodeUnknownOption(Params)
 /** What to draw for a request, but for its references. Without a seed, another id gives another picture of the same prompt. */
 const drawingOf = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest, promptMax: number) {
   const { format, id, images, mode, prompt, seed } = request
-  if (!modes.includes(mode)) return yield* invalid("This model makes images only, from text or from images.")
+  if (!modes.includes(mode)) return yield* invalid("This model only generates images, from text or from images.")
   if ((mode === "image_to_image") !== (images.length > 0)) {
-    return yield* invalid("Reference images belong to the mode image_to_image, which needs at least one.")
+    return yield* invalid("Reference images require the mode image_to_image, and this mode requires at least one.")
   }
   if (images.length > referencesMax) {
-    return yield* invalid(`This model takes at most ${referencesMax} reference images.`)
+    return yield* invalid(`This model accepts at most ${referencesMax} reference images.`)
   }
   if (format !== "png" && format !== "jpeg" && format !== "webp") {
-    return yield* invalid("This model makes PNG, JPEG and WebP images only.")
+    return yield* invalid("This model only generates PNG, JPEG and WebP images.")
   }
   if (prompt.length > promptMax) return yield* invalid("The prompt is too long.")
   const params = decodeParams(request.params)
@@ -211,14 +225,14 @@ const drawingOf = Effect.fnUntraced(function*(request: GenerationRequest.Generat
   return { driver: "procedural", id, prompt, key, width, height, format } as const
 })
 
-/** Draws, and tells what went wrong to the log and not to the client. */
+/** Draws a picture. Logs a failure, and does not show its cause to the client. */
 const drawn = (
   pool: DrawingPool.DrawingPool,
   { format, height, key, prompt, width }: Drawable,
   references: ReadonlyArray<string>
 ) =>
   pool.draw({ prompt, key, width, height, format, references }).pipe(
-    Effect.tapError((error) => Effect.logError("A picture could not be drawn", error)),
+    Effect.tapError((error) => Effect.logError("Drawing a picture failed", error)),
     Effect.mapError(() => unfinished),
     Effect.withSpan("ProceduralGenerator.draw", { attributes: { width, height, format } })
   )

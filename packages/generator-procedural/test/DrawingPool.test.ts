@@ -28,14 +28,14 @@ const began = (key: string) =>
     return Effect.sync(() => channel.close())
   })
 
-it.effect("keeps a thread for the next drawing", () =>
+it.effect("reuses a thread for the next drawing", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 1, entry: stubborn })
     assert.deepStrictEqual(yield* pool.draw(drawing("draw")), Uint8Array.of(1))
     assert.deepStrictEqual(yield* pool.draw(drawing("draw")), Uint8Array.of(2))
   }))
 
-it.effect("frees the thread of a drawing that is interrupted", () =>
+it.effect("terminates the thread of an interrupted drawing", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 1, entry: stubborn })
     const spinning = yield* Effect.forkChild(began("interrupted"), { startImmediately: true })
@@ -45,7 +45,7 @@ it.effect("frees the thread of a drawing that is interrupted", () =>
     assert.deepStrictEqual(yield* pool.draw(drawing("draw")), Uint8Array.of(1))
   }))
 
-it.effect("never works on more drawings than it has threads", () =>
+it.effect("never runs more drawings than threads", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 2, entry: stubborn })
     const first = yield* Effect.forkChild(began("a"), { startImmediately: true })
@@ -59,7 +59,7 @@ it.effect("never works on more drawings than it has threads", () =>
     assert.deepStrictEqual(yield* Fiber.join(waiting), Uint8Array.of(1))
   }))
 
-it.effect("tries a drawing again whose thread died, on a new thread", () =>
+it.effect("repeats a drawing on a new thread if its thread dies", () =>
   Effect.gen(function*() {
     const folder = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "kinora-"))),
@@ -70,7 +70,7 @@ it.effect("tries a drawing again whose thread died, on a new thread", () =>
     assert.deepStrictEqual(yield* pool.draw(drawing("die once", join(folder, "died"))), Uint8Array.of(1))
   }))
 
-it.effect("gives up on a drawing that kills every thread, and goes on with the others", () =>
+it.effect("fails a drawing that kills every thread, and continues with the others", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 1, entry: stubborn })
     const error = yield* Effect.flip(pool.draw(drawing("die")))
@@ -96,7 +96,7 @@ it.effect("ends its threads with the scope", () =>
     assert.deepStrictEqual(yield* pool.draw(drawing("draw")), Uint8Array.of(1))
   }))
 
-it.effect("leaves the event loop free while it draws", () =>
+it.effect("does not block the event loop while it draws", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 1 })
     const picture = yield* Effect.forkChild(pool.draw({ ...drawing("mountains"), width: 1024, height: 1024 }))

@@ -61,9 +61,9 @@ const correlation = (a: Uint8Array, b: Uint8Array): number => {
 const drawingTimeout = 120_000
 
 layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "ProceduralGenerator after references",
+  "ProceduralGenerator with references",
   (it) => {
-    it.effect("shows what the reference shows, wide and high", () =>
+    it.effect("paints the content of the reference in every aspect ratio", () =>
       Effect.forEach(["1:1", "16:9", "9:16"] as const, (aspect_ratio) =>
         Effect.gen(function*() {
           const { height, width } = PictureSize.of(aspect_ratio, "1k")
@@ -75,7 +75,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
           assert.isAbove(correlation(found, expected), 0.9)
         }), { concurrency: 2, discard: true }))
 
-    it.effect("takes its colours from the prompt", () =>
+    it.effect("uses the colours of the prompt", () =>
       Effect.gen(function*() {
         const images = [yield* image(disc(0.5, 0.5))]
         const warmth = Effect.fnUntraced(function*(prompt: string) {
@@ -87,7 +87,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         assert.isBelow(yield* warmth("azure"), -15)
       }), drawingTimeout)
 
-    it.effect("shows each of several references in a place of its own", () =>
+    it.effect("paints each of several references in its own region", () =>
       Effect.gen(function*() {
         const [left, right] = [disc(0.5, 0.3, 500, 600), disc(0.5, 0.75, 500, 600)]
         const images = [yield* image(left.clone()), yield* image(right.clone())]
@@ -102,7 +102,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         assert.isAbove(correlation(lights.right, expected.right), correlation(lights.right, expected.left) + 0.4)
       }), drawingTimeout)
 
-    it.effect("paints after three and four references, whatever their shape", () =>
+    it.effect("paints from three and four references of any shape", () =>
       Effect.gen(function*() {
         const shapes = [
           yield* image(disc(0.5, 0.5, 1, 1)),
@@ -117,7 +117,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
       }), drawingTimeout)
 
     it.effect(
-      "paints the same bytes for the same seed, prompt and reference, and others for others",
+      "paints the same bytes for the same seed, prompt and reference, and different bytes otherwise",
       () =>
         Effect.gen(function*() {
           const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
@@ -137,7 +137,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
     )
 
     it.effect(
-      "says elsewhere that the work is lost, and draws the same once it was submitted again there",
+      "fails with Lost in another process, and draws the same picture after it is submitted there",
       () =>
         Effect.gen(function*() {
           const elsewhere = Context.get(
@@ -158,7 +158,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
   }
 )
 
-it.effect("keeps nothing of references in its operation", () =>
+it.effect("stores nothing of the references in its operation", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const [one, other] = [yield* image(disc(0.2, 0.5)), yield* image(disc(0.8, 0.5))]
@@ -167,7 +167,7 @@ it.effect("keeps nothing of references in its operation", () =>
     assert.deepStrictEqual(yield* elsewhere.submit(asked("same", [other])), operation)
   }).pipe(Effect.scoped))
 
-it.effect("paints an operation that was submitted before there were references", () =>
+it.effect("paints an operation of a version without references", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const operation = yield* generator.submit(request("old"))
@@ -175,7 +175,7 @@ it.effect("paints an operation that was submitted before there were references",
     assert.strictEqual((yield* generator.poll(old))._tag, "Succeeded")
   }).pipe(Effect.scoped))
 
-it.effect("refuses references that it cannot use, and tells people why", () =>
+it.effect("rejects unusable references with a message", () =>
   Effect.gen(function*() {
     const generator = yield* scripted({ referenceBytesMax: 100_000 })
     const good = yield* image(disc(0.5, 0.5))
@@ -193,7 +193,7 @@ it.effect("refuses references that it cannot use, and tells people why", () =>
     }
   }).pipe(Effect.scoped))
 
-it.effect("fails a submission with what the body of an image fails with", () =>
+it.effect("fails a submission with the failure of the body of an image", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const good = yield* image(disc(0.5, 0.5))

@@ -52,12 +52,12 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
           assert.deepInclude(facts, { width: 2688, height: 1536, format })
         }), { discard: true }))
 
-    it.effect("paints one megapixel square when the parameters say nothing", () =>
+    it.effect("paints one megapixel square by default", () =>
       Effect.gen(function*() {
         assert.deepInclude(yield* made(request("defaults")), { width: 1024, height: 1024 })
       }))
 
-    it.effect("paints the same bytes for the same request on another machine's threads", () =>
+    it.effect("paints the same bytes for the same request on other threads", () =>
       Effect.gen(function*() {
         const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
         for (const [, prompt] of scenes) {
@@ -76,7 +76,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         assert.notStrictEqual(yield* hashOf("first", { seed: 7 }), yield* hashOf("first", { seed: 8 }))
       }))
 
-    it.effect("draws an operation again that another process submitted and left", () =>
+    it.effect("draws an operation again that another process submitted", () =>
       Effect.gen(function*() {
         const elsewhere = Context.get(yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())), Generator.Generator)
         const operation = JSON.parse(JSON.stringify(yield* elsewhere.submit(request("left")))) as Schema.Json
@@ -86,7 +86,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         assert.strictEqual(sha256(picture.bytes), sha256((yield* collected(elsewhere, operation)).bytes))
       }).pipe(Effect.scoped))
 
-    it.effect("collects again what was collected before", () =>
+    it.effect("collects a picture again that was collected before", () =>
       Effect.gen(function*() {
         const generator = yield* Generator.Generator
         const operation = yield* generator.submit(request("twice"))
@@ -94,7 +94,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
         assert.strictEqual(sha256(first.bytes), sha256((yield* collected(generator, operation)).bytes))
       }))
 
-    it.effect("says in the file that no AI model made it", () =>
+    it.effect("states in the file that no AI model made it", () =>
       Effect.gen(function*() {
         const picture = yield* made(request("honest", { format: "jpeg" }))
         assert.isTrue(picture.bytes.includes("Kinora procedural generator, no AI model"))
@@ -102,7 +102,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
   }
 )
 
-it.effect("refuses what it cannot paint, and tells people why", () =>
+it.effect("rejects unsupported requests with a message", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const refusals: ReadonlyArray<Partial<GenerationRequest.GenerationRequest>> = [
@@ -119,7 +119,7 @@ it.effect("refuses what it cannot paint, and tells people why", () =>
     }
   }).pipe(Effect.scoped))
 
-it.effect("answers a foreign operation, or one that asks for the impossible, with Failed", () =>
+it.effect("returns Failed for a foreign or invalid operation", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const operation = yield* generator.submit(request("a"))
@@ -131,7 +131,7 @@ it.effect("answers a foreign operation, or one that asks for the impossible, wit
     }
   }).pipe(Effect.scoped))
 
-it.effect("asks to come again when its queue is full", () =>
+it.effect("fails with Transient when its queue is full", () =>
   Effect.gen(function*() {
     const generator = yield* scripted({ draw: () => Effect.never, queueMax: 2 })
     yield* generator.submit(request("a"))
@@ -141,7 +141,7 @@ it.effect("asks to come again when its queue is full", () =>
     assert.deepStrictEqual(error.reason, new GeneratorError.Transient({ retryAfter: Duration.seconds(1) }))
   }).pipe(Effect.scoped))
 
-it.effect("says Pending when the picture takes longer than a poll waits", () =>
+it.effect("returns Pending when the picture takes longer than the poll timeout", () =>
   Effect.gen(function*() {
     const generator = yield* scripted({ draw: () => Effect.never })
     const poll = yield* Effect.forkChild(Effect.flatMap(generator.submit(request("a")), generator.poll))
@@ -149,7 +149,7 @@ it.effect("says Pending when the picture takes longer than a poll waits", () =>
     assert.strictEqual((yield* Fiber.join(poll))._tag, "Pending")
   }).pipe(Effect.scoped))
 
-it.effect("stops a drawing that is cancelled, and tells whoever waits for it", () =>
+it.effect("stops a cancelled drawing, and fails its poll", () =>
   Effect.gen(function*() {
     const begun = yield* Deferred.make<void>()
     const stopped = yield* Deferred.make<void>()
@@ -169,7 +169,7 @@ it.effect("stops a drawing that is cancelled, and tells whoever waits for it", (
     yield* generator.cancel(operation)
   }).pipe(Effect.scoped))
 
-it.effect("fails a picture that cannot be drawn without telling the client what happened inside", () =>
+it.effect("fails a picture that cannot be drawn without showing the cause to the client", () =>
   Effect.gen(function*() {
     const generator = yield* scripted({ draw: () => Effect.fail(new NotDrawn({ message: "secret path" })) })
     const operation = yield* generator.submit(request("a"))
@@ -179,7 +179,7 @@ it.effect("fails a picture that cannot be drawn without telling the client what 
     assert.strictEqual((yield* Effect.flip(collected(generator, operation))).reason._tag, "Permanent")
   }).pipe(Effect.scoped))
 
-it.effect("draws once while somebody polls and collects, and keeps no more pictures than it was told", () =>
+it.effect("draws once for concurrent polls and collects, and keeps at most finishedMax pictures", () =>
   Effect.gen(function*() {
     const drawn: Array<string> = []
     const draw = ({ key }: Drawing) => Effect.sync(() => (drawn.push(key), Uint8Array.of(1)))
@@ -195,7 +195,7 @@ it.effect("draws once while somebody polls and collects, and keeps no more pictu
     assert.deepStrictEqual(drawn, ["id a", "id b", "id c", "id a"])
   }).pipe(Effect.scoped))
 
-it("measures sides in multiples of eight, and about one and four megapixels", () => {
+it("has sides in multiples of eight, and about one and four megapixels", () => {
   for (const aspectRatio of PictureSize.aspectRatios) {
     const [x = 0, y = 0] = aspectRatio.split(":").map(Number)
     for (const resolution of PictureSize.resolutions) {

@@ -4,7 +4,7 @@ import { gridOf, grown, placeOf, referencesMax, regionsOf } from "../src/interna
 const counts = Array.from({ length: referencesMax }, (_, index) => index + 1)
 const sizes = [[1024, 1024], [1344, 768], [768, 1344]] as const
 
-it("gives each reference a region of its own, and leaves no gap", () => {
+it("gives each reference its own region without gaps", () => {
   for (const count of counts) {
     for (const [width, height] of sizes) {
       const regions = regionsOf(count, width / height)
@@ -22,14 +22,14 @@ it("gives each reference a region of its own, and leaves no gap", () => {
   }
 })
 
-it("gives the first of three references as much as the others together", () => {
+it("gives the first of three references as much area as the others together", () => {
   for (const [width, height] of sizes) {
     const areas = regionsOf(3, width / height).map(({ bottom, left, right, top }) => (right - left) * (bottom - top))
     assert.deepStrictEqual(areas, [0.5, 0.25, 0.25])
   }
 })
 
-it("lets regions reach into their neighbours and never beyond the picture", () => {
+it("extends regions into their neighbours and never beyond the picture", () => {
   for (const count of counts) {
     for (const [width, height] of sizes) {
       const grid = gridOf(width, height)

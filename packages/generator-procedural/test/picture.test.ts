@@ -4,7 +4,7 @@ import { planOf } from "../src/internal/plan.ts"
 
 const sceneOf = (prompt: string) => planOf(prompt, "any").scene
 
-it("takes the scene from the words that name a subject before those that set a mood", () => {
+it("selects the scene by subject words before mood words", () => {
   assert.strictEqual(sceneOf("misty mountains at sunset"), "landscape")
   assert.strictEqual(sceneOf("a city at dawn"), "city")
   assert.strictEqual(sceneOf("galaxy"), "cosmos")
@@ -17,7 +17,7 @@ it("gives a prompt without known words the same colours every time", () => {
   assert.deepStrictEqual(planOf("qwxz vbnm", "a").palette, planOf("QWXZ, vbnm", "a").palette)
 })
 
-it("reads a quoted text as a title, and an apostrophe as none", () => {
+it("parses a quoted text as a title, and an apostrophe as none", () => {
   const titleOf = (prompt: string) => planOf(prompt, "any").title
   assert.strictEqual(titleOf("a poster \"Night  Market\" in blue"), "Night Market")
   assert.strictEqual(titleOf("a poster “Nuit d'été”"), "Nuit d'été")
@@ -27,11 +27,11 @@ it("reads a quoted text as a title, and an apostrophe as none", () => {
   assert.isNull(titleOf("nothing \"...\" here"))
 })
 
-it("paints what the words outside the quotes say", () => {
+it("selects the scene by the words outside of quotes", () => {
   assert.strictEqual(sceneOf("a city \"Mountain Lake Forest\""), "city")
 })
 
-it("sets the title over the lower part and leaves the upper part alone", () => {
+it("draws the title over the lower part, and does not change the upper part", () => {
   const picture = (prompt: string) =>
     paint({ prompt, key: "any", width: 512, height: 512, format: "png", references: [] })
   const bare = picture("a city at night")
@@ -41,7 +41,7 @@ it("sets the title over the lower part and leaves the upper part alone", () => {
   assert.isAbove(brightIn(titled.subarray(row * 380)), brightIn(bare.subarray(row * 380)) + 5_000)
 })
 
-it("leaves out a title in letters that the font does not have", () => {
+it("omits a title in letters that the font does not have", () => {
   const picture = (prompt: string) =>
     paint({ prompt, key: "any", width: 256, height: 256, format: "png", references: [] })
   assert.deepStrictEqual(picture("bauhaus \"夜市\""), picture("bauhaus"))

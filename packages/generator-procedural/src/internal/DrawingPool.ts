@@ -1,9 +1,9 @@
 /**
- * Threads that draw, so that the event loop stays free.
+ * Worker threads that draw, so that the event loop is not blocked.
  *
- * Threads are started when they are first needed and kept. Painting cannot be
- * stopped from within, so an interrupted drawing ends its thread; the next drawing
- * starts a new one. The same happens to a thread that dies.
+ * Threads start on demand and are reused. A drawing cannot be interrupted inside its
+ * thread, so an interrupted drawing terminates the thread, and the next drawing starts a
+ * new one. A thread that dies is replaced the same way.
  */
 import { Data, Effect, Semaphore } from "effect"
 import { availableParallelism } from "node:os"
@@ -11,29 +11,29 @@ import { Worker } from "node:worker_threads"
 import type { Drawing } from "./picture.ts"
 import type { Answer } from "./worker.ts"
 
-/** The picture could not be painted, and never will be. */
+/** Drawing the picture failed permanently. */
 export class NotDrawn extends Data.TaggedError("NotDrawn")<{ readonly message: string }> {}
 
-/** The thread died while it painted. */
+/** The thread died while it drew. */
 export class ThreadLost extends Data.TaggedError("ThreadLost")<{ readonly message: string }> {}
 
-/** How the pool works. */
+/** Options for `make`. */
 export interface DrawingPoolOptions {
-  /** Pictures in work at the same time. Default: one fewer than there are cores, at least 1. */
+  /** Maximum number of pictures that are drawn at the same time. Default: the number of cores minus 1, at least 1. */
   readonly threads?: number | undefined
-  /** Memory that one thread may use for its JavaScript, in MiB. Default 512. */
+  /** Maximum JavaScript heap of a thread, in MiB. Default 512. */
   readonly memoryMax?: number | undefined
-  /** The module that the threads run. Default: the painter. */
+  /** Module that the threads run. Default: `worker.ts`. */
   readonly entry?: URL | undefined
 }
 
-/** Draws pictures on threads. */
+/** Draws pictures on worker threads. */
 export interface DrawingPool {
-  /** Waits for a free thread, then draws. A drawing whose thread dies is tried once more. */
+  /** Draws on a free thread, and waits for one if necessary. Repeats a drawing once if its thread dies. */
   readonly draw: (drawing: Drawing) => Effect.Effect<Uint8Array, NotDrawn | ThreadLost>
 }
 
-/** A pool whose threads end with the scope. */
+/** Creates a pool whose threads end with the scope. */
 export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}) {
   const { entry = painter, memoryMax = 512, threads = Math.max(1, availableParallelism() - 1) } = options
   const permits = yield* Semaphore.make(threads)
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
 
   const start = (): Worker => {
     const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMax } })
-    // An error that nobody listens to would end the process; the exit that follows is what counts.
+    // An `error` event without a listener would end the process. The `exit` event that follows is handled.
     worker.on("error", () => undefined)
     worker.on("exit", () => idle.delete(worker))
     return worker
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
   const take = Effect.sync(() => {
     const [worker = start()] = idle
     idle.delete(worker)
-    // Only work keeps the process alive, waiting for work does not.
+    // A busy thread keeps the process alive, an idle one does not.
     worker.ref()
     return worker
   })
@@ -90,14 +90,14 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
 // internal
 // -----------------------------------------------------------------------------
 
-/** The painter, next to this file: TypeScript when run from source, JavaScript when built. */
+/** The module of the threads, next to this file: TypeScript when run from source, JavaScript when built. */
 const painter = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
 
 const isHealthy = (exit: { readonly _tag: "Success" | "Failure" }): boolean => exit._tag === "Success"
 
 const end = (worker: Worker) => Effect.promise(() => worker.terminate())
 
-/** Sends the drawing and waits for the answer, or for the thread's end. */
+/** Sends the drawing, and waits for the answer or the end of the thread. */
 const ask = (worker: Worker, drawing: Drawing) =>
   Effect.callback<Answer, ThreadLost>((resume) => {
     const stop = () => {

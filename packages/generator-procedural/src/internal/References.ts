@@ -1,29 +1,29 @@
-/** Makes of input images what is kept of them while they are painted after: little, and enough for that. */
+/** Shrinks input images to the size that the painting uses. */
 import { GeneratorError } from "@kinora/generator"
 import type { InputImage } from "@kinora/generator/GenerationRequest"
 import { Effect, Semaphore, Stream } from "effect"
 import sharp from "sharp"
 import { gridOf, type Place, placeOf, regionsOf } from "./painting/layout.ts"
 
-/** Limits of what is read. */
+/** Options for `make`. */
 export interface ReferencesOptions {
-  /** The longest file, in bytes. */
+  /** Maximum size of an image, in bytes. */
   readonly bytesMax: number
 }
 
-/** Images that are read at the same time. Each has a file and a decoder in memory. */
+/** Maximum number of images that are read at the same time. Each has a file and a decoder in memory. */
 const concurrency = 2
 
-/** Whole seconds that one image may take. */
+/** Maximum time for one image, in whole seconds. */
 const secondsMax = 30
 
-/** The most pixels that are decoded. */
+/** Maximum number of pixels of an image. */
 const pixelsMax = 100_000_000
 
 /**
- * Builds the function that shrinks references, one after the other, to what a
- * picture of these sides shows of each: about 400 pixels across in all. Answers
- * with WebP files in base64, the same for the same images.
+ * Creates a function that shrinks references to the part that a picture of the given size
+ * shows of each, about 400 pixels across in total. It returns WebP files in base64, and
+ * the same files for the same images.
  */
 export const make = ({ bytesMax }: ReferencesOptions) => {
   const permits = Semaphore.makeUnsafe(concurrency)
@@ -39,7 +39,7 @@ export const make = ({ bytesMax }: ReferencesOptions) => {
           .flatten({ background: "white" })
           .webp({ quality: 80, effort: 2 })
           .toBuffer(),
-      catch: () => unreadable("A reference image could not be read.")
+      catch: () => unreadable("Decoding a reference image failed.")
     })
     return shrunk.toString("base64")
   })

@@ -1,8 +1,8 @@
-/** Chance that always falls the same way for the same key, on every machine. */
+/** Pseudo-random numbers that are the same for the same key on every machine. */
 
 const tau = Math.PI * 2
 
-/** Four 32-bit words that spread any text evenly (cyrb128). Not for secrets. */
+/** Hashes a text to four 32-bit words (cyrb128). Not for secrets. */
 export const hash = (text: string): readonly [number, number, number, number] => {
   let a = 1779033703
   let b = 3144134277
@@ -23,7 +23,7 @@ export const hash = (text: string): readonly [number, number, number, number] =>
   return [a >>> 0, (b ^ a) >>> 0, (c ^ a) >>> 0, (d ^ a) >>> 0]
 }
 
-/** A sequence of numbers (sfc32). What is drawn with one key does not disturb what is drawn with another. */
+/** A sequence of pseudo-random numbers (sfc32). Sequences of different keys are independent. */
 export class Chance {
   #a: number
   #b: number
@@ -39,7 +39,7 @@ export class Chance {
     for (let turn = 0; turn < 15; turn++) this.next()
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#d) | 0
     this.#d = (this.#d + 1) | 0
@@ -49,27 +49,27 @@ export class Chance {
     return (sum >>> 0) / 4294967296
   }
 
-  /** From `low` to below `high`. */
+  /** Returns a number from `low` to below `high`. */
   between(low: number, high: number): number {
     return low + (high - low) * this.next()
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns a whole number from `low` to `high`, both included. */
   whole(low: number, high: number): number {
     return Math.floor(low + (high - low + 1) * this.next())
   }
 
-  /** Whether something of this probability happens. */
+  /** Returns `true` with this probability. */
   happens(probability: number): boolean {
     return this.next() < probability
   }
 
-  /** One of a non-empty list. */
+  /** Returns an element of a non-empty list. */
   pick<A>(choices: readonly [A, ...ReadonlyArray<A>]): A {
     return choices[Math.floor(this.next() * choices.length)] ?? choices[0]
   }
 
-  /** The same things in no order. */
+  /** Returns the elements in random order. */
   shuffled<A>(list: ReadonlyArray<A>): Array<A> {
     const mixed = [...list]
     for (let index = mixed.length - 1; index > 0; index--) {
@@ -81,7 +81,7 @@ export class Chance {
     return mixed
   }
 
-  /** Normally distributed around 0 with deviation 1. */
+  /** Returns a normally distributed number with mean 0 and deviation 1. */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(tau * this.next())
   }

@@ -1,12 +1,12 @@
-/** Which colours a prompt's words call for. */
+/** Selects colours by the words of a prompt. */
 import { Chance, hash } from "./chance.ts"
 import { fromHex, mix, type Rgb, turn } from "./color.ts"
 import type { Words } from "./words.ts"
 
-/** Six colours from dark to light that go together. */
+/** Six harmonious colours from dark to light. */
 export type Palette = readonly [Rgb, Rgb, Rgb, Rgb, Rgb, Rgb]
 
-/** The palette of a prompt. The same words lean to the same colours; `key` varies them a little. */
+/** Returns the palette of a prompt. The same words give similar colours, which `key` varies slightly. */
 export const paletteOf = (words: Words, key: string): Palette => {
   const chance = new Chance(`palette|${key}`)
   const ranked = entries
@@ -20,7 +20,7 @@ export const paletteOf = (words: Words, key: string): Palette => {
   return paired(tinted, tinted, (color) => turn(color, degrees))
 }
 
-/** Whether a prompt's words call for a dark picture. */
+/** Returns whether the words of a prompt ask for a dark picture. */
 export const isDark = (words: Words): boolean => {
   if (words.has("night", "midnight", "dark", "neon", "cyberpunk", "noir", "space", "galaxy", "moonlit", "starry")) {
     return true
@@ -90,7 +90,7 @@ const entries: ReadonlyArray<Entry> = [
   )
 ]
 
-/** For words that no palette knows: one of the others, with its hues turned. */
+/** The palette of a prompt without known words: one of the others with rotated hues. */
 const borrowed = (words: Words): Palette => {
   const [which, turned] = hash(words.list.join(" "))
   const { colors } = entries[which % entries.length]!

@@ -1,4 +1,4 @@
-/** From a drawing order to the bytes of a file. Deterministic: the same order gives the same bytes on the same build. */
+/** Draws a picture and encodes it. Deterministic: the same drawing gives the same bytes on the same build. */
 import sharp from "sharp"
 import { type Guide, guideOf } from "./painting/guide.ts"
 import { painting } from "./painting/painting.ts"
@@ -12,7 +12,7 @@ import { landscape } from "./scenes/landscape.ts"
 import { makeSurface, type Scene } from "./surface.ts"
 import { paintTitle } from "./title.ts"
 
-/** What to draw. JSON, and all that there is to know: whoever has it can draw the picture again. */
+/** A drawing order: JSON that contains everything needed to draw the picture again. */
 export interface Drawing {
   readonly prompt: string
   /** Distinguishes pictures of the same prompt. */
@@ -26,7 +26,7 @@ export interface Drawing {
   readonly references: ReadonlyArray<string>
 }
 
-/** The raw pixels of a picture, four bytes each; painted after a guide, if there is one. */
+/** Draws the raw pixels of a picture, four bytes each, from a guide if there is one. */
 export const paint = ({ height, key, prompt, width }: Drawing, guide?: Guide): Uint8Array => {
   const plan = planOf(prompt, key)
   const surface = makeSurface(width, height)
@@ -36,7 +36,7 @@ export const paint = ({ height, key, prompt, width }: Drawing, guide?: Guide): U
   return surface.canvas.data()
 }
 
-/** The file of a picture. */
+/** Draws a picture and encodes it as a file. */
 export const draw = async (drawing: Drawing): Promise<Uint8Array> => {
   const { format, height, references, width } = drawing
   const guide = references.length === 0 ? undefined : await guideOf(references, width, height)

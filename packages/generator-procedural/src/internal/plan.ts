@@ -1,31 +1,31 @@
-/** Reads a prompt: a lexicon and not a model, so the words decide about scene, colours, light and weather. */
+/** Parses a prompt with a lexicon: its words select scene, colours, light and weather. */
 import { Chance } from "./chance.ts"
 import { Ramp } from "./color.ts"
 import { isDark, type Palette, paletteOf } from "./palette.ts"
 import { Words } from "./words.ts"
 
-/** What there is to see. */
+/** A kind of scene. */
 export type SceneName = "landscape" | "cosmos" | "city" | "bloom" | "flow" | "geometry"
 
-/** Everything that the scenes take from a prompt. */
+/** The properties of a picture that follow from its prompt. */
 export interface Plan {
-  /** Where the chance of this picture starts. */
+  /** Key of the pseudo-random numbers of this picture. */
   readonly key: string
   readonly scene: SceneName
   readonly words: Words
   readonly palette: Palette
-  /** The palette from dark to light without steps. */
+  /** The palette as a gradient from dark to light. */
   readonly ramp: Ramp
-  /** A picture of the night, or one on a dark ground. */
+  /** A picture of the night, or on a dark background. */
   readonly dark: boolean
-  /** The text to set as a title, if the prompt quotes one. */
+  /** Quoted text of the prompt, drawn as a title. */
   readonly title: string | null
 }
 
-/** Reads the prompt. `key` distinguishes variants of the same prompt. */
+/** Parses a prompt. `key` selects a variant of the same prompt. */
 export const planOf = (prompt: string, key: string): Plan => {
   const title = quotedIn(prompt)
-  // What is to be written says nothing about what is to be painted.
+  // The words of a title do not select the scene.
   const words = new Words(title === null ? prompt : prompt.replace(title, " "))
   const whole = `${words.list.join(" ")}|${key}`
   const palette = paletteOf(words, whole)
@@ -44,7 +44,7 @@ export const planOf = (prompt: string, key: string): Plan => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Words that name what is to be seen, and words that only say how it looks and count half. */
+/** Words that name a subject, and words that describe a mood and count half. */
 interface Lexicon {
   readonly subjects: ReadonlyArray<string>
   readonly moods: ReadonlyArray<string>
@@ -93,7 +93,7 @@ const sceneOf = (words: Words, key: string): SceneName => {
   const chance = new Chance(`scene|${key}`)
   const scored = sceneNames.map((name) => ({ name, score: scoreOf(words, lexicon[name]) }))
   const most = Math.max(...scored.map(({ score }) => score))
-  // Ties go to the scene that is named first in the list, so that a prompt keeps its scene.
+  // A tie selects the scene that is first in the list, so that a prompt keeps its scene.
   return most === 0 ? chance.pick(forUnknownWords) : scored.find(({ score }) => score === most)?.name ?? "landscape"
 }
 
@@ -101,7 +101,7 @@ const scoreOf = (words: Words, { moods, subjects }: Lexicon) => words.count(subj
 
 const quoted = /"([^"]{1,60})"|“([^”]{1,60})”|«([^»]{1,60})»|(?<!\p{L})'([^']{1,60})'(?!\p{L})/u
 
-/** The first quoted text of a prompt, if there is any letter in it. */
+/** Returns the first quoted text of a prompt that contains a letter. */
 const quotedIn = (prompt: string): string | null => {
   const found = quoted.exec(prompt)
   const text = (found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? "").replaceAll(/\s+/gu, " ").trim()

@@ -3,7 +3,7 @@ import { Chance } from "./chance.ts"
 import { css, type Rgb } from "./color.ts"
 import { glow, type Surface, tau } from "./surface.ts"
 
-/** How a sky of stars looks. */
+/** Properties of a sky of stars. */
 export interface StarsOptions {
   /** Distinguishes several skies of one picture. */
   readonly key: string

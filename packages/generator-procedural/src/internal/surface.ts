@@ -1,4 +1,4 @@
-/** What every scene paints with: a canvas with a unit of length, light, and fields of computed colour. */
+/** The tools of all scenes: a canvas with a unit of length, light, and fields of computed colour. */
 import { type Canvas, createCanvas, type SKRSContext2D } from "@napi-rs/canvas"
 import { Chance } from "./chance.ts"
 import { black, css, mix, type Rgb } from "./color.ts"
@@ -7,7 +7,7 @@ import type { Plan } from "./plan.ts"
 /** A full turn, in radians. */
 export const tau = Math.PI * 2
 
-/** A canvas. Scenes measure in shares of it and in units, so that every size shows the same picture. */
+/** A canvas. Scenes measure in shares of its sides and in units, so that every size shows the same picture. */
 export interface Surface {
   readonly context: SKRSContext2D
   readonly canvas: Canvas
@@ -69,7 +69,7 @@ export const shade = (surface: Surface, side: number, shader: Shader): void => {
   surface.context.drawImage(field.canvas, 0, 0, surface.width, surface.height)
 }
 
-/** A field that is kept. */
+/** A field that can be drawn several times. */
 export interface Field {
   readonly canvas: Canvas
   readonly columns: number

@@ -1,4 +1,4 @@
-/** Sets a quoted text as a title, in a font that comes with the package and not from the machine. */
+/** Draws a quoted text as a title, in a font that the package contains. */
 import { GlobalFonts } from "@napi-rs/canvas"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -6,7 +6,7 @@ import { black, css, mix, white } from "./color.ts"
 import type { Plan } from "./plan.ts"
 import { type Surface, vertical } from "./surface.ts"
 
-/** Paints the title over the lower part of the picture, as large as it fits. */
+/** Draws the title over the lower part of the picture, as large as possible. */
 export const paintTitle = ({ palette }: Plan, surface: Surface, text: string): void => {
   if (!canBeSet(text)) return
   registerFonts()
@@ -52,7 +52,7 @@ const registerFonts = (): void => {
   GlobalFonts.register(file("latin-ext"), families[1])
 }
 
-/** The font has Latin letters. A title in another script is left out rather than set as empty boxes. */
+/** The font has Latin letters only. A title in another script is omitted, since its letters would be empty boxes. */
 const canBeSet = (text: string): boolean => /^[\p{Script=Latin}\p{N}\p{P}\p{Zs}\u0300-\u036f+=|~^`$€£]+$/u.test(text)
 
 interface Lines {
@@ -60,7 +60,7 @@ interface Lines {
   readonly size: number
 }
 
-/** The breaks that allow the largest letters. */
+/** Breaks the title into the lines that allow the largest letters. */
 const layOut = ({ context, height, width }: Surface, text: string): Lines => {
   const words = text.split(" ")
   context.save()
@@ -80,7 +80,7 @@ const layOut = ({ context, height, width }: Surface, text: string): Lines => {
   return best
 }
 
-/** At most `count` lines of about the same length. */
+/** Breaks a text into at most `count` lines of similar length. */
 const breakInto = (words: ReadonlyArray<string>, count: number): ReadonlyArray<string> => {
   const target = words.join(" ").length / count
   const lines: Array<string> = []

@@ -1,6 +1,6 @@
-/** A prompt as words that can be looked for. */
+/** Splits a prompt into words, and searches them. */
 
-/** The words of a text, lower case, without punctuation. */
+/** Splits a text into lower-case words without punctuation. */
 export class Words {
   readonly list: ReadonlyArray<string>
   readonly #text: string
@@ -11,12 +11,12 @@ export class Words {
     this.#text = ` ${plain} `
   }
 
-  /** How many of these words or phrases occur. */
+  /** Returns how many of these words or phrases occur. */
   count(phrases: ReadonlyArray<string>): number {
     return phrases.filter((phrase) => this.#text.includes(` ${phrase} `)).length
   }
 
-  /** Whether any of these words or phrases occurs. */
+  /** Returns whether any of these words or phrases occurs. */
   has(...phrases: ReadonlyArray<string>): boolean {
     return this.count(phrases) > 0
   }

@@ -1,14 +1,14 @@
 /**
- * The entry of a worker thread: draws one picture after the other.
+ * Entry of a worker thread. Draws one picture after the other.
  *
- * It knows no Effect and no package of ours, so plain Node runs it from source.
+ * It imports neither Effect nor other packages of the workspace, so plain Node can run it from source.
  */
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import sharp from "sharp"
 import { draw, type Drawing } from "./picture.ts"
 
-/** What the thread answers to a `Drawing`. */
+/** The response of the thread to a `Drawing`. */
 export type Answer =
   | { readonly _tag: "Drawn"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly _tag: "NotDrawn"; readonly message: string }
@@ -20,7 +20,7 @@ sharp.concurrency(1)
 
 const answer = async (drawing: Drawing): Promise<Answer> => {
   try {
-    // A copy of its own, since the memory moves to the other thread.
+    // Copies the bytes, since the memory is transferred to the other thread.
     return { _tag: "Drawn", bytes: new Uint8Array(await draw(drawing)) }
   } catch (cause) {
     return { _tag: "NotDrawn", message: String(cause) }

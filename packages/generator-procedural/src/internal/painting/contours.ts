@@ -1,4 +1,4 @@
-/** What a brush has to know about a guide: which way its contours run, and where there is detail. */
+/** Computes the direction of the contours of a guide, and its amount of detail. */
 import { blurred, type Guide } from "./guide.ts"
 import type { Grid } from "./layout.ts"
 
@@ -12,7 +12,7 @@ export interface Contours extends Grid {
   readonly detail: Float32Array
 }
 
-/** The contours of a guide. */
+/** Computes the contours of a guide. */
 export const contoursOf = (guide: Guide): Contours => {
   const { columns, rows } = guide
   // The products of the slopes, in place of three colours, are smoothed instead of the angles: angles have no mean.

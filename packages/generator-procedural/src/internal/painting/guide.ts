@@ -1,4 +1,4 @@
-/** The small picture that a painting follows, made of its references. */
+/** The small picture that a painting follows, composed of its references. */
 import sharp from "sharp"
 import type { Rgb } from "../color.ts"
 import { smoothstep } from "../noise.ts"
@@ -10,8 +10,8 @@ export interface Guide extends Grid {
 }
 
 /**
- * Puts references together: each in its region, fading into the others where they
- * meet. They are encoded images, base64, as `References` shrinks them.
+ * Composes references: each in its region, with a gradual transition to its neighbours.
+ * The references are encoded images in base64, as `References` returns them.
  */
 export const guideOf = async (
   references: ReadonlyArray<string>,
@@ -47,7 +47,7 @@ export const colorAt = (guide: Guide, x: number, y: number): Rgb => {
   return [guide.colors[offset]!, guide.colors[offset + 1]!, guide.colors[offset + 2]!]
 }
 
-/** The guide without details smaller than about so many cells: each cell is the mean of its surroundings. */
+/** Blurs the guide: each cell becomes the mean of its surroundings. */
 export const blurred = (guide: Guide, radius: number): Guide => {
   if (radius < 1) return guide
   const { columns, rows } = guide

@@ -1,4 +1,4 @@
-/** Where references go in the picture that is painted after them. */
+/** Places references in a picture. */
 
 /** A rectangle, in shares of the picture. */
 export interface Region {
@@ -8,15 +8,15 @@ export interface Region {
   readonly bottom: number
 }
 
-/** Most references of one picture. */
+/** Maximum number of references of a picture. */
 export const referencesMax = 4
 
-/** How far a region reaches into its neighbours, so that one fades into the other: a share of the picture. */
+/** Width of the transition between two regions, as a share of the picture. */
 export const seam = 0.07
 
 /**
- * One region for each reference. A single one has the whole picture; the first of
- * three has half of it.
+ * Returns one region per reference. A single reference fills the picture; the first of
+ * three fills half of it.
  */
 export const regionsOf = (count: number, aspect: number): ReadonlyArray<Region> => {
   const [first, second] = aspect >= 1
@@ -48,7 +48,7 @@ export interface Grid {
   readonly rows: number
 }
 
-/** The grid on which references are looked at: fine enough for the thinnest brush, and the same for every resolution. */
+/** Returns the grid of the guide: fine enough for the thinnest brush, and the same for every resolution. */
 export const gridOf = (width: number, height: number): Grid => {
   const scale = gridSide / Math.max(width, height)
   return { columns: Math.round(width * scale), rows: Math.round(height * scale) }

@@ -1,4 +1,4 @@
-/** Paints a guide anew in brush strokes, in the colours that the prompt calls for. */
+/** Paints a guide in brush strokes, in the colours of the prompt. */
 import { Chance } from "../chance.ts"
 import { css, mix, type Rgb } from "../color.ts"
 import { clamp, Noise, smoothstep } from "../noise.ts"
@@ -8,7 +8,7 @@ import { contoursOf } from "./contours.ts"
 import { blurred, cellAt, colorAt, type Guide } from "./guide.ts"
 import { type Ground, pathOf, type Point } from "./path.ts"
 
-/** A scene that shows what the guide shows: broad strokes first, fine ones only where there is detail. */
+/** Creates a scene that paints the guide: broad strokes first, fine ones only where the guide has detail. */
 export const painting = (guide: Guide): Scene => (plan, surface) => {
   const { context, height, width } = surface
   const tinted = tint(guide, plan)
@@ -20,7 +20,7 @@ export const painting = (guide: Guide): Scene => (plan, surface) => {
   context.lineCap = "round"
   context.lineJoin = "round"
   for (const brush of brushes) {
-    // A brush takes up the colours of all that it covers.
+    // A brush mixes the colours of the area that it covers.
     const colors = blurred(tinted, Math.round(brush.width * 0.3 * Math.min(guide.columns, guide.rows)))
     const ground: Ground = { guide: colors, contours, noise, width: width / side, height: height / side }
     for (const place of places(ground, brush, chance)) stroke(surface, ground, brush, place, chance)
@@ -37,11 +37,11 @@ interface Brush {
   readonly width: number
   /** From one stroke to the next. */
   readonly spacing: number
-  /** Where a picture has less detail than the first number, none is painted; beyond the second, all are. */
+  /** Amount of detail below which no stroke is painted, and above which every stroke is. */
   readonly detail: readonly [none: number, all: number]
   readonly steps: number
   readonly alpha: number
-  /** Whether its hairs are seen. */
+  /** The hairs of the brush are visible. */
   readonly hairs: boolean
 }
 

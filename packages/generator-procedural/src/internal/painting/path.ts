@@ -1,4 +1,4 @@
-/** The way of a brush over a guide. */
+/** Computes the path of a brush over a guide. */
 import type { Rgb } from "../color.ts"
 import { clamp, type Noise } from "../noise.ts"
 import type { Contours } from "./contours.ts"
@@ -14,18 +14,18 @@ export interface Point {
   readonly alongY: number
 }
 
-/** What a brush follows. */
+/** The fields that a brush follows. */
 export interface Ground {
   readonly guide: Guide
   readonly contours: Contours
-  /** Where there are no contours, its slow current is followed. */
+  /** The brush follows this slow current where the guide has no contours. */
   readonly noise: Noise
   /** Sides of the picture, the shorter one being 1. */
   readonly width: number
   readonly height: number
 }
 
-/** A stroke of so many steps from a place, along the contours, that ends early where it would run into another colour. */
+/** Returns a stroke of at most `steps` steps along the contours. It ends early before another colour. */
 export const pathOf = (
   ground: Ground,
   from: { readonly x: number; readonly y: number },
@@ -47,7 +47,7 @@ export const pathOf = (
     beforeX = alongX
     beforeY = alongY
   }
-  // Half a step more, so that a stroke that ends at once is still seen.
+  // Half a step more, so that a stroke that ends immediately is visible.
   const { alongX, alongY } = points.at(-1)!
   points.push({ x: x - alongX * stride * 0.5 / width, y: y - alongY * stride * 0.5 / height, alongX, alongY })
   return points

@@ -80,7 +80,7 @@ const skyOf = ({ dark, palette }: Plan, { aspect }: Surface, horizon: number, ch
   }
 }
 
-/** Lets the lower edge sink into the dark, so that the picture stands on something. */
+/** Darkens the lower edge. */
 const paintGround = (surface: Surface, color: Rgb): void => {
   const { context, height, width } = surface
   context.fillStyle = vertical(surface, height * 0.84, height, [[0, css(color, 0)], [1, css(color, 0.5)]])

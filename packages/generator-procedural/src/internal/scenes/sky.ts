@@ -5,7 +5,7 @@ import type { Plan } from "../plan.ts"
 import { paintStars } from "../stars.ts"
 import { glow, shade, type Surface, tau } from "../surface.ts"
 
-/** How a sky looks. Places are shares of width and height, lengths are units. */
+/** Properties of a sky. Positions are shares of width and height, lengths are units. */
 export interface Sky {
   /** Colours at the zenith, half-way and at the horizon. */
   readonly stops: readonly [Rgb, Rgb, Rgb]

@@ -21,7 +21,7 @@ export interface Block {
   readonly sign: number | null
 }
 
-/** What the towers of one row share. */
+/** Properties of a row of towers. */
 export interface BlockStyle {
   readonly palette: Palette
   readonly color: Rgb
@@ -142,7 +142,7 @@ const addBody = ({ context }: Surface, { height, roof, width, x }: Block, top: n
   }
 }
 
-/** How many rows at the top have no room for windows. */
+/** Returns the number of rows at the top without room for windows. */
 const bareShare: Readonly<Record<Roof, number>> = { flat: 0, slanted: 0.1, stepped: 0.1, machinery: 0, tapered: 0.09 }
 
 const paintWindows = (surface: Surface, block: Block, top: number, { nearness, palette }: BlockStyle): void => {

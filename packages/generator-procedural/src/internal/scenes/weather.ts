@@ -1,4 +1,4 @@
-/** What falls from the sky in front of everything else. */
+/** Snow and rain in front of the scene. */
 import { Chance } from "../chance.ts"
 import { css, white } from "../color.ts"
 import type { Plan } from "../plan.ts"
