@@ -13,8 +13,7 @@ const exceptions = {
     "packages/hosting",
     "packages/http-server",
     "packages/ledger",
-    "packages/scheduler",
-    "packages/webhooks"
+    "packages/scheduler"
   ],
   prose: [
     "examples/orders",
@@ -38,8 +37,7 @@ const exceptions = {
     "packages/scheduler",
     "packages/storage",
     "packages/testkit",
-    "packages/webhook-signing",
-    "packages/webhooks"
+    "packages/webhook-signing"
   ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 

@@ -9,7 +9,6 @@ import { classify, isAddress } from "./internal/guard/PublicAddress.ts"
 import { hostOf, isPublicName, parse } from "./internal/guard/WebhookUrl.ts"
 
 export { type Lookup, LookupFailed } from "./internal/guard/Lookup.ts"
-export { classify } from "./internal/guard/PublicAddress.ts"
 
 /** The URL must not be called. The problem is `dns` if the host has no address or could not be resolved. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>("@kinora/webhooks/AddressRefused")(

@@ -27,11 +27,7 @@ export interface Endpoint {
   readonly secretCreatedAt: DateTime.Utc
 }
 
-/** Returns whether the endpoint receives events of this type. */
-export const accepts = ({ status, types }: Endpoint, type: string): boolean =>
-  status === "enabled" && (types === null || types.includes(type))
-
-/** A secret as it is stored, encrypted by `SecretBox`. */
+/** A stored secret, encrypted by `SecretBox`. */
 export interface SealedSecret {
   /** The encrypted `whsec_…`. */
   readonly sealed: string

@@ -7,7 +7,7 @@ interface Hosts {
   readonly [name: string]: ReadonlyArray<string>
 }
 
-/** Looks names up in a table, and says how often. */
+/** A lookup that reads a table and counts its calls. */
 const lookupOf = (hosts: Hosts, aliases: Hosts = {}) => {
   const asked: Array<string> = []
   const lookup: AddressGuard.Lookup = {
@@ -21,7 +21,7 @@ const lookupOf = (hosts: Hosts, aliases: Hosts = {}) => {
   return { asked, lookup }
 }
 
-/** Everything has a public address, so that a refusal is of the URL itself. */
+/** Every name has a public address, so that only the URL itself can be rejected. */
 const everywhere: AddressGuard.Lookup = {
   addresses: () => Effect.succeed(["93.184.216.34"]),
   aliases: () => Effect.succeed([])
@@ -57,11 +57,11 @@ it.effect.each<readonly [string, string]>([
   [`https://${"a".repeat(64)}.com`, "url"],
   [`https://${"a.".repeat(126)}com`, "url"],
   [`https://hooks.com/${"a".repeat(2_031)}`, "url"],
-  // Longer in ASCII than it was written.
+  // Longer in ASCII.
   [`https://hooks.com/${"ü".repeat(1_000)}`, "url"],
   ["https://hooks.com/#fragment", "url"],
   ["https://hooks.com/#", "url"],
-  // Zone ids, and what the URL parser makes nothing of.
+  // Zone ids and other texts that the URL parser rejects.
   ["https://[fe80::1%25eth0]/", "url"],
   ["https://[fe80::1%eth0]/", "url"],
   ["https://[::1", "url"],
@@ -73,7 +73,7 @@ it.effect.each<readonly [string, string]>([
   ["https://4294967296/", "url"],
   ["https://127.0.0.0x1.0.0/", "url"],
   ["https://127.0.0.09/", "url"],
-  // International names that are none.
+  // Invalid international names.
   ["https://xn--/", "url"],
   ["https://\u00ad/", "url"],
   ["https://hooks\u2100.com/", "url"],
@@ -198,7 +198,7 @@ it.effect.each<readonly [string, string]>([
   ["https://ｋｉｎｏｒａ.dev/", "own_domain"],
   ["https://8.8.4.4/", "own_domain"]
 ])(
-  "refuses %j because of its %s, whatever it resolves to (Endpoint requirements, D44)",
+  "rejects %j because of its %s, regardless of what it resolves to",
   ([url, problem]) =>
     Effect.gen(function*() {
       const options = { lookup: everywhere, ownDomains: ["Kinora.dev.", "8.8.4.4"], ownAddresses: false }
@@ -222,7 +222,7 @@ it.effect.each<readonly [string, string]>([
   ["https://notkinora.dev/", "https://notkinora.dev/"],
   ["https://kinora.dev.com/", "https://kinora.dev.com/"],
   [`https://hooks.com/${"a".repeat(2_030)}`, `https://hooks.com/${"a".repeat(2_030)}`]
-])("takes %j, and writes it %j (Endpoint requirements)", ([url, written]) =>
+])("accepts %j and normalizes it to %j", ([url, written]) =>
   Effect.gen(function*() {
     assert.strictEqual(
       yield* problemOf({ lookup: everywhere, ownDomains: ["kinora.dev"], ownAddresses: false }, url),
@@ -230,7 +230,7 @@ it.effect.each<readonly [string, string]>([
     )
   }))
 
-it.effect("hands on every address that it checked, IPv4 first (D44)", () =>
+it.effect("returns every checked address, IPv4 first", () =>
   Effect.gen(function*() {
     const { lookup } = lookupOf({ "hooks.com": ["2606:4700::1", "1.1.1.1", "1.0.0.1"] })
     const guard = yield* AddressGuard.make({ lookup })
@@ -238,7 +238,7 @@ it.effect("hands on every address that it checked, IPv4 first (D44)", () =>
     assert.deepStrictEqual(addresses, ["1.1.1.1", "1.0.0.1", "2606:4700::1"])
   }))
 
-it.effect("does not look addresses up, and hands them on as they are", () =>
+it.effect("returns literal addresses unchanged, without a lookup", () =>
   Effect.gen(function*() {
     const { asked, lookup } = lookupOf({})
     const guard = yield* AddressGuard.make({ lookup })
@@ -250,10 +250,10 @@ it.effect.each<readonly [string, ReadonlyArray<string>]>([
   ["one private among public ones", ["8.8.8.8", "10.0.0.1"]],
   ["a private IPv6 beside a public IPv4", ["8.8.8.8", "fd00::1"]],
   ["only a private IPv6", ["fe80::1"]],
-  ["a mapped one", ["::ffff:8.8.8.8"]],
-  ["one that is none", ["8.8.8.8", "hooks.com"]],
-  ["more than are allowed", Array.from({ length: 65 }, (_, index) => `8.8.8.${index}`)]
-])("refuses a host with %s (D44)", ([, addresses]) =>
+  ["a mapped address", ["::ffff:8.8.8.8"]],
+  ["an invalid address", ["8.8.8.8", "hooks.com"]],
+  ["more addresses than allowed", Array.from({ length: 65 }, (_, index) => `8.8.8.${index}`)]
+])("rejects a host with %s", ([, addresses]) =>
   Effect.gen(function*() {
     const { lookup } = lookupOf({ "hooks.com": addresses })
     const guard = yield* AddressGuard.make({ lookup })
@@ -262,14 +262,14 @@ it.effect.each<readonly [string, ReadonlyArray<string>]>([
     for (const address of addresses) assert.notInclude(refused.message, address)
   }))
 
-it.effect("refuses a host without an address, and one that cannot be looked up (D44)", () =>
+it.effect("rejects a host that has no address or cannot be resolved", () =>
   Effect.gen(function*() {
     assert.strictEqual(yield* problemOf(lookupOf({}), "https://hooks.com/"), "dns")
     const lookup = { ...everywhere, addresses: () => Effect.fail(new AddressGuard.LookupFailed()) }
     assert.strictEqual(yield* problemOf({ lookup }, "https://hooks.com/"), "dns")
   }))
 
-it.effect("refuses when looking up takes longer than its time", () =>
+it.effect("rejects a host whose lookup exceeds the time limit", () =>
   Effect.gen(function*() {
     const lookup = { ...everywhere, addresses: () => Effect.never }
     const checking = yield* Effect.forkChild(problemOf({ lookup }, "https://hooks.com/"))
@@ -278,7 +278,7 @@ it.effect("refuses when looking up takes longer than its time", () =>
   }))
 
 it.effect.each(["1.1.1.1", "[2606:4700::1]", "https.kinora.dev"])(
-  "refuses a name with an address of an own domain, which may be an address itself: %s (Endpoint requirements)",
+  "rejects a host that shares an address with an own domain: %s",
   (own) =>
     Effect.gen(function*() {
       const addresses = ["1.1.1.1", "2606:4700::1"]
@@ -287,7 +287,7 @@ it.effect.each(["1.1.1.1", "[2606:4700::1]", "https.kinora.dev"])(
     })
 )
 
-it.effect("waits two seconds for own domains, and no longer", () =>
+it.effect("waits at most two seconds for own domains", () =>
   Effect.gen(function*() {
     const lookup: AddressGuard.Lookup = {
       ...everywhere,
@@ -298,7 +298,7 @@ it.effect("waits two seconds for own domains, and no longer", () =>
     assert.strictEqual(yield* Fiber.join(checking), "https://hooks.com/")
   }))
 
-it.effect("knows own domains by their addresses of half a minute ago at most, or by the last that were known", () =>
+it.effect("caches the addresses of own domains for 30 seconds, and falls back to the last known ones", () =>
   Effect.gen(function*() {
     let own: Effect.Effect<ReadonlyArray<string>, AddressGuard.LookupFailed> = Effect.succeed(["1.1.1.1"])
     const { lookup } = lookupOf({ "one.com": ["1.1.1.1"], "two.com": ["2.2.2.2"] })
@@ -316,7 +316,7 @@ it.effect("knows own domains by their addresses of half a minute ago at most, or
     assert.deepStrictEqual(yield* refused, ["two"])
   }))
 
-it.effect("looks the host up at each check (D44)", () =>
+it.effect("resolves the host on each check", () =>
   Effect.gen(function*() {
     const { asked, lookup } = lookupOf({ "hooks.com": ["8.8.8.8"] })
     const guard = yield* AddressGuard.make({ lookup })
@@ -325,7 +325,7 @@ it.effect("looks the host up at each check (D44)", () =>
     assert.deepStrictEqual(asked, ["hooks.com", "hooks.com"])
   }))
 
-it.effect("allows schemes, ports, addresses and own domains where private ones are allowed, but no user info (D44)", () =>
+it.effect("allows schemes, ports, addresses and own domains, but no user info, if private addresses are allowed", () =>
   Effect.gen(function*() {
     const { lookup } = lookupOf({ "receiver": ["10.0.0.1"] })
     const options = { allowPrivate: true, lookup, ownDomains: ["receiver"] }
@@ -337,7 +337,7 @@ it.effect("allows schemes, ports, addresses and own domains where private ones a
     assert.strictEqual(yield* problemOf(options, "http://nobody/"), "dns")
   }))
 
-it.effect("knows what only this machine knows where private addresses are allowed", () =>
+it.effect("resolves names of the hosts file if private addresses are allowed", () =>
   Effect.gen(function*() {
     const guard = yield* AddressGuard.make({ allowPrivate: true })
     const { addresses } = yield* guard.check("http://localhost:3000/")

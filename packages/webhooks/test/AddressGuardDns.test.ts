@@ -8,8 +8,8 @@ import * as UndiciTransport from "../src/UndiciTransport.ts"
 import { listen } from "./receivers.ts"
 
 /**
- * Listeners where a send could end that should not, on one port of both families, and a
- * transport behind a guard that knows names from the zone and allows that port.
+ * Listeners on one port of both families that a rejected send must not reach, and a transport
+ * behind a guard that resolves names from the zone and allows that port.
  */
 const makeScene = Effect.fnUntraced(function*(zone: NameServer.Zone, options: AddressGuard.AddressGuardOptions = {}) {
   const names = yield* NameServer.make(zone)
@@ -29,12 +29,12 @@ const makeScene = Effect.fnUntraced(function*(zone: NameServer.Zone, options: Ad
 const blocked: Outcome = { reason: "blocked_address", httpStatus: null }
 const unknown: Outcome = { reason: "dns", httpStatus: null }
 
-/** Answers for one name, by type; all other names do not exist. */
+/** A zone with one name, by record type. */
 const only =
   (host: string, answers: Partial<Record<NameServer.RecordType, NameServer.Answer>>): NameServer.Zone => (name, type) =>
     name === host ? answers[type] ?? [] : "no_such_name"
 
-it.live("reaches the listener once private addresses are allowed, so that the tests below would see a connection", () =>
+it.live("connects to the listener if private addresses are allowed, which shows that the tests below would detect a connection", () =>
   Effect.gen(function*() {
     const { connections, send } = yield* makeScene(only("hooks.com", { A: ["127.0.0.1"] }), { allowPrivate: true })
     assert.strictEqual((yield* send("hooks.com")).reason, "tls")
@@ -43,7 +43,7 @@ it.live("reaches the listener once private addresses are allowed, so that the te
     assert.strictEqual(connections(), 2)
   }))
 
-it.live("sends nothing to a name that was public when it was checked first and is private now (D44)", () =>
+it.live("sends nothing to a name that resolves to a private address after its first check", () =>
   Effect.gen(function*() {
     const { check, connections, names, send } = yield* makeScene((_, type, asked) =>
       type === "A" ? [asked === 0 ? "93.184.216.34" : "127.0.0.1"] : []
@@ -51,7 +51,7 @@ it.live("sends nothing to a name that was public when it was checked first and i
     assert.deepStrictEqual((yield* check("hooks.com")).addresses, ["93.184.216.34"])
     assert.deepStrictEqual(yield* send("hooks.com"), blocked)
     assert.deepStrictEqual(yield* send("hooks.com"), blocked)
-    // Each send asks, although the answers may be kept for five minutes.
+    // Each send queries, although the records have a TTL of five minutes.
     assert.strictEqual(names.asked("hooks.com", "A"), 3)
     assert.strictEqual(names.asked("hooks.com", "AAAA"), 3)
     assert.strictEqual(connections(), 0)
@@ -66,7 +66,7 @@ it.live.each<readonly [string, NameServer.Zone, Outcome]>([
   ["has a mapped address", only("hooks.com", { AAAA: ["::ffff:7f00:1"] }), blocked],
   ["has an address behind NAT64", only("hooks.com", { AAAA: ["64:ff9b::7f00:1"] }), blocked],
   [
-    "stands for one that stands for a private one",
+    "has a chain of CNAMEs to a private name",
     (name, type) => {
       if (name === "hooks.com") return { alias: "a.hooks.net" }
       if (name === "a.hooks.net") return { alias: "b.hooks.org" }
@@ -75,7 +75,7 @@ it.live.each<readonly [string, NameServer.Zone, Outcome]>([
     blocked
   ],
   [
-    "stands for localhost",
+    "has a CNAME to localhost",
     (name, type) => name === "hooks.com" ? { alias: "localhost" } : type === "A" ? ["127.0.0.1"] : [],
     blocked
   ],
@@ -84,16 +84,16 @@ it.live.each<readonly [string, NameServer.Zone, Outcome]>([
   ["does not exist", () => "no_such_name", unknown],
   ["cannot be looked up", () => "failure", unknown],
   [
-    "is public in IPv4 and cannot be looked up in IPv6",
+    "is public in IPv4 and cannot be resolved in IPv6",
     only("hooks.com", { A: ["8.8.8.8"], AAAA: "failure" }),
     unknown
   ],
   [
-    "is public in IPv6 and cannot be looked up in IPv4",
+    "is public in IPv6 and cannot be resolved in IPv4",
     only("hooks.com", { A: "failure", AAAA: ["2606:4700::1"] }),
     unknown
   ]
-])("sends nothing to a name that %s (D44)", ([, zone, outcome]) =>
+])("sends nothing to a name that %s", ([, zone, outcome]) =>
   Effect.gen(function*() {
     const { connections, names, send } = yield* makeScene(zone)
     assert.deepStrictEqual(yield* send("hooks.com"), outcome)
@@ -117,7 +117,7 @@ it.live.each([
   "localhost",
   "localhost.",
   "x.localhost"
-])("opens no connection for https://%s, and asks nobody for it (D44)", (host) =>
+])("rejects https://%s without a query or a connection", (host) =>
   Effect.gen(function*() {
     const { connections, names, send } = yield* makeScene((_, type) => type === "A" ? ["127.0.0.1"] : ["::1"])
     assert.deepStrictEqual(yield* send(host), blocked)
@@ -125,14 +125,14 @@ it.live.each([
     assert.strictEqual(names.asked(host, "A"), 0)
   }))
 
-it.live("gives a name server that is silent up in time (D44)", () =>
+it.live("stops waiting for a silent name server at the time limit", () =>
   Effect.gen(function*() {
     const { connections, send } = yield* makeScene(() => "silence", { lookupTimeout: "50 millis" })
     assert.deepStrictEqual(yield* send("hooks.com"), unknown)
     assert.strictEqual(connections(), 0)
   }))
 
-it.live("takes a name that has addresses of one family only, and an international one (D44)", () =>
+it.live("accepts international names and names with addresses of one family", () =>
   Effect.gen(function*() {
     const { check } = yield* makeScene((name, type) => {
       if (name === "four.com") return type === "A" ? ["8.8.8.8"] : []
@@ -146,7 +146,7 @@ it.live("takes a name that has addresses of one family only, and an internationa
     assert.deepStrictEqual((yield* check("alias.com")).addresses, ["8.8.8.8"])
   }))
 
-it.live("asks once for those who ask for the same at the same moment, and again for whoever comes later", () =>
+it.live("shares one query among concurrent lookups of a name, and queries again for later ones", () =>
   Effect.gen(function*() {
     const { check, names } = yield* makeScene(only("hooks.com", { A: ["8.8.8.8"] }))
     yield* Effect.all(Array.from({ length: 20 }, () => check("hooks.com")), { concurrency: 20 })
@@ -155,7 +155,7 @@ it.live("asks once for those who ask for the same at the same moment, and again 
     assert.strictEqual(names.asked("hooks.com", "A"), 2)
   }))
 
-it.live("looks a name up for others when the first who asked has gone", () =>
+it.live("completes a shared query after the first caller is interrupted", () =>
   Effect.gen(function*() {
     const { check } = yield* makeScene(only("hooks.com", { A: ["8.8.8.8"] }))
     const first = yield* Effect.forkChild(check("hooks.com"), { startImmediately: true })
@@ -193,7 +193,7 @@ it.live.each([
   "six.com",
   "93.184.216.34"
 ])(
-  "refuses own domains under every name: %s (Endpoint requirements)",
+  "rejects own domains under every name: %s",
   (host) =>
     Effect.gen(function*() {
       const { check, send } = yield* makeScene(service, { ownDomains: ["Kinora.dev"] })
@@ -203,14 +203,14 @@ it.live.each([
     })
 )
 
-it.live("takes hosts that only share addresses with own domains, where that is said", () =>
+it.live("accepts hosts that only share an address with an own domain if `ownAddresses` is false", () =>
   Effect.gen(function*() {
     const { check } = yield* makeScene(service, { ownDomains: ["kinora.dev"], ownAddresses: false })
     assert.include((yield* check("same.com")).addresses, "93.184.216.34")
     assert.strictEqual((yield* Effect.flip(check("alias.com"))).problem, "own_domain")
   }))
 
-it.live("gives up on a name that stands for more than eight others, since an own domain could be behind (D44)", () =>
+it.live("rejects a name with more than eight CNAMEs, which could hide an own domain", () =>
   Effect.gen(function*() {
     const chain: NameServer.Zone = (name, type) => {
       const [, left] = /^(\d+)\.hooks\.com$/.exec(name) ?? []
@@ -222,7 +222,7 @@ it.live("gives up on a name that stands for more than eight others, since an own
     assert.strictEqual((yield* Effect.flip(check("9.hooks.com"))).problem, "dns")
   }))
 
-it.live("refuses nobody else because own domains cannot be looked up", () =>
+it.live("accepts other hosts while own domains cannot be resolved", () =>
   Effect.gen(function*() {
     const { check } = yield* makeScene(
       (name, type) => name === "other.com" ? (type === "A" ? ["8.8.8.8"] : []) : "failure",

@@ -7,10 +7,10 @@ import type { EndpointId } from "../src/Endpoint.ts"
 import { type Settlement, WebhookStore } from "../src/WebhookStore.ts"
 import { at, makeWorld, settlementOf } from "./Fixture.ts"
 
-/** What every backend of `WebhookStore` promises to workers. */
+/** The behaviour of every `WebhookStore` for workers. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`WebhookStore, claims (${name})`, (it) => {
-    it.effect("claims what has been due longest, as many as are wanted, under a lease", () =>
+    it.effect("claims the deliveries that have been due longest, up to the limit, under a lease", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -31,7 +31,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.sameMembers(yield* claim(9, 38), [ids[0]!, ids[1]!, ids[2]!])
       }))
 
-    it.effect("never gives a delivery to two workers", () =>
+    it.effect("never claims a delivery for two workers", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -54,7 +54,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         )
       }))
 
-    it.effect("claims no more bytes than it may, of each endpoint one before a second of any, and always one", () =>
+    it.effect("claims at most the given bytes but at least one delivery, the first of each endpoint before the second of any", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -80,13 +80,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.sameMembers(yield* claim(3 * bytes - 1, 9), [a1, b1])
         assert.sameMembers(yield* claim(0, 9), [a2])
         assert.sameMembers(yield* claim(undefined, 9), [a3, b2])
-        // From now on they have bodies, too.
+        // From here on the deliveries have bodies.
         yield* store.freeze([a1, a2, a3, b1, b2].map((delivery) => ({ delivery, body: new Uint8Array(1_000) })))
         assert.sameMembers(yield* claim(4 * (bytes + 1_000), 39), [a1, a2, b1, b2])
         assert.sameMembers(yield* claim(bytes + 1_000, 39), [a3])
       }))
 
-    it.effect("does not count it as a failed send that an endpoint is disabled, and logs the first of many (D45)", () =>
+    it.effect("does not count deliveries to a disabled endpoint as failed sends, and logs the first of many", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -111,7 +111,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.isTrue(ended.every(({ failedSends }) => failedSends === 0))
       }))
 
-    it.effect("gives up nothing that may be on its way: what a claim holds until its lease ends", () =>
+    it.effect("does not expire a delivery under a lease", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -130,7 +130,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual(yield* status, "failed")
       }))
 
-    it.effect("gives secrets newest first, without those that are over", () =>
+    it.effect("returns active secrets, newest first", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* claim(60), secrets.slice(0, 1))
       }))
 
-    it.effect("repeats the bytes of the first send until the delivery ends (D43)", () =>
+    it.effect("returns the body of the first send until the delivery ends", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -172,7 +172,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.isNull((yield* claim(90))[0]?.body)
       }))
 
-    it.effect("settles what the caller still holds, and nothing else", () =>
+    it.effect("settles only claims that still hold", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -184,12 +184,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         const slow = yield* claim(0)
         const quick = yield* claim(30)
         assert.deepStrictEqual([quick.claims, quick.attempt, quick.failedSends], [2, 2, 0])
-        // The first one's lease is over; what it did is in the log all the same.
+        // The lease of the first claim has ended. Its send is logged anyway.
         assert.deepStrictEqual(yield* store.settle([settlementOf(slow, { _tag: "Delivered" }, at(1))]), [])
         assert.strictEqual((yield* store.listSends(id, 10)).length, 1)
         const failed = settlementOf(quick, { _tag: "Again", dueAt: at(50) }, at(31))
         assert.deepStrictEqual(yield* store.settle([failed]), [delivery!])
-        // Told a second time, by a worker that did not hear the answer.
+        // Repeated, as by a worker that did not receive the response.
         assert.deepStrictEqual(yield* store.settle([failed]), [])
         assert.deepStrictEqual(
           yield* store.settle([settlementOf(quick, { _tag: "Delivered" }, at(31))]),
@@ -205,7 +205,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual([ended.status, ended.failedSends, ended.dueAt], ["failed", 2, null])
       }))
 
-    it.effect("ends a delivery without a line and without a failed send when there was none", () =>
+    it.effect("ends a delivery without a log line and without a failed send if no request was made", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -223,7 +223,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* store.listSends(endpoint.endpoint.id, 10), [])
       }))
 
-    it.effect("does not count claims that were given back, and never uses a number twice", () =>
+    it.effect("does not count released claims as attempts, and never reuses a claim number", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -236,7 +236,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           )
         const first = yield* claim(0)
         yield* store.release([first], at(5))
-        // Again, by a worker that did not hear the answer.
+        // Repeated, as by a worker that did not receive the response.
         yield* store.release([first], at(1))
         const second = yield* claim(5)
         assert.deepStrictEqual([second.claims, second.attempt, second.dueAt], [2, 1, at(5)])
@@ -248,7 +248,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual([third.claims, third.attempt, third.failedSends], [3, 1, 0])
       }))
 
-    it.effect("settles sets that overlap, in whatever order, without waiting crosswise", () =>
+    it.effect("settles overlapping sets in any order without a deadlock", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -264,11 +264,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* store.listSends(endpoint.endpoint.id, 100)).length, 50)
       }))
 
-    it.effect("lists endpoints with something due in the order of ids, and when to look again", () =>
+    it.effect("lists due endpoints in the order of ids, and when to poll again", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
-        // Ids grow, so the endpoints of other tests are before the first one.
+        // Ids are ordered by time, so endpoints of other tests sort before the first one.
         const [first, a, b, c, d, e] = yield* Effect.forEach([0, 1, 2, 3, 4, 5], () => world.endpoint())
         yield* world.publish([a!], at(0))
         yield* world.publish([a!], at(1))
@@ -291,7 +291,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
       }))
   })
 
-/** What ends a delivery whose endpoint is disabled. */
+/** The settlement of a delivery to a disabled endpoint. */
 const disabledAt = ({ attempt, claims, delivery }: Claimed, seconds: number): Settlement => ({
   delivery,
   claims,

@@ -11,7 +11,7 @@ for (const [name, database] of TestDatabase.all) {
   const backend = Layer.mergeAll(over(database), Wakeup.layer, SecureRandom.layerWebCrypto)
 
   layer(backend)(`DeliveryWorker (${name})`, (it) => {
-    it.effect("sends everything once, by two workers that claim from the same endpoints", () =>
+    it.effect("sends every delivery once with two workers that claim from the same endpoints", () =>
       Effect.gen(function*() {
         const world = yield* makeWorld
         const endpoints = yield* Effect.forEach([1, 2, 3, 4], (n) => world.endpoint({ account: `${n % 2}` }))
@@ -25,11 +25,11 @@ for (const [name, database] of TestDatabase.all) {
         for (const endpoint of endpoints) assert.strictEqual((yield* world.log(endpoint)).length, 50)
       }))
 
-    it.effect("sends 4 times at 0, 10, 60 and 300 seconds after the failed send, with the same bytes (D43, D46)", () =>
+    it.effect("sends 4 times, at 0, 10, 60 and 300 seconds after the previous send failed, with the same body", () =>
       Effect.gen(function*() {
         const world = yield* makeWorld
         let made = 0
-        // Nothing but what is known of due times may wake it.
+        // Only known due times may trigger a poll.
         yield* world.start({
           pollInterval: "1 hour",
           complete: ({ data }) => Effect.sync(() => ({ data, "ümläut\u2028": ++made }))
@@ -49,7 +49,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepInclude(yield* world.find(endpoint, id), { status: "failed", failedSends: 4 })
       }))
 
-    it.effect("claims for many endpoints at once", () =>
+    it.effect("claims for many endpoints in one statement", () =>
       Effect.gen(function*() {
         const world = yield* makeWorld
         const endpoints = yield* Effect.forEach(
@@ -63,7 +63,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.isBelow(world.count.claim, 10)
       }))
 
-    it.effect("keeps an outcome until the database takes it, and sends nothing again for it", () =>
+    it.effect("retries to store an outcome while the database is unavailable, without another send", () =>
       Effect.gen(function*() {
         const world = yield* makeWorld
         yield* world.start()

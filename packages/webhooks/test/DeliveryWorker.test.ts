@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { type Call, makeGate, makeWorld, memory, ok, signatureOf, signedWith, status500 } from "./SendingWorld.ts"
 
 describe("DeliveryWorker", () => {
-  it.effect("sends an event as soon as it is published, with the body and headers of the interface (section Events)", () =>
+  it.effect("sends an event immediately with the documented body and headers", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -33,7 +33,7 @@ describe("DeliveryWorker", () => {
       assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered", dueAt: null })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends 4 times at 0, 10, 60 and 300 seconds after the failed send ended, to the millisecond, without a poll (D46)", () =>
+  it.effect("sends 4 times, at 0, 10, 60 and 300 seconds after the previous send ended, to the millisecond and without a poll", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start({ pollInterval: "1 hour" })
@@ -57,7 +57,7 @@ describe("DeliveryWorker", () => {
       assert.strictEqual((yield* world.call).delivery, next)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("claims no more bytes at once than it may hold, and sends everything all the same", () =>
+  it.effect("limits the bytes of one claim and still sends every delivery", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoints = yield* Effect.forEach(["a", "b", "c", "d"], (account) => world.endpoint({ account }))
@@ -70,7 +70,7 @@ describe("DeliveryWorker", () => {
       assert.strictEqual(world.count.claimedAtOnce, 2)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("repeats the bytes of the first send, whatever would be made of the event later, with a fresh t (D43)", () =>
+  it.effect("repeats the body of the first send with a new timestamp, even if the event would give another body now", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       let made = 0
@@ -93,7 +93,7 @@ describe("DeliveryWorker", () => {
       }
     }).pipe(Effect.provide(memory)))
 
-  it.effect("repeats the bytes that a worker made before it died", () =>
+  it.effect("repeats the body that a crashed worker made", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoint = yield* world.endpoint()
@@ -113,7 +113,7 @@ describe("DeliveryWorker", () => {
       assert.strictEqual(made, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("signs with every secret whose overlap has not ended, newest first, and with one after that (D47)", () =>
+  it.effect("signs with every active secret, newest first, and with one secret after the overlap", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -137,7 +137,7 @@ describe("DeliveryWorker", () => {
       assert.deepStrictEqual(signatureOf(afterwards).v1, [yield* signedWith("whsec_new", afterwards)])
     }).pipe(Effect.provide(memory)))
 
-  it.effect("calls headers, user agent and body what the embedding service calls them", () =>
+  it.effect("uses the header names, user agent and body of the options", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start({
@@ -164,7 +164,7 @@ describe("DeliveryWorker", () => {
       })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends everything once, to one endpoint at most 16 at the same time", () =>
+  it.effect("sends every delivery once, with at most 16 concurrent sends to one endpoint", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -184,7 +184,7 @@ describe("DeliveryWorker", () => {
       assert.isAbove(most, 8)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("finds what nobody told it about", () =>
+  it.effect("finds deliveries without a wake-up", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -194,7 +194,7 @@ describe("DeliveryWorker", () => {
       assert.strictEqual((yield* world.call).delivery, id)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends to more endpoints than one look lists", () =>
+  it.effect("sends to more endpoints than one page lists", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoints = yield* Effect.forEach(
@@ -207,7 +207,7 @@ describe("DeliveryWorker", () => {
       assert.sameMembers(sent.map(({ delivery }) => delivery), ids)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("shares deliveries with the workers of other processes, each in one hand at a time", () =>
+  it.effect("shares deliveries with workers of other processes, one worker per delivery at a time", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoints = yield* Effect.forEach([1, 2, 3], (n) => world.endpoint({ account: `${n}` }))

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { makeClockBehind, makeGate, makeWorld, memory, ok, signatureOf, signedWith, status500 } from "./SendingWorld.ts"
 
 describe("DeliveryWorker under faults", () => {
-  it.effect("keeps an outcome until the database takes it, and sends nothing again for it", () =>
+  it.effect("retries to store an outcome while the database is unavailable, without another send", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -12,7 +12,7 @@ describe("DeliveryWorker under faults", () => {
       world.faults.settle = 8
       const id = yield* world.publish(endpoint)
       yield* world.call
-      // Long after its lease.
+      // Long after the lease has ended.
       for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 second")
       yield* world.settled
       assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered", failedSends: 0 })
@@ -20,7 +20,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.log(endpoint)).length, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("goes on when the database is back, after claims and looks that failed", () =>
+  it.effect("continues after failed claims and polls when the database is available again", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       world.faults.due = 2
@@ -35,13 +35,13 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual(send?.attempt, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends at most 5 times, whatever crashes (D46)", () =>
+  it.effect("sends at most 5 times regardless of crashes", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoint = yield* world.endpoint()
       world.answer(endpoint, () => Effect.succeed(status500))
       const id = yield* world.publish(endpoint)
-      // Two workers die with the delivery in their hands; nobody knows what they sent.
+      // Two workers crash with the delivery claimed. It is unknown whether they sent it.
       for (let crash = 0; crash < 2; crash++) {
         const now = yield* DateTime.now
         const lease = DateTime.add(now, { seconds: 30 })
@@ -58,7 +58,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepInclude(yield* world.find(endpoint, id), { status: "failed", failedSends: 3 })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("gives a delivery up that five workers died with, without another send (D46)", () =>
+  it.effect("fails a delivery after five crashes without another send", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoint = yield* world.endpoint()
@@ -78,7 +78,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual(yield* Queue.size(world.calls), 0)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("drops an outcome that comes after another worker took over", () =>
+  it.effect("ignores an outcome that arrives after another worker claimed the delivery", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const gate = yield* makeGate
@@ -102,14 +102,14 @@ describe("DeliveryWorker under faults", () => {
       )
     }).pipe(Effect.provide(memory)))
 
-  it.effect("does not use a claim of which so much is gone that a send could outlive it", () =>
+  it.effect("does not send if the send could outlive the lease", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const endpoint = yield* world.endpoint()
       yield* world.start()
       world.claims.closeUnsafe()
       yield* world.publish(endpoint)
-      // The database takes its time.
+      // The claim takes long.
       const waiting = yield* Effect.forkChild(world.call)
       while (world.count.claim === 0) yield* Effect.yieldNow
       yield* TestClock.adjust("16 seconds")
@@ -119,7 +119,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepInclude(send, { attempt: 1, at: DateTime.makeUnsafe(16_000) })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("measures how long a send took, although the clock is set back meanwhile", () =>
+  it.effect("measures the duration of a send even if the clock is set back", () =>
     Effect.gen(function*() {
       let back = 0
       const behind = yield* makeClockBehind(() => back)
@@ -138,7 +138,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered" })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("ends a send that never ends at half of its lease", () =>
+  it.effect("ends a hanging send at half of its lease", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -151,7 +151,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepInclude(send, { durationMillis: 15_000, outcome: { reason: "timeout", httpStatus: null } })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("treats a defect of the network as a crash: others go on, and it is due when its lease ends", () =>
+  it.effect("treats a defect of the transport as a crash: other sends continue, and the delivery is due when its lease ends", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -169,7 +169,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.settled).send?.attempt, 2)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends nothing while a body cannot be made, tries again in a minute, and spends no send for it", () =>
+  it.effect("retries in a minute without using up a send if a body cannot be made", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       let isBroken = true
@@ -185,7 +185,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.settled).send?.attempt, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends nothing that is too long, and what is beside it at once", () =>
+  it.effect("does not send a body that is too large, and sends others immediately", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       let first: string | undefined
@@ -201,7 +201,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.find(endpoint, late))?.dueAt?.epochMilliseconds, 60_000)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends nothing while a secret cannot be opened, tries again in a minute, and spends no send for it", () =>
+  it.effect("retries in a minute without using up a send if a secret cannot be opened", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -213,7 +213,7 @@ describe("DeliveryWorker under faults", () => {
       const other = yield* world.publish(sound)
       assert.strictEqual((yield* world.call).delivery, other)
       yield* world.settled
-      // An endpoint that rests is not asked for what else it has.
+      // No further delivery of a resting endpoint is claimed.
       const asked = world.count.claim
       yield* world.save({ ...broken, secrets: [{ sealed: "sealed:whsec_1", createdAt, expiresAt: null }] })
       for (let second = 0; second < 62; second++) yield* TestClock.adjust("1 second")
@@ -223,7 +223,7 @@ describe("DeliveryWorker under faults", () => {
       assert.isTrue((yield* Effect.forEach(ids, () => world.settled)).every(({ send }) => send?.attempt === 1))
     }).pipe(Effect.provide(memory)))
 
-  it.effect("claims nothing once it drains, and keeps what comes of the sends that are under way (D51)", () =>
+  it.effect("claims nothing during a drain, and stores the outcomes of the sends in flight", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const gate = yield* makeGate
@@ -244,7 +244,7 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual(yield* Queue.size(world.calls), 0)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("leaves what does not end in time to whoever comes next, and spends no failed send for it", () =>
+  it.effect("interrupts sends that exceed the grace period without counting them as failed", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const worker = yield* world.start({ grace: "10 seconds" })
@@ -262,7 +262,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepInclude(yield* world.call, { delivery: id, at: 30_000 })
     }).pipe(Effect.provide(memory)))
 
-  it.effect("does not wait for a claim that the database never answers, and gives back what comes after all", () =>
+  it.effect("drains without waiting for a hanging claim, and releases deliveries that it returns later", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const worker = yield* world.start({ grace: "10 seconds" })
@@ -271,20 +271,20 @@ describe("DeliveryWorker under faults", () => {
       const id = yield* world.publish(endpoint)
       while (world.count.claim === 0) yield* Effect.yieldNow
       const stopping = yield* Effect.forkChild(worker.stop)
-      // The grace, and a second for what was interrupted.
+      // The grace period, and one second for interrupted sends.
       yield* TestClock.adjust("10 seconds")
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(stopping)
       yield* world.claims.open
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Queue.size(world.calls), 0)
-      // Long before the lease would have ended.
+      // Long before the lease ends.
       yield* world.start()
       assert.deepInclude(yield* world.call, { delivery: id, at: 12_000 })
       assert.strictEqual((yield* world.settled).send?.attempt, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("keeps what became of a delivery whose line the store refuses, and of those beside it with their lines", () =>
+  it.effect("stores an outcome without its log line if the store rejects the line, and other outcomes with theirs", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -304,7 +304,7 @@ describe("DeliveryWorker under faults", () => {
       assert.deepStrictEqual((yield* world.log(endpoint)).map(({ attempt, reason }) => [attempt, reason]), [[2, "ok"]])
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends without an older secret that cannot be opened (D47)", () =>
+  it.effect("sends without an older secret that cannot be opened", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start()
@@ -321,7 +321,7 @@ describe("DeliveryWorker under faults", () => {
       }
     }).pipe(Effect.provide(memory)))
 
-  it.effect("ends what is pending for a disabled endpoint with one line of its log (D45)", () =>
+  it.effect("fails the pending deliveries of a disabled endpoint with one line in its log", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       let made = 0
@@ -338,14 +338,14 @@ describe("DeliveryWorker under faults", () => {
       const log = yield* world.log(endpoint)
       assert.deepStrictEqual(log.map(({ attempt, reason }) => [attempt, reason]), [[2, "disabled"], [1, "status_500"]])
       assert.strictEqual(yield* Queue.size(world.calls), 0)
-      // Nobody would read a body.
+      // Deliveries to a disabled endpoint have no body.
       const late = yield* world.publish(endpoint)
       yield* world.settled
       assert.deepInclude(yield* world.find(endpoint, late), { status: "failed" })
       assert.strictEqual(made, 1)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("forgets a delivery whose endpoint is removed while it is sent", () =>
+  it.effect("ignores a delivery whose endpoint is removed during the send", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const gate = yield* makeGate
@@ -360,7 +360,7 @@ describe("DeliveryWorker under faults", () => {
       yield* TestClock.adjust("10 minutes")
       assert.isUndefined(yield* world.find(endpoint, id))
       assert.strictEqual(yield* Queue.size(world.calls), 0)
-      // The worker is well.
+      // The worker still works.
       const other = yield* world.endpoint()
       const next = yield* world.publish(other)
       assert.strictEqual((yield* world.call).delivery, next)

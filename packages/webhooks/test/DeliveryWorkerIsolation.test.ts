@@ -5,7 +5,7 @@ import { makeWorld, memory, ok } from "./SendingWorld.ts"
 
 type World = Effect.Success<typeof makeWorld>
 
-/** Endpoints that never answer, with something to send all the time. */
+/** Endpoints that never answer and always have due deliveries. */
 const makeDead = Effect.fnUntraced(function*(world: World, accounts: ReadonlyArray<string>, deliveries: number) {
   const now = { sends: 0, most: 0 }
   const endpoints = yield* Effect.forEach(accounts, (account) => world.endpoint({ account }))
@@ -20,20 +20,20 @@ const makeDead = Effect.fnUntraced(function*(world: World, accounts: ReadonlyArr
   return now
 })
 
-/** Lets time pass in steps, so that what waits for each moment gets to run. */
+/** Advances the clock in steps, so that fibers run at each of them. */
 const pass = (seconds: number) =>
   Effect.forEach(Array.from({ length: seconds }), () => TestClock.adjust("1 second"), { discard: true })
 
-/** A send ends after 10 seconds, at half of the lease. */
+/** A hanging send ends after 10 seconds, half of the lease. */
 const limits = { lease: "20 seconds", sendsMax: 32, accountSendsMax: 16, endpointSendsMax: 8, lookPause: 0 } as const
 
-describe("DeliveryWorker beside dead endpoints (D46)", () => {
-  it.effect("sends to an endpoint that answers at once, while dead ones of other accounts have all the sends that they get", () =>
+describe("DeliveryWorker with dead endpoints", () => {
+  it.effect("sends immediately to a healthy endpoint while dead endpoints of other accounts use their whole share", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start(limits)
       const dead = yield* makeDead(world, Array.from({ length: 20 }, (_, n) => `dead-${n}`), 20)
-      // All of them have been tried by then, four more than there may be sends to suspects.
+      // By now all of them were tried, four more than the slots for suspects.
       yield* pass(25)
       assert.strictEqual(dead.sends, 12)
       const healthy = yield* world.endpoint({ account: "healthy" })
@@ -47,13 +47,13 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       }
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends to an endpoint that answers at once, while the account's other four are dead", () =>
+  it.effect("sends immediately to a healthy endpoint while the other four of its account are dead", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start({ lease: "20 seconds", lookPause: 0 })
       const dead = yield* makeDead(world, Array.from({ length: 4 }, () => "one"), 100)
       yield* pass(15)
-      // Half of the account's 48, less a quarter of that for those of which nothing is known.
+      // Half of the account's 48, minus a quarter of that for unknown endpoints.
       assert.strictEqual(dead.sends, 18)
       const healthy = yield* world.endpoint({ account: "one" })
       const sent: Array<number> = []
@@ -63,7 +63,7 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       assert.deepStrictEqual(sent, Array.from({ length: 50 }, () => 15_000))
     }).pipe(Effect.provide(memory)))
 
-  it.effect("tries unknown endpoints with one send each after a restart, so that dead ones leave room", () =>
+  it.effect("tries unknown endpoints with one send each after a restart", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const dead = yield* makeDead(world, Array.from({ length: 15 }, (_, n) => `dead-${n}`), 20)
@@ -77,11 +77,11 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       assert.strictEqual(dead.sends, 15)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("sends at once to a good endpoint, while more than all sends could go to others that were good and hang", () =>
+  it.effect("sends immediately to a healthy endpoint while endpoints that answered before hang", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       yield* world.start(limits)
-      // The reserve of 8 less an eighth of the suspects' 16, and one less.
+      // The reserve of 8, minus an eighth of the suspects' 16, minus one.
       const accounts = Array.from({ length: 5 }, (_, n) => `hanging-${n}`)
       const endpoints = yield* Effect.forEach([...accounts, "quiet"], (account) => world.endpoint({ account }))
       for (const endpoint of endpoints) yield* world.publishMany(endpoint, 10)
@@ -99,10 +99,10 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       assert.deepStrictEqual(sent, Array.from({ length: 10 }, () => 0))
     }).pipe(Effect.provide(memory)))
 
-  it.effect("gives a dead endpoint its whole share back as soon as it answers", () =>
+  it.effect("restores the whole share of a dead endpoint as soon as it answers", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
-      // An eighth of all, and so of the account's 16.
+      // An eighth of all slots, and of the account's 16.
       yield* world.start({ ...limits, suspectSendsMax: 4 })
       const endpoint = yield* world.endpoint()
       const count = { sends: 0 }
@@ -116,13 +116,13 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       yield* pass(1)
       assert.strictEqual(count.sends, 2)
       world.answer(endpoint, () => Effect.succeed(ok))
-      // The two that hang end with their claims, and the next ones are answered.
+      // The two hanging sends end with their claims, and the next ones are answered.
       yield* pass(20)
       while ((yield* Queue.size(world.calls)) < 20) yield* Effect.yieldNow
       assert.strictEqual(count.sends, 2)
     }).pipe(Effect.provide(memory)))
 
-  it.effect("gives an account no more than its cap, and shares scarce room between accounts", () =>
+  it.effect("limits an account to its cap, and shares scarce slots between accounts", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const now = new Map<string, number>()
@@ -144,7 +144,7 @@ describe("DeliveryWorker beside dead endpoints (D46)", () => {
       yield* world.start({ ...limits, sendsMax: 24, accountSendsMax: 10 })
       yield* Effect.forEach(Array.from({ length: 600 }), () => world.settled)
       for (const [, sends] of most) assert.isAtMost(sends, 10)
-      // A third of what is not reserved.
+      // A third of the slots that are not reserved.
       assert.isAtLeast(most.get(endpoints[4]!.endpoint.account) ?? 0, 6)
     }).pipe(Effect.provide(memory)))
 })

@@ -6,7 +6,7 @@ import * as Standings from "../src/internal/worker/Standings.ts"
 
 const limits: Limits = { sendsMax: 16, accountSendsMax: 8, endpointSendsMax: 4, suspectSendsMax: 8, reservedSends: 0 }
 
-/** Of an endpoint that has shown enough to get whatever the limits allow. */
+/** Standing of an endpoint with the largest allowance. */
 const good = 30
 const { unknown } = Standings
 
@@ -20,46 +20,46 @@ const load = (options: Partial<Load> = {}): Load => ({
   ...options
 })
 
-/** What each endpoint of the list is granted. */
+/** The number of sends granted to each endpoint of the list. */
 const grants = (limits: Limits, loads: ReadonlyArray<Load>, max = 128): ReadonlyArray<number> => {
   const shared = new Map(share(limits, loads, max).map(({ endpoint, limit }) => [endpoint, limit]))
   return loads.map(({ endpoint }) => shared.get(endpoint) ?? 0)
 }
 
-it("gives one endpoint as many sends as it may have, and no more", () => {
+it("grants one endpoint exactly its allowance", () => {
   assert.deepStrictEqual(grants(limits, [load()]), [4])
   assert.deepStrictEqual(grants(limits, [load({ sends: 3 })]), [1])
   assert.deepStrictEqual(grants(limits, [load({ sends: 4 })]), [0])
 })
 
-it("gives nothing to an endpoint that has nothing due", () => {
+it("grants nothing to an endpoint without due deliveries", () => {
   assert.deepStrictEqual(grants(limits, [load({ isDue: false, sends: 1 }), load()]), [0, 4])
 })
 
-it("shares scarce room evenly between accounts, counting what they have under way", () => {
+it("shares scarce room evenly between accounts, counting their sends in flight", () => {
   const few = { ...limits, sendsMax: 6 }
   assert.deepStrictEqual(grants(few, [load(), load(), load()]), [2, 2, 2])
   assert.deepStrictEqual(grants(few, [load({ sends: 3 }), load(), load()]), [0, 2, 1])
 })
 
-it("gives an account with many endpoints no more than one with a single endpoint", () => {
+it("grants an account with many endpoints no more than one with a single endpoint", () => {
   const crowd = Array.from({ length: 5 }, () => load({ account: "crowd" }))
   assert.deepStrictEqual(grants({ ...limits, sendsMax: 4 }, [...crowd, load()]), [1, 1, 0, 0, 0, 2])
 })
 
-it("gives an account no more than its cap", () => {
+it("limits an account to its cap", () => {
   const all = Array.from({ length: 5 }, () => load({ account: "one" }))
   assert.strictEqual(grants(limits, all).reduce((a, b) => a + b), 8)
 })
 
-it("tries an endpoint of which nothing is known with one send", () => {
+it("tries an unknown endpoint with one send", () => {
   assert.deepStrictEqual(grants(limits, [load({ standing: unknown }), load({ standing: unknown, sends: 1 })]), [
     1,
     0
   ])
 })
 
-it("gives an endpoint twice as many sends after each good answer in a row, and the suspects' share after a bad one (D46)", () => {
+it("doubles the allowance of an endpoint after each good answer in a row, and makes it a suspect after a bad one", () => {
   const standings = Standings.make(10)
   const endpoint = "whep_1" as EndpointId
   const ramp = Array.from({ length: 6 }, () => {
@@ -74,7 +74,7 @@ it("gives an endpoint twice as many sends after each good answer in a row, and t
   assert.strictEqual(allowanceOf(limits, standings.of(endpoint)), 2)
 })
 
-it("gives an endpoint no more than it has shown to answer", () => {
+it("limits an endpoint by its good answers in a row", () => {
   assert.deepStrictEqual(
     grants(limits, [load({ standing: 1 }), load({ standing: 1, sends: 1 }), load({ standing: 2 })]),
     [
@@ -85,7 +85,7 @@ it("gives an endpoint no more than it has shown to answer", () => {
   )
 })
 
-it("knows nothing of an endpoint that was forgotten, also if it was a suspect", () => {
+it("treats an evicted endpoint as unknown, even if it was a suspect", () => {
   const standings = Standings.make(2)
   const [dead, other, third] = ["whep_1", "whep_2", "whep_3"].map((id) => id as EndpointId)
   standings.judge(dead!, false)
@@ -94,7 +94,7 @@ it("knows nothing of an endpoint that was forgotten, also if it was a suspect", 
   assert.deepStrictEqual([dead!, other!, third!].map(standings.of), [unknown, 1, 1])
 })
 
-it("keeps half of the room free of suspects, and room in their half for unknown endpoints (D46)", () => {
+it("limits suspects to half of the room, and keeps a part of that half for unknown endpoints", () => {
   const suspects = Array.from({ length: 10 }, () => load({ standing: "suspect" }))
   assert.strictEqual(grants(limits, suspects).reduce((a, b) => a + b), 6)
   const under = suspects.slice(0, 6).map((one) => ({ ...one, sends: 1 }))
@@ -103,7 +103,7 @@ it("keeps half of the room free of suspects, and room in their half for unknown 
   assert.deepStrictEqual(grants(limits, [...under, load()]).at(-1), 4)
 })
 
-it("keeps half of the room free of endpoints of which nothing is known, also when they turn out to be dead (D46)", () => {
+it("limits unknown endpoints to half of the room, also when they turn out to be dead", () => {
   const unknowns = Array.from({ length: 100 }, () => load({ standing: unknown }))
   assert.strictEqual(grants(limits, unknowns).reduce((a, b) => a + b), 8)
   const dead = unknowns.map((one, index) => load({ ...one, standing: "suspect", sends: index < 8 ? 1 : 0 }))
@@ -111,54 +111,54 @@ it("keeps half of the room free of endpoints of which nothing is known, also whe
   assert.deepStrictEqual(grants(limits, [...dead, load()]).at(-1), 4)
 })
 
-it("tries unknown endpoints before it sends to suspects", () => {
+it("grants unknown endpoints before suspects", () => {
   const suspects = Array.from({ length: 5 }, () => load({ standing: "suspect" }))
   const unknowns = Array.from({ length: 5 }, () => load({ standing: unknown }))
   assert.deepStrictEqual(grants(limits, [...suspects, ...unknowns], 5), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
 })
 
-it("keeps half of an account's room free of its suspects, so that its own dead endpoints do not stop its others (D46)", () => {
+it("limits the suspects of an account to half of its room, so that its dead endpoints do not block the others", () => {
   const dead = Array.from({ length: 4 }, () => load({ account: "one", standing: "suspect" }))
   const given = grants(limits, [...dead, load({ account: "one" })])
   assert.strictEqual(given.slice(0, 4).reduce((a, b) => a + b), 3)
   assert.strictEqual(given[4], 4)
 })
 
-it("keeps a part of the room for accounts that have no send to an endpoint that answers (D46)", () => {
+it("reserves a part of the room for accounts without a send to a proven endpoint", () => {
   const some = { ...limits, reservedSends: 4 }
   const busy = Array.from({ length: 6 }, () => load({ sends: 2 }))
   assert.deepStrictEqual(grants(some, [...busy, load(), load()]).slice(-2), [1, 1])
-  // Its own dead endpoint does not make an account a busy one.
+  // A dead endpoint of the account does not count as activity.
   const dead = load({ account: "one", standing: "suspect", sends: 1 })
   assert.deepStrictEqual(grants(some, [...busy, dead, load({ account: "one" })]).slice(-2), [0, 1])
 })
 
-it("keeps a part of an account's room for its endpoints that have no send (D46)", () => {
+it("reserves a part of an account's room for its endpoints without a send", () => {
   const some = { ...limits, reservedSends: 4 }
   const hanging = [1, 2].map(() => load({ account: "one", sends: 3 }))
   assert.deepStrictEqual(grants(some, [...hanging, load({ account: "one" })]), [0, 0, 1])
 })
 
-it("lets unproven endpoints have an eighth of their share, however busy the good ones are", () => {
+it("grants unproven endpoints an eighth of their share regardless of proven ones", () => {
   const some = { ...limits, reservedSends: 4 }
   const busy = Array.from({ length: 13 }, () => load({ sends: 1 }))
   const suspects = Array.from({ length: 3 }, () => load({ standing: "suspect" }))
   assert.deepStrictEqual(grants(some, [...busy, ...suspects]).slice(-3), [1, 0, 0])
 })
 
-it("tries new endpoints, also while what was good hangs and takes more than the suspects' share (D46)", () => {
+it("tries new endpoints while hanging ones use more than the share of suspects", () => {
   const some = { ...limits, sendsMax: 64, suspectSendsMax: 32, reservedSends: 16 }
   const hanging = Array.from({ length: 12 }, () => load({ standing: "suspect", sends: 4 }))
   const unknowns = Array.from({ length: 10 }, () => load({ standing: unknown }))
   assert.strictEqual(grants(some, [...hanging, ...unknowns]).reduce((a, b) => a + b), 4)
 })
 
-it("lets suspects have some room however little there is", () => {
+it("grants suspects a slot even if there are few", () => {
   const tiny = { sendsMax: 1, accountSendsMax: 1, endpointSendsMax: 1, suspectSendsMax: 1, reservedSends: 0 }
   assert.deepStrictEqual(grants(tiny, [load({ standing: "suspect" })]), [1])
 })
 
-it("gives what comes first in the list the first turn among equals", () => {
+it("grants the earlier of two equal endpoints first", () => {
   assert.deepStrictEqual(grants(limits, [load(), load(), load()], 2), [1, 1, 0])
 })
 
@@ -181,7 +181,7 @@ const AnyLimits = Schema.Struct({
 const sum = (loads: ReadonlyArray<Load>) => loads.reduce((total, { sends }) => total + sends, 0)
 const isProven = ({ standing }: Load) => Standings.kindOf(standing) === "proven"
 
-/** Whether `room`, a number of all sends, has place for one more; `loads` are those that share it. */
+/** Whether a room of this many sends, shared by `loads`, has space for one more. */
 const hasPlace = (limits: Limits, room: number, loads: ReadonlyArray<Load>, one: Load, isQuiet: boolean) => {
   const reserved = Math.floor(limits.reservedSends * room / limits.sendsMax)
   const unprovenMax = Math.max(1, Math.floor(limits.suspectSendsMax * room / limits.sendsMax))
@@ -195,7 +195,7 @@ const hasPlace = (limits: Limits, room: number, loads: ReadonlyArray<Load>, one:
   return isOpen ? unproven < unprovenMax || unknowns < quarter : unknowns < eighth
 }
 
-/** Whether the endpoint could have one more, by every limit. */
+/** Whether every limit allows the endpoint one more send. */
 const couldHave = (limits: Limits, loads: ReadonlyArray<Load>, one: Load) => {
   const own = loads.filter(({ account }) => account === one.account)
   return one.isDue && one.sends < allowanceOf(limits, one.standing) &&
@@ -204,7 +204,7 @@ const couldHave = (limits: Limits, loads: ReadonlyArray<Load>, one: Load) => {
 }
 
 it.effect.prop(
-  "never passes a limit, and never leaves room that somebody could use",
+  "never exceeds a limit and never leaves usable room unused",
   [AnyLimits, Schema.Array(AnyLoad), between(1, 50)],
   ([limits, anyLoads, max]) =>
     Effect.sync(() => {
@@ -231,7 +231,7 @@ it.effect.prop(
 )
 
 it.effect.prop(
-  "levels accounts that want the same",
+  "grants accounts with equal demands equally",
   [between(1, 40), between(1, 12), between(1, 50)],
   ([sendsMax, accounts, max]) =>
     Effect.sync(() => {
@@ -252,10 +252,10 @@ const promised: Limits = {
   suspectSendsMax: 32,
   reservedSends: 16
 }
-/** Proven endpoints that may hang: fewer than what is reserved less two eighths of the suspects' share. */
+/** Number of proven endpoints that may hang: fewer than the reserve minus two eighths of the suspects' share. */
 const hangingMax = promised.reservedSends - promised.suspectSendsMax / 4 - 1
 
-/** Endpoints that never answer. Each step shares, and then some of what hangs is noticed, or ends. */
+/** Endpoints that never answer. Each step distributes slots, then some hanging sends become slow or end. */
 const Step = Schema.Struct({
   max: between(1, 128),
   slow: Schema.Array(between(0, 80)),
@@ -263,7 +263,7 @@ const Step = Schema.Struct({
 })
 
 it.effect.prop(
-  "gives a good endpoint of a quiet account its send at once, whatever hangs elsewhere (D46)",
+  "grants a proven endpoint of a quiet account immediately, regardless of what hangs elsewhere",
   [
     Schema.Array(between(0, 4)).check(Schema.isMinLength(hangingMax), Schema.isMaxLength(hangingMax)),
     Schema.Array(Schema.Literals([unknown, "suspect"])).check(Schema.isMaxLength(70)),
@@ -281,7 +281,7 @@ it.effect.prop(
         assert.isAtLeast(grants(promised, [...loads, { ...quiet, isDue: true }]).at(-1) ?? 0, 1)
         loads = loads.map((one, index) => ({
           ...one,
-          // An unknown one has a single send, and is judged when that ends.
+          // An unknown endpoint has a single send and is judged when it ends.
           standing: one.sends > 0 && (isProven(one) ? slow : ended).includes(index) ? "suspect" : one.standing,
           sends: ended.includes(index) ? 0 : one.sends
         }))
@@ -290,7 +290,7 @@ it.effect.prop(
     })
 )
 
-it("leaves nobody out for ever when those who had a turn go to the end of the list", () => {
+it("grants every endpoint eventually if granted ones move to the end of the list", () => {
   let loads: ReadonlyArray<Load> = Array.from({ length: 7 }, () => load())
   const turns = new Map<EndpointId, number>()
   for (let round = 0; round < 70; round++) {

@@ -1,4 +1,4 @@
-/** Every backend of webhooks, and what tests put into one. */
+/** The backends of webhooks, and endpoints and events for tests. */
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Layer } from "effect"
@@ -22,12 +22,12 @@ export const over = (database: TestDatabase.TestDatabase) =>
     Layer.provideMerge(database)
   )
 
-/** A moment; `at(0)` is the first. */
+/** The moment `seconds` after the start of the tests. */
 export const at = (seconds: number): DateTime.Utc => DateTime.makeUnsafe(Date.UTC(2030, 0, 1) + seconds * 1_000)
 
 let accounts = 0
 
-/** Endpoints of an account of its own, in a store that other tests use too. */
+/** A new account with endpoints, in a store that other tests use too. */
 export const makeWorld = Effect.gen(function*() {
   const store = yield* WebhookStore
   const random = yield* SecureRandom.SecureRandom
@@ -54,7 +54,7 @@ export const makeWorld = Effect.gen(function*() {
     return record
   })
 
-  /** Publishes one event for these endpoints; the deliveries are due at `time`. */
+  /** Publishes one event for these endpoints, due at `time`. */
   const publish = Effect.fnUntraced(function*(
     endpoints: ReadonlyArray<Store.EndpointRecord>,
     time: DateTime.Utc = at(0),
@@ -79,7 +79,7 @@ export const makeWorld = Effect.gen(function*() {
   return { account, endpoint, publish }
 })
 
-/** A settlement of a claim, after a send that took 12 ms. */
+/** The settlement of a claim after a send of 12 ms. */
 export const settlementOf = (
   { attempt, claims, delivery }: Pick<Delivery.Claimed, "attempt" | "claims" | "delivery">,
   next: Store.Settlement["next"],

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { classify } from "../src/internal/guard/PublicAddress.ts"
 
 it.each([
-  // The edges of what is around private ranges.
+  // Neighbours of private ranges.
   "1.0.0.1",
   "1.1.1.1",
   "8.8.8.8",
@@ -39,10 +39,10 @@ it.each([
   "2620:fe::fe",
   "2a00:1450:4001:81b::200e",
   "3ffe::1",
-  // An interface id that only looks like one of ISATAP.
+  // An interface id that resembles ISATAP.
   "2001:4860::1:5efe:a00:1",
   "2001:4860::5efe:a00:1:0"
-])("takes %s, which is public unicast (D44)", (address) => {
+])("classifies %s as public", (address) => {
   assert.strictEqual(classify(address), "public")
 })
 
@@ -88,7 +88,7 @@ it.each([
   ["::", "unspecified"],
   ["::1", "loopback"],
   ["::2", "unassigned"],
-  // The library reads IPv4-compatible ones as mapped when they are written with dots.
+  // The library parses dotted IPv4-compatible addresses as mapped ones.
   ["::127.0.0.1", "ipv4Mapped"],
   ["::7f00:1", "unassigned"],
   ["::8.8.8.8", "ipv4Mapped"],
@@ -156,7 +156,7 @@ it.each([
   ["127.0.0.1 ", "invalid"],
   ["[::1]", "invalid"],
   ["1.1.1.1/32", "invalid"]
-])("refuses %s, which is %s (D44)", (address, kind) => {
+])("classifies %s as %s", (address, kind) => {
   assert.strictEqual(classify(address), kind)
 })
 
@@ -167,7 +167,7 @@ const Groups = Schema.Tuple([Group, Group, Group, Group])
 
 const hex = (number: number) => number.toString(16)
 
-/** Every way to write an IPv4 address inside of an IPv6 address that a network could unpack. */
+/** Every notation that embeds an IPv4 address in an IPv6 address. */
 const embed = ([a, b, c, d]: typeof Bytes.Type, [w, x, y, z]: typeof Groups.Type): ReadonlyArray<string> => {
   const four = `${a}.${b}.${c}.${d}`
   const [high, low] = [hex(a * 256 + b), hex(c * 256 + d)]
@@ -193,20 +193,20 @@ const embed = ([a, b, c, d]: typeof Bytes.Type, [w, x, y, z]: typeof Groups.Type
 }
 
 it.prop(
-  "refuses every IPv4 address in every IPv6 notation that carries it (D44)",
+  "rejects every IPv4 address in every IPv6 notation that embeds it",
   [Bytes, Groups],
   ([bytes, groups]) => {
     for (const address of embed(bytes, groups)) assert.notStrictEqual(classify(address), "public", address)
   }
 )
 
-it.prop("refuses every IPv6 address outside of 2000::/3 (D44)", [Group, Groups], ([first, [w, x, y, z]]) => {
+it.prop("rejects every IPv6 address outside of 2000::/3", [Group, Groups], ([first, [w, x, y, z]]) => {
   const address = `${hex(first)}:${hex(w)}:${hex(x)}::${hex(y)}:${hex(z)}`
   if (first < 0x2000 || first > 0x3fff) assert.notStrictEqual(classify(address), "public", address)
 })
 
 const privateFirst = new Set([0, 10, 127, ...Array.from({ length: 32 }, (_, index) => 224 + index)])
 
-it.prop("refuses every IPv4 address whose first byte says enough (D44)", [Bytes], ([[, b, c, d]]) => {
+it.prop("rejects every IPv4 address whose first byte is special", [Bytes], ([[, b, c, d]]) => {
   for (const a of privateFirst) assert.notStrictEqual(classify(`${a}.${b}.${c}.${d}`), "public")
 })

@@ -29,7 +29,7 @@ const claimed = (attempt: number, failedSends: number): Claimed => ({
   body: null
 })
 
-it("sends 4 times, 10, 60 and 300 seconds after the end of the failed send before (D46)", () => {
+it("sends 4 times, 10, 60 and 300 seconds after the end of the previous failed send", () => {
   const sends: Array<number> = []
   let now = start
   for (let failedSends = 0;; failedSends++) {
@@ -45,23 +45,23 @@ it("sends 4 times, 10, 60 and 300 seconds after the end of the failed send befor
   assert.deepStrictEqual(sends, [0, 10, 70, 370])
 })
 
-it("ends with the first send that is answered with 2xx", () => {
+it("ends with the first 2xx response", () => {
   const ok = { reason: "ok", httpStatus: 204 } as const
   assert.deepStrictEqual(Retry.after(claimed(4, 3), ok, start, defaultSchedule), { _tag: "Delivered" })
 })
 
-it("does not wait for an endpoint that was disabled", () => {
+it("fails immediately if the endpoint is disabled", () => {
   const disabled = { reason: "disabled", httpStatus: null } as const
   assert.deepStrictEqual(Retry.after(claimed(1, 0), disabled, start, defaultSchedule), { _tag: "Failed" })
 })
 
-/** What happens to each claim: its send fails, it crashes before or after the send, or it is given back. */
+/** The end of each claim: its send fails, the worker crashes before or after the send, or the claim is released. */
 const Happening = Schema.Literals(["fails", "crashes", "is given back"])
 const Happenings = Schema.Array(Happening).check(Schema.isMinLength(1))
 const Pauses = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 
 it.effect.prop(
-  "sends at most once more than the schedule says, whatever crashes, and gives up no sooner without a crash (D46)",
+  "sends at most once more than the schedule after crashes, and exactly by the schedule without a crash",
   [Pauses, Happenings],
   ([pauses, happenings]) =>
     Effect.sync(() => {
@@ -93,12 +93,12 @@ it.effect.prop(
       }
       assert.isAtMost(attempt, schedule.length + 2)
       assert.isAtMost(failedSends, schedule.length + 1)
-      // One crash costs no send: the schedule still has all of its sends.
+      // One crash uses up no send of the schedule.
       if (isOver && crashes <= 1) assert.strictEqual(failedSends, schedule.length + 1)
     })
 )
 
-it("gives up at once when no further send would be allowed", () => {
+it("fails immediately if no further send is allowed", () => {
   assert.deepStrictEqual(Retry.after(claimed(5, 2), failed, start, defaultSchedule), { _tag: "Failed" })
   assert.isFalse(Retry.maySend(claimed(6, 2), defaultSchedule))
   assert.isTrue(Retry.maySend(claimed(5, 0), defaultSchedule))

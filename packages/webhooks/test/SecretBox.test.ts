@@ -12,7 +12,7 @@ const makeId = Effect.provide(EndpointId.make, SecureRandom.layerWebCrypto)
 
 const secret = Redacted.make("whsec_0123456789")
 
-it.effect("opens what it sealed, under any of its keys", () =>
+it.effect("opens texts that any of its keys sealed", () =>
   Effect.gen(function*() {
     const id = yield* makeId
     const old = yield* boxWith(oldKey)
@@ -28,7 +28,7 @@ it.effect("opens what it sealed, under any of its keys", () =>
     assert.isFalse((yield* boxWith(newKey)).hasKeyOf(sealed))
   }))
 
-it.effect("says nothing of the secret or the key, and never the same twice", () =>
+it.effect("seals to a different text each time, without the secret or the key", () =>
   Effect.gen(function*() {
     const id = yield* makeId
     const box = yield* boxWith(oldKey)
@@ -41,7 +41,7 @@ it.effect("says nothing of the secret or the key, and never the same twice", () 
     }
   }))
 
-it.effect("opens nothing that was changed, moved to another endpoint, or sealed by a key that it has not", () =>
+it.effect("does not open texts that were changed, moved to another endpoint, or sealed by an unknown key", () =>
   Effect.gen(function*() {
     const id = yield* makeId
     const box = yield* boxWith(oldKey)
@@ -68,7 +68,7 @@ it.effect("opens nothing that was changed, moved to another endpoint, or sealed 
     }
   }))
 
-it.effect("refuses keys of fewer than 32 bytes", () =>
+it.effect("rejects keys of fewer than 32 bytes", () =>
   Effect.gen(function*() {
     const short = yield* Effect.exit(boxWith("x".repeat(31)))
     assert.isTrue(Exit.isFailure(short) && Cause.hasDies(short.cause))

@@ -7,12 +7,12 @@ import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { boxOf, instance, makeAccount, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
 
-/** What becomes of secrets when the key that seals them is replaced, over every backend. */
+/** The behaviour of `reseal` over every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerWebhooks.pipe(Layer.provideMerge(Layer.merge(backend, surroundings))))(
     `Webhooks, secrets (${name})`,
     (it) => {
-      it.effect("seals everything anew under the first key, after which the old key is not needed", () =>
+      it.effect("seals all secrets with the first key, so that the old key can be removed", () =>
         Effect.gen(function*() {
           const store = yield* WebhookStore
           const account = yield* makeAccount
@@ -35,7 +35,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           const rotated = yield* Effect.provideService(instance(), SecretBox, both)
           while ((yield* rotated.reseal(1)) > 0);
           assert.deepStrictEqual(yield* openedBy(onlyNew), expected)
-          // Nothing but the text has changed.
+          // Only the text has changed.
           assert.deepStrictEqual(
             (yield* sealed).map((secret) => ({ ...secret, sealed: "" })),
             before.map((secret) => ({ ...secret, sealed: "" }))
@@ -43,7 +43,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           assert.isTrue((yield* sealed).every((secret) => secret.sealed.startsWith(both.prefix)))
         }))
 
-      it.effect("deletes secrets that are over, so that nobody can sign with them any more", () =>
+      it.effect("deletes expired secrets", () =>
         Effect.gen(function*() {
           const store = yield* WebhookStore
           const account = yield* makeAccount
@@ -60,7 +60,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           assert.strictEqual(yield* count, 1)
         }))
 
-      it.effect("goes on when no key opens one of the secrets", () =>
+      it.effect("continues if no key opens one of the secrets", () =>
         Effect.gen(function*() {
           const store = yield* WebhookStore
           const account = yield* makeAccount

@@ -1,4 +1,4 @@
-/** What tests of the delivery worker share: endpoints, a network that does what the test says, and a store that can fail. */
+/** Fixtures for tests of the delivery worker: endpoints, a scripted network, and a store that can fail. */
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { Signature } from "@kinora/webhook-signing"
 import { Clock, DateTime, Effect, Exit, Latch, Layer, Queue, Redacted, Scope } from "effect"
@@ -21,7 +21,7 @@ export const memory: Layer.Layer<Backend> = Layer.mergeAll(
   SecureRandom.layerWebCrypto
 ).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
-/** A request that reached the network, in milliseconds since the world began. */
+/** A request that reached the network; `at` is in milliseconds since the start of the test. */
 export interface Call extends TransportRequest {
   readonly at: number
   readonly delivery: string
@@ -33,7 +33,7 @@ export const status500: Outcome = { reason: "status_500", httpStatus: 500 }
 
 type Store = WebhookStore["Service"]
 
-/** A world of its own: nothing that happens in it meets another test. */
+/** Fixtures that are isolated from other tests. */
 export const makeWorld = Effect.gen(function*() {
   const store = yield* WebhookStore
   const wakeup = yield* Wakeup.Wakeup
@@ -56,7 +56,7 @@ export const makeWorld = Effect.gen(function*() {
       faults[operation]--
       return new StorageError.StorageError({ operation, reason: "unavailable", cause: "test" })
     })
-  /** A set with a line of the reason that is refused breaks a constraint. */
+  /** Fails like a broken constraint if a line of the set has the rejected reason. */
   const refusing = (settlements: ReadonlyArray<Settlement>) =>
     settlements.some(({ send }) => send?.outcome.reason === faults.refused)
       ? Effect.fail(new StorageError.StorageError({ operation: "settle", reason: "failed", cause: "test" }))
@@ -91,7 +91,7 @@ export const makeWorld = Effect.gen(function*() {
       return yield* (answers.get(request.url) ?? (() => Effect.succeed(ok)))(call)
     })
 
-  /** Sealed texts of tests tell what is in them; `broken` cannot be opened. */
+  /** Sealed texts of tests contain their secrets; `broken` cannot be opened. */
   const box = SecretBox.of({
     prefix: "sealed:",
     seal: (_, secret) => Effect.succeed(`sealed:${Redacted.value(secret)}`),
@@ -129,17 +129,17 @@ export const makeWorld = Effect.gen(function*() {
 
   return {
     calls,
-    /** The next request that reaches the network. */
+    /** Takes the next request that reaches the network. */
     call: Queue.take(calls),
-    /** The next outcome that is stored. */
+    /** Takes the next stored outcome. */
     settled: Queue.take(settled),
     faults,
     count,
-    /** Closed, it holds claims back that the store has already made. */
+    /** While closed, delays the results of claims that the store has made. */
     claims: held.claims,
     store,
     wake: wakeup.wake,
-    /** A worker, and how to stop it: its scope closes. */
+    /** Starts a worker. `stop` closes its scope. */
     start: Effect.fnUntraced(function*(options: DeliveryWorker.DeliveryWorkerOptions = {}) {
       const scope = yield* Scope.fork(yield* Effect.scope)
       const worker = yield* DeliveryWorker.make({ grace: 0, ...options }).pipe(
@@ -148,7 +148,7 @@ export const makeWorld = Effect.gen(function*() {
       )
       return { ...worker, stop: Scope.close(scope, Exit.void) }
     }),
-    /** What the network does with requests to the endpoint. */
+    /** Sets how the network answers requests to the endpoint. */
     answer: (record: EndpointRecord, answer: (call: Call) => Effect.Effect<Outcome>) =>
       answers.set(record.endpoint.url, answer),
     endpoint: (options: { readonly account?: string; readonly secrets?: ReadonlyArray<SealedSecret> } = {}) =>
@@ -172,14 +172,14 @@ export const makeWorld = Effect.gen(function*() {
     save,
     remove: ({ endpoint }: EndpointRecord) =>
       atomically(Effect.andThen(store.loadEndpoint(endpoint.account, endpoint.id), store.removeEndpoint(endpoint.id))),
-    /** Publishes an event for the endpoint and tells the workers; answers the delivery's id. */
+    /** Publishes an event for the endpoint, wakes the workers, and returns the delivery's id. */
     publish: (endpoint: EndpointRecord) => Effect.tap(publishOne(endpoint, 0), () => wakeup.wake),
     publishMany: (endpoint: EndpointRecord, howMany: number) =>
       Effect.tap(
         Effect.forEach(Array.from({ length: howMany }, (_, n) => n), (n) => publishOne(endpoint, n)),
         () => wakeup.wake
       ),
-    /** Publishes an event of which the workers are not told. */
+    /** Publishes an event without a wake-up. */
     publishQuietly: (endpoint: EndpointRecord) => publishOne(endpoint, 0),
     find: Effect.fnUntraced(function*({ endpoint }: EndpointRecord, id: DeliveryId) {
       const found: Delivery | undefined = yield* atomically(store.loadDelivery(endpoint.account, id))
@@ -189,13 +189,13 @@ export const makeWorld = Effect.gen(function*() {
   }
 })
 
-/** Answers that come when the test gives them, to one request each. */
+/** A queue of answers, one per request. */
 export const makeGate = Effect.map(Queue.unbounded<Outcome>(), (outcomes) => ({
   answer: () => Queue.take(outcomes),
   give: (outcome: Outcome) => Queue.offer(outcomes, outcome)
 }))
 
-/** A clock whose wall time is `back()` milliseconds behind the one of the test. */
+/** A clock whose wall time is `back()` milliseconds behind the test clock. */
 export const makeClockBehind = (back: () => number): Effect.Effect<Clock.Clock> =>
   Effect.map(Clock.Clock, (clock) => {
     const millis = () => clock.currentTimeMillisUnsafe() - back()
@@ -211,7 +211,7 @@ export const makeClockBehind = (back: () => number): Effect.Effect<Clock.Clock> 
     }
   })
 
-/** The `v1` values of a header, and its `t`. */
+/** Parses the `t` and the `v1` values of the signature header. */
 export const signatureOf = ({ headers }: Call) => {
   const parts = (headers["X-Service-Signature"] ?? "").split(",").map((part) => part.split("="))
   return {
@@ -220,6 +220,6 @@ export const signatureOf = ({ headers }: Call) => {
   }
 }
 
-/** The `v1` that a secret makes of a request. */
+/** Signs a request with a secret and returns the `v1`. */
 export const signedWith = (secret: string, call: Call) =>
   Effect.promise(async () => (await Signature.makeSigner(secret)).sign(signatureOf(call).t, call.body))

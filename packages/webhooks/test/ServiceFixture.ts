@@ -1,4 +1,4 @@
-/** What tests of `Webhooks` share: a guard that refuses one host, keys, and services with options of their own. */
+/** Fixtures for tests of `Webhooks`: a guard that rejects one host, keys, and instances with their own options. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { AddressGuard, AddressRefused } from "../src/AddressGuard.ts"
@@ -10,7 +10,7 @@ import { WebhooksError } from "../src/WebhooksError.ts"
 export const oldKey = "the key that was there before, long enough"
 export const newKey = "the key that takes its place, long enough"
 
-/** A box with these keys, the first of which seals. */
+/** A box with these keys. The first one seals. */
 export const boxOf = (first: string, ...others: ReadonlyArray<string>) =>
   SecretBox.layer({ keys: [Redacted.make(first), ...others.map((key) => Redacted.make(key))] }).pipe(
     Layer.provide(Aead.layerWebCrypto),
@@ -18,7 +18,7 @@ export const boxOf = (first: string, ...others: ReadonlyArray<string>) =>
     Layer.provide(SecureRandom.layerWebCrypto)
   )
 
-/** Lets every URL through but those of `private.test`, and knows which it was asked about. */
+/** Accepts every URL except those of `private.test`, and records the URLs that it checked. */
 const asked: Array<string> = []
 export const askedOf = (host: string): ReadonlyArray<string> => asked.filter((url) => url.includes(host))
 const guard = Layer.succeed(
@@ -35,18 +35,18 @@ const guard = Layer.succeed(
   })
 )
 
-/** What `Webhooks` needs besides a store. */
+/** The services that `Webhooks` requires, without a store. */
 export const surroundings = Layer.mergeAll(boxOf(oldKey), guard, Wakeup.layer, SecureRandom.layerWebCrypto)
 
-/** Another process on the same store. */
+/** A further instance over the same store, as in another process. */
 export const instance = (options: WebhooksOptions = {}) =>
   Effect.map(Layer.build(Layer.fresh(layerWith(options))), (context) => Context.get(context, Webhooks))
 
 let accounts = 0
 
-/** The name of an account that no other test uses. */
+/** Returns the name of a new account. */
 export const makeAccount = Effect.sync(() => `customer-${++accounts}`)
 
-/** The reason of a refusal. */
+/** Returns the reason of a `WebhooksError`. */
 export const refusalOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => error instanceof WebhooksError ? error.reason : error)

@@ -17,7 +17,7 @@ const dueOf = (n: number): Due => ({
   account: `account-${n}`
 })
 
-/** A slot of a send that is under way from the start. */
+/** A slot whose send is in flight from the start. */
 const slotOf = ({ account, endpoint }: Due): Slots.Slot => {
   const createdAt = DateTime.makeUnsafe(0)
   const claimed: Claimed = {
@@ -42,7 +42,7 @@ const slotOf = ({ account, endpoint }: Due): Slots.Slot => {
   return { claimed, until: 30_000, sendingSince: 0, isOver: false }
 }
 
-/** Sends to endpoints that never answer, as many as there may be. */
+/** Fills all slots with sends that never end. */
 const hangAll = Effect.fnUntraced(function*(slots: Slots.Slots) {
   for (;;) {
     const asked = slots.ask(start, 128)
@@ -51,7 +51,7 @@ const hangAll = Effect.fnUntraced(function*(slots: Slots.Slots) {
   }
 })
 
-/** Looks at a store that lists what `due` says, from after an endpoint on. */
+/** Polls a store whose pages are returned by `due`. */
 const makeLooking = Effect.fnUntraced(function*(
   slots: Slots.Slots,
   wakeup: Latch.Latch,
@@ -70,7 +70,7 @@ const makeLooking = Effect.fnUntraced(function*(
 const endpointsOf = (asked: ReadonlyArray<Slots.Asked>) => asked.map(({ endpoint }) => endpoint)
 
 describe("Slots", () => {
-  it.effect("asks for what is proven, however many dead endpoints wait for a turn (D46)", () =>
+  it.effect("demands deliveries of proven endpoints regardless of how many dead ones wait", () =>
     Effect.gen(function*() {
       const slots = Slots.make(limits, 2000)
       slots.list(Array.from({ length: 20_000 }, (_, n) => dueOf(n)))
@@ -81,20 +81,20 @@ describe("Slots", () => {
       assert.deepStrictEqual(endpointsOf(slots.ask(start, 128)), [good.endpoint])
     }))
 
-  it.effect("takes an endpoint whose send takes long for a suspect before that send ends, by the monotonic clock (D46)", () =>
+  it.effect("makes an endpoint a suspect while its slow send is still in flight, by the monotonic clock", () =>
     Effect.gen(function*() {
       const slots = Slots.make(limits, 2000)
       const hanging = dueOf(1)
       for (let answer = 0; answer < 4; answer++) slots.end(slotOf(hanging), true)
       slots.list([hanging])
       yield* slots.hold(slotOf(hanging), Effect.never)
-      // Six of eight: the last two are for accounts without a send.
+      // Six of eight: the last two are reserved for accounts without a send.
       assert.deepInclude(slots.ask({ now: 0, monotonic: 2000 }, 128)[0], { limit: 5 })
-      // Three of the suspects' four.
+      // Three of the four slots for suspects.
       assert.deepInclude(slots.ask({ now: 0, monotonic: 2001 }, 128)[0], { limit: 2 })
     }))
 
-  it("moves an endpoint that failed to the suspects while it waits", () => {
+  it("moves a waiting endpoint to the suspects after a failure", () => {
     const slots = Slots.make(limits, 2000)
     const suspects = Array.from({ length: 1000 }, (_, n) => dueOf(n))
     for (const one of suspects) slots.end(slotOf(one), true)
@@ -106,7 +106,7 @@ describe("Slots", () => {
     assert.include(endpointsOf(slots.ask(start, 1)), good.endpoint)
   })
 
-  it.effect("looks on without a pause while thousands of dead endpoints wait for a turn (D46)", () =>
+  it.effect("polls all pages of a round while thousands of dead endpoints wait", () =>
     Effect.gen(function*() {
       const slots = Slots.make(limits, 2000)
       const dead = Array.from({ length: 20_000 }, (_, n) => dueOf(n + 1))
@@ -127,7 +127,7 @@ describe("Slots", () => {
       while (!endpointsOf(slots.ask(start, 128)).includes(good.endpoint)) yield* Effect.yieldNow
     }).pipe(Effect.provide(memory)))
 
-  it.effect("looks again after the poll interval, although the clock is set back while it looks", () =>
+  it.effect("polls again after the interval even if the clock is set back during a poll", () =>
     Effect.gen(function*() {
       let back = 0
       const behind = yield* makeClockBehind(() => back)

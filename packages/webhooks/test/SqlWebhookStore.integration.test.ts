@@ -18,17 +18,17 @@ const overPostgres = Layer.merge(over(TestDatabase.postgres), SecureRandom.layer
 
 const backlog = 10_000
 
-/** When the planner has last seen the tables. */
+/** When the tables were last analysed. */
 const analysed = ["never", "while nothing was pending", "with the backlog"] as const
 
-/** One endpoint with a long backlog, beside as much that is over, and three others with something due. */
+/** One endpoint with a long backlog and as many ended deliveries, and three others with a due delivery. */
 const makeBacklog = Effect.fnUntraced(function*(when: typeof analysed[number] = "never") {
   const sql = yield* SqlClient.SqlClient
   const world = yield* makeWorld
   yield* sql`ALTER TABLE webhooks_delivery SET (autovacuum_enabled = false)`
   yield* sql`ALTER TABLE webhooks_event SET (autovacuum_enabled = false)`
   if (when === "while nothing was pending") {
-    // What a week leaves of some hundred endpoints.
+    // The ended deliveries of some hundred endpoints.
     yield* sql`
       INSERT INTO webhooks_endpoint (id, account, url, status, created_at, secret_created_at, is_removed)
       SELECT gen_random_uuid(), 'a week', '', 'enabled', now(), now(), false FROM generate_series(1, 300)
@@ -62,7 +62,7 @@ const makeBacklog = Effect.fnUntraced(function*(when: typeof analysed[number] = 
 })
 
 it.effect.each(analysed)(
-  "finds what is due without reading the backlog of an endpoint, analysed %s",
+  "finds due endpoints without reading the backlog of an endpoint, analysed %s",
   (analysed) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -80,7 +80,7 @@ it.effect.each(analysed)(
 )
 
 it.effect.each(analysed)(
-  "claims without reading the backlog behind what it claims, or anything that is over, analysed %s",
+  "claims without reading further backlog or ended deliveries, analysed %s",
   (analysed) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -94,7 +94,7 @@ it.effect.each(analysed)(
     }).pipe(Effect.provide(overPostgres))
 )
 
-it.effect("freezes, settles and gives back without reading more than it was told", () =>
+it.effect("freezes, settles and releases without reading other rows", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
@@ -102,23 +102,23 @@ it.effect("freezes, settles and gives back without reading more than it was told
     const claimed = yield* store.claim([{ endpoint: dead.endpoint.id, limit: 20 }], at(1), at(31))
     const bodies = claimed.slice(0, 10).map(({ delivery }) => ({ delivery, body: new Uint8Array(100) }))
     const settlements = claimed.slice(0, 10).map((one) => settlementOf(one, { _tag: "Delivered" }))
-    // Ten each; their older versions are in the indexes too.
+    // Ten rows each, and their older versions in the indexes.
     assertReadsAtMost(yield* QueryPlan.explain(Claims.freeze(sql, bodies)), 50)
     assertReadsAtMost(yield* QueryPlan.explain(settle(sql, settlements)), 50)
     assertReadsAtMost(yield* QueryPlan.explain(Claims.release(sql, claimed.slice(10), at(1))), 50)
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("sweeps what is left of a removed endpoint without reading what is left of others", () =>
+it.effect("sweeps the rows of a removed endpoint without reading those of others", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
     const { others: [first] } = yield* makeBacklog()
     yield* store.removeEndpoint(first!.endpoint.id)
-    // Its one delivery; the tables of endpoints and of ended deliveries have a few more to look at.
+    // One delivery, and a few rows of endpoints and ended deliveries.
     assertReadsAtMost(yield* QueryPlan.explain(deleteDeliveries(sql, at(0), 100)), 5)
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("hands out what can be read beside what is damaged, which is given back, and what has lost its event, which ends", () =>
+it.effect("claims intact deliveries beside corrupt ones, which are released, and ones without their event, which fail", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
@@ -153,7 +153,7 @@ it.effect("hands out what can be read beside what is damaged, which is given bac
     assert.deepStrictEqual(row, { status: "failed", failed_sends: 0 })
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("loses no event and keeps none for ever when several processes sweep at the same time", () =>
+it.effect("deletes every event with its last delivery when several processes sweep concurrently", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const store = yield* WebhookStore
@@ -161,13 +161,13 @@ it.effect("loses no event and keeps none for ever when several processes sweep a
     const endpoints = yield* Effect.forEach([1, 2, 3], () => world.endpoint())
     yield* Effect.forEach(Array.from({ length: 60 }), () => world.publish(endpoints))
     yield* store.expire(at(1), at(1), 1_000)
-    // Sets of odd sizes, so that the deliveries of an event fall into different ones.
+    // An odd limit, so that the deliveries of an event fall into different sweeps.
     const swept = yield* Effect.forEach(Array.from({ length: 40 }), () => store.sweep(at(1), 7), { concurrency: 8 })
     assert.strictEqual(swept.reduce((sum, count) => sum + count, 0), 180)
     assert.deepStrictEqual(yield* sql`SELECT id FROM webhooks_event`, [])
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("never claims what was published in the moment in which its endpoint went, and deletes it by its age", () =>
+it.effect("never claims a delivery that was published while its endpoint was removed, and deletes it by its age", () =>
   Effect.gen(function*() {
     const store = yield* WebhookStore
     const world = yield* makeWorld
@@ -185,7 +185,7 @@ it.effect("never claims what was published in the moment in which its endpoint w
     assert.strictEqual(yield* store.sweep(at(1), 10), 2)
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("lets workers, sweeps, customers and publishers work on the same rows without a conflict", () =>
+it.effect("workers, sweeps and publishers use the same rows concurrently without a conflict", () =>
   Effect.gen(function*() {
     const store = yield* WebhookStore
     const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -214,14 +214,14 @@ it.effect("lets workers, sweeps, customers and publishers work on the same rows 
         Effect.andThen(store.sweep(at(n - 10), 7), store.trimSends(3, 20))
       )
     const turns = [publish, work, work, work, sweep]
-    // A conflict would be a failure here: only units are run again after one.
+    // A conflict fails here, because only units of work run again after one.
     yield* Effect.forEach(Array.from({ length: 400 }), (_, n) => turns[n % 5]!(n), { concurrency: 12 })
     assert.isAbove(delivered, 100)
   }).pipe(Effect.provide(overPostgres)))
 
 const assertReadsAtMost = (steps: ReadonlyArray<QueryPlan.Step>, rowsMax: number) => {
   for (const { index, rows, table, type } of steps) {
-    // A table of a few pages is as quickly read as its index.
+    // A table of a few pages is read without an index.
     if (table !== "webhooks_endpoint") assert.isAtMost(rows, rowsMax, `${type} on ${index}`)
   }
 }

@@ -10,7 +10,7 @@ import { at, makeWorld, memory, over, settlementOf } from "./Fixture.ts"
 
 const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 
-/** What happens next. Numbers pick among what there is. */
+/** A random operation. The numbers choose its arguments. */
 const Step = Schema.Tuple([
   Schema.Literals([
     "publish",
@@ -41,7 +41,7 @@ const nexts: ReadonlyArray<(now: number) => Settlement["next"]> = [
 
 layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("WebhookStore", (it) => {
   it.effect.prop(
-    "does in Postgres what it does in memory, whatever happens in whatever order",
+    "the Postgres store behaves like the memory store for any sequence of operations",
     [Story],
     ([story]) =>
       Effect.gen(function*() {
@@ -51,14 +51,14 @@ layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("We
         }
         const inSql = yield* WebhookStore
         const inMemory = Context.get(yield* Layer.build(Layer.fresh(memory)), WebhookStore)
-        /** Asks both, and holds one to the other. */
+        /** Calls both stores and compares their results. */
         const both = <A, E>(ask: (store: WebhookStore["Service"]) => Effect.Effect<A, E>) =>
           Effect.gen(function*() {
             const expected = yield* ask(inMemory)
             assert.deepStrictEqual(yield* ask(inSql), expected)
             return expected
           })
-        // What a world puts into a store goes into both.
+        // The fixture inserts into both stores.
         const world = yield* Effect.provideService(makeWorld, WebhookStore, {
           ...inSql,
           insertEndpoint: (record) => both((store) => Effect.asVoid(store.insertEndpoint(record))),
@@ -69,7 +69,7 @@ layer(Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto))("We
         const removed = new Set<EndpointId>()
         let now = 0
         let published: ReadonlyArray<DeliveryId> = []
-        /** Every claim there was, also those that are lost. */
+        /** All claims so far, including lost ones. */
         let claims: ReadonlyArray<Claimed> = []
 
         const steps: Record<typeof Step.Type[0], (a: number, b: number) => Effect.Effect<unknown, unknown>> = {

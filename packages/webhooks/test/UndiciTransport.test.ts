@@ -9,7 +9,7 @@ import { body, makeRawReceiver, makeReceiver, makeTransport, requestTo } from ".
 
 const good: Outcome = { reason: "ok", httpStatus: 204 }
 
-it.live("posts the bytes with the headers as they are written, and nothing else that is its own", () =>
+it.live("posts the body with exactly the given headers and those that HTTP requires", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver()
     const { send } = yield* makeTransport()
@@ -33,7 +33,7 @@ it.live("posts the bytes with the headers as they are written, and nothing else 
     ])
   }))
 
-it.live("does not follow redirects (D44)", () =>
+it.live("does not follow redirects", () =>
   Effect.gen(function*() {
     const elsewhere = yield* makeReceiver()
     const receiver = yield* makeReceiver({
@@ -44,7 +44,7 @@ it.live("does not follow redirects (D44)", () =>
     assert.strictEqual(elsewhere.connections(), 0)
   }))
 
-it.live("gives up on a receiver that does not answer in time, and closes the connection (Endpoint requirements)", () =>
+it.live("times out if a receiver does not answer, and closes the connection", () =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver(() => {})
     const { send } = yield* makeTransport({ timeout: "100 millis" })
@@ -52,7 +52,7 @@ it.live("gives up on a receiver that does not answer in time, and closes the con
     yield* receiver.idle.await
   }))
 
-it.live("sends over a connection that is open already", () =>
+it.live("reuses an open connection", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver()
     const { send } = yield* makeTransport()
@@ -60,9 +60,9 @@ it.live("sends over a connection that is open already", () =>
     assert.strictEqual(receiver.connections(), 1)
   }))
 
-it.live("sends over a new connection when the old one was closed meanwhile", () =>
+it.live("opens a new connection if the old one was closed", () =>
   Effect.gen(function*() {
-    // Says that it keeps the connection, and does not.
+    // Announces keep-alive and closes the connection.
     const receiver = yield* makeReceiver({
       answer: (request, response) => response.writeHead(204).end(() => request.socket.destroy())
     })
@@ -71,13 +71,13 @@ it.live("sends over a new connection when the old one was closed meanwhile", () 
     for (let nth = 0; nth < 20; nth++) {
       assert.deepStrictEqual(yield* send(requestTo(receiver)), good)
       yield* receiver.idle.await
-      // Whoever has heard from another receiver since then has heard of the end as well.
+      // A response of another receiver shows that the end of the connection was processed.
       yield* send(requestTo(other))
     }
     assert.strictEqual(receiver.connections(), 20)
   }))
 
-it.live("writes a request again of which nothing was written, because the connection closed just then", () =>
+it.live("repeats a request on a new connection if nothing of it was written", () =>
   Effect.gen(function*() {
     let sockets: ReadonlyArray<Socket> = []
     const receiver = yield* makeReceiver({
@@ -86,8 +86,8 @@ it.live("writes a request again of which nothing was written, because the connec
         response.writeHead(204).end()
       }
     })
-    // The receiver closes when the address is checked, in the part of the event loop after
-    // which sockets are read first, and then written to.
+    // The receiver closes during the check of the address, in a phase of the event loop after which
+    // sockets are read before they are written.
     const check = (url: string) =>
       Effect.callback<Target>((resume) => {
         setImmediate(() => {
@@ -102,7 +102,7 @@ it.live("writes a request again of which nothing was written, because the connec
     }
   }))
 
-it.live("does not write a request again that a receiver may have taken (Delivery schedule)", () =>
+it.live("does not repeat a request that a receiver may have processed", () =>
   Effect.gen(function*() {
     let requests = 0
     const receiver = yield* makeReceiver({
@@ -118,7 +118,7 @@ it.live("does not write a request again that a receiver may have taken (Delivery
     assert.deepStrictEqual([requests, receiver.connections()], [2, 1])
   }))
 
-it.live("closes a connection that waits for too long, and those beyond the limit", () =>
+it.live("closes connections that are idle for too long or exceed the limit", () =>
   Effect.gen(function*() {
     const { send } = yield* makeTransport({ idleTime: "50 millis" })
     const receiver = yield* makeReceiver()
@@ -136,7 +136,7 @@ it.live("closes a connection that waits for too long, and those beyond the limit
     assert.strictEqual(other.open(), 1)
   }))
 
-it.live("closes the connection of a send that is interrupted", () =>
+it.live("closes the connection of an interrupted send", () =>
   Effect.gen(function*() {
     const arrived = yield* Latch.make()
     const receiver = yield* makeRawReceiver(() => arrived.openUnsafe())
@@ -147,7 +147,7 @@ it.live("closes the connection of a send that is interrupted", () =>
     yield* receiver.idle.await
   }))
 
-it.live("leaves no connection behind when it is closed", () =>
+it.live("closes all connections with its scope", () =>
   Effect.gen(function*() {
     const arrived = yield* Latch.make()
     const quick = yield* makeReceiver()
@@ -164,7 +164,7 @@ it.live("leaves no connection behind when it is closed", () =>
     assert.strictEqual((yield* Fiber.join(sending)).reason, "connect")
   }))
 
-it.live("connects to the address that was checked, and to no other (D44)", () =>
+it.live("connects only to the checked address", () =>
   Effect.gen(function*() {
     const checked = yield* makeReceiver({ host: "127.0.0.2" })
     const other = yield* makeReceiver({ host: "127.0.0.3", port: checked.port })
@@ -177,13 +177,13 @@ it.live("connects to the address that was checked, and to no other (D44)", () =>
     assert.strictEqual(names.asked("receiver.dev", "A"), 1)
     assert.strictEqual(other.connections(), 0)
 
-    // A connection to what the name does not resolve to any more is not used again.
+    // A connection to a former address of the name is not reused.
     assert.deepStrictEqual(yield* send(requestTo(checked, "receiver.dev")), good)
     assert.strictEqual(names.asked("receiver.dev", "A"), 2)
     assert.deepStrictEqual([checked.arrived.length, other.arrived.length], [1, 1])
   }))
 
-it.live("tries the next address of a host when one does not answer", () =>
+it.live("tries the next address of a host if one does not answer", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver({ host: "127.0.0.3" })
     const names = yield* NameServer.make((_, type) => type === "A" ? ["127.0.0.2", "127.0.0.3"] : [])
@@ -191,7 +191,7 @@ it.live("tries the next address of a host when one does not answer", () =>
     assert.deepStrictEqual(yield* send(requestTo(receiver, "receiver.dev")), good)
   }))
 
-it.live("knows no proxy", () =>
+it.live("ignores proxy variables of the environment", () =>
   Effect.gen(function*() {
     const proxy = yield* makeReceiver()
     const receiver = yield* makeReceiver()

@@ -24,14 +24,14 @@ it.live.each<readonly [number, Outcome["reason"]]>([
   [500, "status_500"],
   [503, "status_503"],
   [599, "status_599"]
-])("takes an answer of %d for %s (Endpoint requirements, D45)", ([status, reason]) =>
+])("reports the status %d as %s", ([status, reason]) =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver({ answer: (_, response) => response.writeHead(status).end() })
     const { send } = yield* makeTransport()
     assert.deepStrictEqual(yield* send(requestTo(receiver)), { reason, httpStatus: status })
   }))
 
-it.live("waits for the answer behind those that only announce it", () =>
+it.live("waits for the response after informational ones", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver({
       answer: (_, response) => {
@@ -61,21 +61,21 @@ it.live.each<readonly [string, Outcome, string]>([
     `${head}X: ${"x".repeat(17_000)}\r\n\r\n`
   ],
   [
-    "wants another protocol",
+    "switches to another protocol",
     { reason: "protocol", httpStatus: null },
     "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
   ],
   ["ends within its head", { reason: "protocol", httpStatus: null }, `${head}X: x`],
-  ["is only announced", { reason: "protocol", httpStatus: null }, "HTTP/1.1 103 Early Hints\r\n\r\n"],
+  ["has only an informational part", { reason: "protocol", httpStatus: null }, "HTTP/1.1 103 Early Hints\r\n\r\n"],
   [
-    "is announced more than 16 times",
+    "follows more than 16 informational ones",
     { reason: "protocol", httpStatus: null },
     `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17)}${head}Content-Length: 0\r\n\r\n`
   ],
-  ["is none", { reason: "connect", httpStatus: null }, ""],
+  ["is empty", { reason: "connect", httpStatus: null }, ""],
   ["ends with the connection", { reason: "ok", httpStatus: 200 }, `${head}\r\nbody`],
   ["is of HTTP/1.0", { reason: "ok", httpStatus: 200 }, "HTTP/1.0 200 OK\r\n\r\nbody"]
-])("says of an answer that %s what it is (D45)", ([, outcome, bytes]) =>
+])("reports the outcome of a response that %s", ([, outcome, bytes]) =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver((socket) => socket.end(bytes))
     const { send } = yield* makeTransport()
@@ -83,7 +83,7 @@ it.live.each<readonly [string, Outcome, string]>([
     yield* receiver.idle.await
   }))
 
-it.live("gives up connections that are refused, reset, or reset within the answer's head (D45)", () =>
+it.live("reports connections that are refused, reset, or reset within the response head", () =>
   Effect.gen(function*() {
     const { send } = yield* makeTransport()
     const gone = yield* Effect.scoped(makeReceiver())
@@ -106,7 +106,7 @@ it.live.each<readonly [string, (socket: Socket) => void]>([
   ["drips", drip],
   ["is too long", (socket) => flood(socket, "x".repeat(900))]
 ])(
-  "lets the head decide when a body %s, and closes the connection (Endpoint requirements, D45)",
+  "returns the status if a body %s, and closes the connection",
   ([, write]) =>
     Effect.gen(function*() {
       const answerWith = (status: number) =>
@@ -125,7 +125,7 @@ it.live.each<readonly [string, (socket: Socket) => void]>([
     })
 )
 
-it.live("lets the head decide when the body is broken (Endpoint requirements)", () =>
+it.live("returns the status if the body is malformed", () =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver((socket) => socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`))
     const { send } = yield* makeTransport()
@@ -133,7 +133,7 @@ it.live("lets the head decide when the body is broken (Endpoint requirements)", 
     yield* receiver.idle.await
   }))
 
-it.live("lets the head decide when the time ends within the body (Endpoint requirements)", () =>
+it.live("returns the status if the time limit ends within the body", () =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver((socket) => {
       socket.write(`${head}Content-Length: 1000\r\n\r\n`)
@@ -144,7 +144,7 @@ it.live("lets the head decide when the time ends within the body (Endpoint requi
     yield* receiver.idle.await
   }))
 
-it.live("gives up on a head that never ends (Endpoint requirements)", () =>
+it.live("times out on a response head that never ends", () =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver((socket) => {
       socket.write(head)
@@ -168,7 +168,7 @@ it.live.each<readonly [string, Outcome, string, string]>([
     `HTTP/1.1 103 Early Hints\r\nLink: ${"x".repeat(8_000)}\r\n\r\n`
   ]
 ])(
-  "reads 64 KiB of an answer with an endless %s, and closes the connection (D44)",
+  "reads 64 KiB of a response with an endless %s, and closes the connection",
   ([, outcome, first, more]) =>
     Effect.gen(function*() {
       let written = 0
@@ -182,12 +182,12 @@ it.live.each<readonly [string, Outcome, string, string]>([
       const { send } = yield* makeTransport({ bodyTimeout: "1 minute" })
       assert.deepStrictEqual(yield* send(requestTo(receiver)), outcome)
       yield* receiver.idle.await
-      // What was on its way fills the buffers of both ends.
+      // Bytes in transit fill the buffers of both ends.
       assert.isBelow(written, 16 * 1024 ** 2)
     })
 )
 
-it.live("counts the bytes of each answer anew (D44)", () =>
+it.live("counts the bytes of each response separately", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver({
       answer: (_, response) => response.writeHead(200).end("x".repeat(60_000))
@@ -197,7 +197,7 @@ it.live("counts the bytes of each answer anew (D44)", () =>
     assert.strictEqual(receiver.connections(), 1)
   }))
 
-it.live("takes a compressed body for the bytes that it is (D44)", () =>
+it.live("does not decompress bodies", () =>
   Effect.gen(function*() {
     const packed = gzipSync(Buffer.alloc(32 * 1024 ** 2))
     const receiver = yield* makeReceiver({

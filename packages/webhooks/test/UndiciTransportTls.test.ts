@@ -8,7 +8,7 @@ import { flood, makeRawReceiver, makeReceiver } from "./receivers.ts"
 
 const name = "hooks.receiver.dev"
 
-/** Sends to this machine under any name, and trusts the authorities that are given. */
+/** A transport that sends to this machine under any name, and trusts these authorities. */
 const makeSend = Effect.fnUntraced(function*(ca: ReadonlyArray<string>, addresses = ["127.0.0.1"]) {
   const names = yield* NameServer.make((_, type) => type === "A" ? addresses : [])
   const guard = yield* makeGuard({ allowPrivate: true, nameServers: [names.address] })
@@ -20,7 +20,7 @@ const makeSend = Effect.fnUntraced(function*(ca: ReadonlyArray<string>, addresse
 const good: Outcome = { reason: "ok", httpStatus: 204 }
 const refused: Outcome = { reason: "tls", httpStatus: null }
 
-it.live("asks for the URL's host, and verifies it, at the address that was checked (D44)", () =>
+it.live("sends the URL's host as SNI to the checked address, and verifies its certificate", () =>
   Effect.gen(function*() {
     const authority = yield* Certificates.makeAuthority
     const certificate = yield* authority.issue({ names: [name] })
@@ -37,7 +37,7 @@ it.live("asks for the URL's host, and verifies it, at the address that was check
   }))
 
 it.live.each(["127.0.0.1", "::1"])(
-  "verifies the address where the URL has no name: %s (D44)",
+  "verifies the certificate of an address if the URL has no name: %s",
   (address) =>
     Effect.gen(function*() {
       const authority = yield* Certificates.makeAuthority
@@ -59,22 +59,22 @@ it.live.each(["127.0.0.1", "::1"])(
 it.live.each<readonly [string, Certificates.CertificateOptions]>([
   ["is for another name", { names: ["other.receiver.dev"] }],
   ["is for names below", { names: [`*.${name}`] }],
-  ["is for the address and not for the name", { names: ["127.0.0.1"] }],
+  ["is valid for the address but not for the name", { names: ["127.0.0.1"] }],
   ["has expired", { names: [name], notAfter: new Date("2021-01-01T00:00:00Z") }],
-  ["is of the future", { names: [name], notBefore: new Date("2048-01-01T00:00:00Z") }]
-])("sends nothing to a receiver whose certificate %s (D44, D45)", ([, options]) =>
+  ["is not valid yet", { names: [name], notBefore: new Date("2048-01-01T00:00:00Z") }]
+])("sends nothing to a receiver whose certificate %s", ([, options]) =>
   Effect.gen(function*() {
     const authority = yield* Certificates.makeAuthority
     const receiver = yield* makeReceiver({ certificate: yield* authority.issue(options) })
     const send = yield* makeSend([authority.ca])
     assert.deepStrictEqual(yield* send(name, receiver.port), refused)
-    // What one handshake left behind does not let the next one through.
+    // The session of one handshake does not bypass the check of the next one.
     assert.deepStrictEqual(yield* send(name, receiver.port), refused)
     assert.strictEqual(receiver.arrived.length, 0)
     assert.strictEqual(receiver.connections(), 2)
   }))
 
-it.live("bounds an endless answer over TLS as well (D44)", () =>
+it.live("limits an endless response over TLS", () =>
   Effect.gen(function*() {
     const authority = yield* Certificates.makeAuthority
     const receiver = yield* makeReceiver({
@@ -86,7 +86,7 @@ it.live("bounds an endless answer over TLS as well (D44)", () =>
     yield* receiver.idle.await
   }))
 
-it.live("sends nothing to a receiver that vouches for itself, or that an unknown authority vouches for (D45)", () =>
+it.live("sends nothing to a receiver with a self-signed certificate or one of an unknown authority", () =>
   Effect.gen(function*() {
     const [trusted, other] = [yield* Certificates.makeAuthority, yield* Certificates.makeAuthority]
     const send = yield* makeSend([trusted.ca])
@@ -102,7 +102,7 @@ it.live("sends nothing to a receiver that vouches for itself, or that an unknown
     }
   }))
 
-it.live("sends nothing to a receiver that is trusted by nobody but its own machine's settings", () =>
+it.live("ignores variables of the environment that disable certificate checks", () =>
   Effect.gen(function*() {
     yield* Effect.acquireRelease(
       Effect.sync(() => {
@@ -118,7 +118,7 @@ it.live("sends nothing to a receiver that is trusted by nobody but its own machi
     assert.deepStrictEqual(yield* send(name, receiver.port), refused)
   }))
 
-it.live("sends nothing to a receiver that does not speak TLS (D45)", () =>
+it.live("sends nothing to a receiver that does not speak TLS", () =>
   Effect.gen(function*() {
     const send = yield* makeSend([])
     const plain = yield* makeReceiver()
@@ -128,7 +128,7 @@ it.live("sends nothing to a receiver that does not speak TLS (D45)", () =>
     assert.strictEqual(plain.arrived.length, 0)
   }))
 
-it.live("gives up on a handshake that does not end in time, and closes the connection (Endpoint requirements)", () =>
+it.live("times out on a TLS handshake that does not end, and closes the connection", () =>
   Effect.gen(function*() {
     const silent = yield* makeRawReceiver(() => {})
     const guard = yield* makeGuard({ allowPrivate: true })

@@ -8,10 +8,10 @@ import { at, makeWorld, settlementOf } from "./Fixture.ts"
 
 class Undone extends Data.TaggedError("Undone")<{}> {}
 
-/** What every backend of `WebhookStore` promises of endpoints, events and lists. */
+/** The behaviour of every `WebhookStore` for endpoints, events and lists. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`WebhookStore (${name})`, (it) => {
-    it.effect("keeps endpoints as they were saved, and shows them to their account only", () =>
+    it.effect("returns endpoints as they were saved, to their account only", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -49,7 +49,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* store.loadEndpoint(world.account, first.endpoint.id), first)
       }))
 
-    it.effect("lets one unit at a time count the endpoints of an account, so that a limit is exact", () =>
+    it.effect("locks the account while its endpoints are counted, so that a limit is exact", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -64,7 +64,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* store.findEndpoints([world.account])).length, 5)
       }))
 
-    it.effect("finds secrets that another key sealed, and those that are over", () =>
+    it.effect("finds secrets that another key sealed and expired ones", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -86,7 +86,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* store.findStaleSecrets("k2.", at(60), 1)).length, 1)
       }))
 
-    it.effect("leaves nothing behind of what was published in a unit that was rolled back", () =>
+    it.effect("stores nothing of an event whose unit of work rolls back", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -98,7 +98,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* store.claim([{ endpoint: endpoint.endpoint.id, limit: 10 }], at(9), at(39)), [])
       }))
 
-    it.effect("hands out what was published as it was, to every endpoint of the event", () =>
+    it.effect("claims events as they were published, for every endpoint of the event", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -124,11 +124,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           failedSends: 0,
           body: null
         }])
-        // To the order of its fields.
+        // Including the order of fields.
         assert.strictEqual(JSON.stringify(first?.event.data), JSON.stringify(data))
       }))
 
-    it.effect("shows an endpoint's deliveries newest first, page by page, and to its account only", () =>
+    it.effect("lists an endpoint's deliveries newest first, by page, for its account only", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -155,7 +155,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.isUndefined(yield* store.loadDelivery(other.account, newestFirst[0]!))
       }))
 
-    it.effect("shows the newest lines of an endpoint's log, and trims the others", () =>
+    it.effect("lists the newest lines of an endpoint's log, and trims the others", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -188,7 +188,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual(yield* store.trimSends(2, 1), 1)
       }))
 
-    it.effect("hides a removed endpoint at once, and sweeps what is left of it in small sets", () =>
+    it.effect("hides a removed endpoint immediately, and sweeps its rows in small sets", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -210,14 +210,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.notInclude(endpoints.map(({ endpoint }) => endpoint), id)
         const stale = yield* store.findStaleSecrets("none", at(99), 1_000)
         assert.notInclude(stale.map(({ id }) => id), id)
-        // Five deliveries and a line.
+        // Five deliveries and one line.
         assert.strictEqual(yield* store.sweep(at(0), 2), 2)
         assert.strictEqual(yield* store.sweep(at(0), 2), 2)
         assert.strictEqual(yield* store.sweep(at(0), 2), 2)
         assert.strictEqual(yield* store.sweep(at(0), 2), 0)
       }))
 
-    it.effect("gives up pending deliveries and deletes ended ones by when their series began", () =>
+    it.effect("expires pending deliveries and deletes ended ones by when they were published or restarted", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -243,7 +243,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* statuses, [{ id: resent!.deliveries[0]!, status: "pending", isDue: true }])
       }))
 
-    it.effect("keeps an event as long as one of its deliveries, whoever sweeps", () =>
+    it.effect("keeps an event until its last delivery is deleted", () =>
       Effect.gen(function*() {
         const store = yield* WebhookStore
         const world = yield* makeWorld
@@ -264,7 +264,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
       }))
   })
 
-/** Takes away what other tests left to sweep. */
+/** Sweeps the rows of other tests. */
 const sweepAll = Effect.gen(function*() {
   const store = yield* WebhookStore
   while ((yield* store.expire(at(1_000_000), at(1_000_000), 1_000)) > 0);

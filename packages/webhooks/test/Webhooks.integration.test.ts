@@ -18,7 +18,7 @@ const overPostgres = layerWebhooks.pipe(
   Layer.provideMerge(Layer.merge(over(TestDatabase.postgres), surroundings))
 )
 
-it.effect("leaves no secret and no key in any table", () =>
+it.effect("stores no plain secret and no key in any table", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const webhooks = yield* Webhooks
@@ -32,7 +32,7 @@ it.effect("leaves no secret and no key in any table", () =>
     const dump = JSON.stringify(
       yield* Effect.forEach(names, (name) => sql`SELECT to_jsonb(content)::text AS row FROM ${sql(name)} AS content`)
     )
-    // The dump does hold what there is.
+    // The dump contains other columns.
     assert.include(dump, "https://example.com")
     for (const text of [Redacted.value(first), Redacted.value(second), oldKey, newKey]) {
       assert.notInclude(dump, text)
@@ -42,7 +42,7 @@ it.effect("leaves no secret and no key in any table", () =>
     }
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("publishes a set with two statements, and with one when nobody takes the events", () =>
+it.effect("publishes a set with two statements, and with one if no endpoint accepts the events", () =>
   Effect.gen(function*() {
     const webhooks = yield* Webhooks
     const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -58,7 +58,7 @@ it.effect("publishes a set with two statements, and with one when nobody takes t
 
 const Named = Schema.Struct({ name: Schema.String })
 
-/** How many statements an effect sends to the database. */
+/** Counts the statements that an effect sends to the database. */
 const statementsOf = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
   let statements = 0
   const counting = Tracer.make({

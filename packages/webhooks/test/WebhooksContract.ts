@@ -14,10 +14,10 @@ import { askedOf, instance, makeAccount, refusalOf, surroundings } from "./Servi
 
 class Undone extends Data.TaggedError("Undone")<{}> {}
 
-/** What `Webhooks` promises over every backend. */
+/** The behaviour of `Webhooks` over every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerWebhooks.pipe(Layer.provideMerge(Layer.merge(backend, surroundings))))(`Webhooks (${name})`, (it) => {
-    it.effect("registers an endpoint, and shows its secret this once", () =>
+    it.effect("registers an endpoint and returns its secret once", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -36,7 +36,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.isNull(again.endpoint.types)
       }))
 
-    it.effect("gives an account five endpoints, whoever asks at the same time", () =>
+    it.effect("limits an account to five endpoints under concurrent requests", () =>
       Effect.gen(function*() {
         const processes = yield* Effect.forEach([1, 2, 3, 4], () => instance())
         const account = yield* makeAccount
@@ -56,14 +56,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         const asked = askedOf(host).length
         const reason = yield* refusalOf(processes[0]!.create(account, { url: `https://${host}` }))
         assert.deepInclude(reason, { _tag: "TooManyEndpoints", endpointsMax: 5 })
-        // Nobody has addresses looked up for an account that is full.
+        // The host is not resolved for an account with the maximum number of endpoints.
         assert.strictEqual(askedOf(host).length, asked)
         yield* processes[1]!.remove(account, first!.id)
         yield* processes[2]!.create(account, { url: `https://${host}` })
         assert.strictEqual((yield* processes[0]!.list(account)).length, 5)
       }))
 
-    it.effect("refuses URLs that the guard refuses, and keeps nothing of them", () =>
+    it.effect("rejects URLs that the guard rejects, and stores nothing", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -78,7 +78,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), endpoint)
       }))
 
-    it.effect("refuses filters that name nothing, too much, or what is no type", () =>
+    it.effect("rejects filters that are empty, too long or contain an invalid type", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -90,7 +90,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         }
       }))
 
-    it.effect("changes what it is told of an endpoint, and nothing else", () =>
+    it.effect("changes only the given fields of an endpoint", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -108,7 +108,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* webhooks.get(account, endpoint.id), changed)
       }))
 
-    it.effect("signs with a new secret after a rotation, and with older ones for the overlap that was asked for (D47)", () =>
+    it.effect("signs with a new secret after a rotation, and with older ones during the overlap", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -118,14 +118,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         const { endpoint, secret: second } = yield* webhooks.rotate(account, id, "2 hours")
         assert.deepStrictEqual(endpoint.secretCreatedAt, yield* DateTime.now)
         assert.deepStrictEqual(yield* signing(account, id), texts(second, first))
-        // A longer overlap does not give the first one more time than it had.
+        // A longer overlap does not extend the first secret.
         const { secret: third } = yield* webhooks.rotate(account, id, "24 hours")
         assert.deepStrictEqual(yield* signing(account, id), texts(third, second, first))
         yield* TestClock.adjust("7199999 millis")
         assert.deepStrictEqual(yield* signing(account, id), texts(third, second, first))
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual(yield* signing(account, id), texts(third, second))
-        // A shorter one takes from the second.
+        // A shorter overlap shortens the second secret.
         const { secret: fourth } = yield* webhooks.rotate(account, id, "1 hour")
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual(yield* signing(account, id), texts(fourth))
@@ -133,7 +133,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* signing(account, id), texts(fifth))
       }))
 
-    it.effect("refuses an overlap of more than 24 hours, and more secrets than a header carries", () =>
+    it.effect("rejects an overlap of more than 24 hours, and more than five active secrets", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* signing(account, id), texts(secret))
       }))
 
-    it.effect("tells the endpoints of the account that take the type, once each", () =>
+    it.effect("creates one delivery per endpoint of the account that accepts the type", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const [account, other] = [yield* makeAccount, yield* makeAccount]
@@ -177,7 +177,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* typesOf(other, foreign), [])
       }))
 
-    it.effect("publishes with what the caller writes, or not at all, and wakes the workers then", () =>
+    it.effect("publishes with the other writes of a unit of work or not at all, and wakes the workers after the commit", () =>
       Effect.scoped(Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -201,7 +201,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.isFalse(wakeup.isOpen())
       })))
 
-    it.effect("takes events that are none, or too large, for a mistake of the service", () =>
+    it.effect("dies if an event has an invalid type or is too large", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -221,7 +221,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* webhooks.deliveries(account, id, { limit: 10 })).length, 1)
       }))
 
-    it.effect("sends a test event whatever the filter says, unless the endpoint is disabled (D48)", () =>
+    it.effect("sends a test event regardless of the filter, unless the endpoint is disabled", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const store = yield* WebhookStore
@@ -238,7 +238,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepInclude(yield* refusalOf(webhooks.test(account, endpoint.id)), { _tag: "EndpointDisabled" })
       }))
 
-    it.effect("sends an ended delivery again under its id, with the whole schedule (D48)", () =>
+    it.effect("resends an ended delivery under its id with the whole schedule", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -259,11 +259,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual((yield* webhooks.sends(account, id)).map((line) => line.attempt), [1, 1])
       }))
 
-    it.effect("keeps 20 lines of each endpoint's log, ended deliveries for 7 days, and pending ones for 3", () =>
+    it.effect("keeps 20 lines of each log, ended deliveries for 7 days and pending ones for 3", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
-        // What other tests left is over.
+        // The rows of other tests are swept first.
         for (const _ of ["given up", "deleted"]) {
           yield* TestClock.adjust("8 days")
           while ((yield* webhooks.sweep(1_000)) > 0);
@@ -286,7 +286,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         yield* webhooks.resend(account, resent)
         yield* fail(id)
         yield* TestClock.adjust("4 days")
-        // Of deliveries and of lines. Since it was sent again, the one is kept longer than those of its time.
+        // The resent delivery is kept longer than the others of its time.
         assert.strictEqual(yield* webhooks.sweep(5), 5 + 1)
         while ((yield* webhooks.sweep(1_000)) > 0);
         const kept = yield* webhooks.deliveries(account, id, { limit: 100 })
@@ -295,7 +295,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual((yield* webhooks.sends(account, id)).length, 20)
       }))
 
-    it.effect("finds nothing of another account, of a removed endpoint, or under an id that is not there", () =>
+    it.effect("rejects ids of other accounts, removed endpoints and unknown ids", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const [account, other] = [yield* makeAccount, yield* makeAccount]
@@ -330,7 +330,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* webhooks.list(account), [])
       }))
 
-    it.effect("pages through deliveries, at most 100 at a time", () =>
+    it.effect("returns pages of at most 100 deliveries", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const account = yield* makeAccount
@@ -343,7 +343,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(ids, [...new Set(ids)].toSorted().toReversed())
       }))
 
-    it.effect("refuses without dooming the unit that it is called in", () =>
+    it.effect("a refusal does not roll back the open unit of work", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -351,13 +351,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
         const { id: delivery } = yield* webhooks.test(account, id)
         yield* Effect.gen(function*() {
-          yield* Effect.result(webhooks.resend(account, delivery))
-          for (const _ of [2, 3, 4, 5, 6]) {
-            yield* Effect.result(webhooks.create(account, { url: "https://example.com" }))
-          }
+          yield* Effect.flip(webhooks.resend(account, delivery))
+          for (const _ of [2, 3, 4, 5]) yield* webhooks.create(account, { url: "https://example.com" })
+          yield* Effect.flip(webhooks.create(account, { url: "https://example.com" }))
           yield* webhooks.remove(account, id)
-          yield* Effect.result(webhooks.rotate(account, id))
-          yield* Effect.result(webhooks.remove(account, id))
+          yield* Effect.flip(webhooks.rotate(account, id))
+          yield* Effect.flip(webhooks.remove(account, id))
         }).pipe(atomically)
         assert.strictEqual((yield* webhooks.list(account)).length, 4)
       }))
@@ -369,7 +368,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
 
 const event = (account: string, type: string, data: NewEvent["data"] = {}): NewEvent => ({ account, type, data })
 
-/** The secrets that a send would be signed with now. */
+/** The secrets that a send would use now. */
 const signing = Effect.fnUntraced(function*(account: string, id: EndpointId) {
   const webhooks = yield* Webhooks
   const store = yield* WebhookStore
@@ -380,10 +379,10 @@ const signing = Effect.fnUntraced(function*(account: string, id: EndpointId) {
   return yield* Effect.forEach(claimed!.secrets, ({ sealed }) => Effect.map(box.open(id, sealed), Redacted.value))
 })
 
-/** Redacted values of whatever content are equal to assertions, so these are compared as texts. */
+/** Compares secrets as texts, because assertions treat all redacted values as equal. */
 const texts = (...secrets: ReadonlyArray<Redacted.Redacted>) => secrets.map((secret) => Redacted.value(secret))
 
-/** Has the endpoint's delivery that is due fail for good. */
+/** Fails the endpoint's due delivery. */
 const fail = Effect.fnUntraced(function*(id: EndpointId) {
   const store = yield* WebhookStore
   const now = yield* DateTime.now

@@ -1,56 +1,28 @@
 import { assert, it } from "@effect/vitest"
-import { Webhook } from "@kinora/webhook-signing"
-import { Effect, Queue, Redacted } from "effect"
+import { Example } from "@kinora/testkit"
+import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { createServer, type IncomingHttpHeaders } from "node:http"
-import { example, layer } from "../example/parcels.ts"
+import * as Public from "../src/index.ts"
 
-it.live("the README's example runs", () =>
-  Effect.gen(function*() {
-    const { received, url } = yield* receiver
-    const secret = yield* example(url).pipe(
-      Effect.tap(() => Effect.asVoid(Queue.peek(received))),
-      Effect.provide(layer(Redacted.make("a key of thirty-two bytes or more")))
-    )
-    const [request, ...others] = yield* Queue.takeAll(received)
-    assert.deepStrictEqual(others, [])
-    const { body, headers } = request
-    assert.strictEqual(headers["user-agent"], "Parcels/1.0")
-    assert.strictEqual(headers["x-parcels-event"], "parcel.shipped")
-    const { event } = yield* Effect.promise(() =>
-      Webhook.verify({ body, headers, secret: Redacted.value(secret), headerName: "X-Parcels-Signature" })
-    )
-    assert.strictEqual(event.id, headers["x-parcels-delivery"])
-    assert.deepInclude(event, { type: "parcel.shipped", data: { parcel: "P-1" } })
-  }).pipe(Effect.scoped))
+const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("the first example of the README prints what it shows", () =>
   Effect.gen(function*() {
-    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/parcels.ts"))
+    assert.strictEqual(yield* Example.printed(() => import("../example/memory.ts")), "parcel.shipped")
   }))
 
-interface Received {
-  readonly headers: IncomingHttpHeaders
-  readonly body: Uint8Array
-}
+it.effect("the README shows the examples as they run", () =>
+  Effect.gen(function*() {
+    const readme = yield* read("../README.md")
+    for (const example of ["memory", "postgres"]) assert.include(readme, yield* read(`../example/${example}.ts`))
+  }))
 
-/** A customer's server, on a socket of this machine. */
-const receiver = Effect.gen(function*() {
-  const received = yield* Queue.unbounded<Received>()
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      Queue.offerUnsafe(received, { headers: request.headers, body: Buffer.concat(chunks) })
-      response.writeHead(204).end()
-    })
-  })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
-  )
-  const address = server.address()
-  assert.isObject(address)
-  return { received, url: `http://127.0.0.1:${(address as { readonly port: number }).port}/hooks` }
-})
+it.effect("the README lists every public name", () =>
+  Effect.gen(function*() {
+    const [, api = ""] = (yield* read("../README.md")).split("## API")
+    const rows = api.split("\n")
+    for (const [module, names] of Object.entries(Public)) {
+      const row = rows.find((row) => row.startsWith(`| \`${module}\` `)) ?? ""
+      for (const name of Object.keys(names)) assert.include(row, `\`${name}\``, `${module}.${name}`)
+    }
+  }))

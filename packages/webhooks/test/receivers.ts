@@ -1,4 +1,4 @@
-/** Receivers on this machine, and transports that reach them. */
+/** Receivers on this machine, and transports that send to them. */
 import type { Certificates } from "@kinora/testkit"
 import { Effect, Latch, type Scope } from "effect"
 import { once } from "node:events"
@@ -9,18 +9,18 @@ import type { TLSSocket } from "node:tls"
 import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
 import * as UndiciTransport from "../src/UndiciTransport.ts"
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   readonly port: number
-  /** How many connections reached it. */
+  /** Number of connections so far. */
   readonly connections: () => number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly open: () => number
-  /** Opens when the last connection is closed. */
+  /** Opens when the last connection closes. */
   readonly idle: Latch.Latch
 }
 
-/** Listens until the scope closes, on any port unless one is named. */
+/** Listens until the scope closes, on any free port by default. */
 export const listen = (server: Server, host = "127.0.0.1", port = 0): Effect.Effect<Listening, never, Scope.Scope> =>
   Effect.gen(function*() {
     let connections = 0
@@ -56,29 +56,29 @@ export const listen = (server: Server, host = "127.0.0.1", port = 0): Effect.Eff
     }
   })
 
-/** A request as it arrived. */
+/** A received request. */
 interface Arrived {
   readonly rawHeaders: ReadonlyArray<string>
   readonly path: string | undefined
   readonly body: Buffer
-  /** The address that it came to. */
+  /** The local address. */
   readonly address: string | undefined
-  /** The name that the TLS client asked for; `false`: none. */
+  /** The SNI of the TLS client; `false` if there was none. */
   readonly servername: string | false | null | undefined
   readonly alpn: string | false | null | undefined
 }
 
-/** An HTTP receiver that keeps what arrives. */
+/** An HTTP receiver that records requests. */
 interface Receiver extends Listening {
   readonly arrived: ReadonlyArray<Arrived>
 }
 
-/** What a receiver is. */
+/** Options for a receiver. */
 export interface ReceiverOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
   readonly certificate?: Certificates.Certificate | undefined
-  /** Called when the body is there. Default: 204. */
+  /** Called when the body was received. Default: responds with 204. */
   readonly answer?: RequestListener | undefined
 }
 
@@ -104,7 +104,7 @@ export const makeReceiver = Effect.fnUntraced(function*(options: ReceiverOptions
   return { ...listening, arrived } satisfies Receiver
 })
 
-/** A receiver that does what it likes with each connection, when the first bytes are there. */
+/** A receiver that handles each connection by itself after its first bytes. */
 export const makeRawReceiver = (onRequest: (socket: Socket) => void): Effect.Effect<Listening, never, Scope.Scope> =>
   listen(createTcp((socket) => socket.once("data", () => onRequest(socket))))
 
@@ -114,13 +114,13 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
-/** Writes more whenever the last was taken, until the connection is closed. */
+/** Writes continuously until the connection closes. */
 export const flood = (socket: Socket, bytes: string) => {
   const more = () => socket.destroyed || socket.write(bytes, more)
   more()
 }
 
-/** A transport that reaches receivers on this machine. */
+/** A transport that sends to receivers on this machine. */
 export const makeTransport = Effect.fnUntraced(
   function*(options: UndiciTransport.UndiciTransportOptions = {}, nameServers?: ReadonlyArray<string>) {
     const guard = yield* makeGuard({ allowPrivate: true, nameServers })
@@ -128,7 +128,7 @@ export const makeTransport = Effect.fnUntraced(
   }
 )
 
-/** What is posted. */
+/** The posted body. */
 export const body = Buffer.from("{\"id\":\"dlv_1\",\"type\":\"order.paid\"}")
 
 /** Posts `body` to the receiver. */

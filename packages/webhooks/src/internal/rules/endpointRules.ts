@@ -28,6 +28,10 @@ export const register = (
     ? Result.fail(new TooManyEndpoints({ endpointsMax }))
     : accept({ endpoints: endpoints + 1 }, record)
 
+/** Returns whether the endpoint receives events of this type. */
+export const accepts = ({ status, types }: Endpoint, type: string): boolean =>
+  status === "enabled" && (types === null || types.includes(type))
+
 /** Checked changes to an endpoint. Fields that are `undefined` stay. */
 export interface CheckedChange {
   readonly url: string | undefined

@@ -8,7 +8,7 @@ import { Wakeup } from "../../Wakeup.ts"
 import { WebhookStore } from "../../WebhookStore.ts"
 import * as Limits from "./limits.ts"
 
-/** What all methods of `Webhooks` share. */
+/** Services and limits that all methods of `Webhooks` share. */
 export type Dependencies = Effect.Success<ReturnType<typeof make>>
 
 /** Reads the services from the context. */

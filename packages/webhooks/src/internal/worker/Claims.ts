@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function*(options: BodyOptions) {
 
 const utf8 = new TextEncoder()
 
-/** Claimed deliveries by what became of their bodies. */
+/** Claimed deliveries by the state of their bodies. */
 interface Bodies {
   readonly known: Array<Sendable>
   readonly made: Array<Sendable>
