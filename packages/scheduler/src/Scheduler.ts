@@ -5,17 +5,16 @@
  * them together with its own rows, so a job exists exactly if the rows it belongs to
  * exist. Workers claim jobs that hold a slot, without locking lanes.
  */
-import * as Decision from "@kinora/persistence/Decision"
-import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, type Duration, Effect, Layer, Result, type Schema } from "effect"
-import * as Loaded from "./internal/loadedLanes.ts"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Context, type DateTime, type Duration, Effect, Layer, type Schema } from "effect"
+import { makeDecisions } from "./internal/makeDecisions.ts"
+import { makeLeases } from "./internal/makeLeases.ts"
 import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
-import * as Lanes from "./Lanes.ts"
-import { LeaseLost, SchedulerError } from "./SchedulerError.ts"
+import type * as Lanes from "./Lanes.ts"
+import type { SchedulerError } from "./SchedulerError.ts"
 import { type Drift, type Rescued, SchedulerStore } from "./SchedulerStore.ts"
-import { Wakeup } from "./Wakeup.ts"
+import type { Wakeup } from "./Wakeup.ts"
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
@@ -136,150 +135,15 @@ export interface SchedulerOptions {
 
 /** Creates a scheduler over a store. */
 export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
-  const { afterCommit, atomically, isOpen } = yield* UnitOfWork
   const store = yield* SchedulerStore
-  const wakeup = yield* Wakeup
-  const defaults: Loaded.EnqueueDefaults = { attemptsMax, waitingMax }
-
-  const load = Effect.fn("Scheduler.load")(function*({ jobs = [], lanes = [] }: LoadRequest) {
-    // Outside of a unit the locks would end before anything is decided.
-    if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
-    const groupOf = groupsOf([...lanes, ...jobs])
-    const state = yield* store.load({
-      groups: Array.from(new Set(groupOf.values())),
-      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
-      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
-    })
-    return Loaded.fromState(state, defaults)
-  })
-
-  const save = Effect.fnUntraced(function*(lanes: Lanes.Lanes) {
-    const changes = Loaded.changesOf(lanes)
-    const promoted = yield* store.apply(changes, yield* DateTime.now)
-    const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
-    if (hasWork) yield* afterCommit(wakeup.wake)
-    return { promoted }
-  })
-
-  /** Decides a set of commands in one unit. */
-  const decideAll = <Command, A, Refusal extends SchedulerError["reason"]>(
-    request: (commands: ReadonlyArray<Command>) => Effect.Effect<LoadRequest, StorageError>,
-    decide: (lanes: Lanes.Lanes, command: Command) => Decision.Decision<Lanes.Lanes, A, Refusal>
-  ) =>
-    Effect.fnUntraced(function*(commands: ReadonlyArray<Command>) {
-      const lanes = yield* load(yield* request(commands))
-      const { results, state } = Decision.all(lanes, commands, decide)
-      yield* save(state)
-      return results.map((result) => Result.mapError(result, (reason) => new SchedulerError({ reason })))
-    }, atomically)
-
-  const enqueueFolded = yield* Folding.makeResult({
-    name: "Scheduler.enqueue",
-    run: decideAll(
-      (commands: ReadonlyArray<Lanes.Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
-      Lanes.enqueue<Schema.Json>
-    )
-  })
-
-  const cancel = yield* Folding.makeResult({
-    name: "Scheduler.cancel",
-    // A job never changes its lane, so its address is read before the lane is locked.
-    run: decideAll(
-      (jobs: ReadonlyArray<JobId>) => Effect.map(store.find(jobs), (jobs) => ({ jobs })),
-      Lanes.cancel
-    )
-  })
-
-  const settle = yield* Folding.makeResult({
-    name: "Scheduler.settle",
-    run: decideAll(
-      (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
-      Lanes.settle
-    )
-  })
-
-  const checkpoint = yield* Folding.makeResult({
-    name: "Scheduler.checkpoint",
-    run: Effect.fnUntraced(function*(commands: ReadonlyArray<Lease & { readonly checkpoint: Schema.Json }>) {
-      // Only the newest epoch of a job can hold its lease, and its last checkpoint is the one to store.
-      const newest = new Map<JobId, Lease & { readonly checkpoint: Schema.Json }>()
-      for (const command of commands) {
-        if (command.epoch >= (newest.get(command.job)?.epoch ?? 0)) newest.set(command.job, command)
-      }
-      const held = new Set(yield* store.checkpoint(Array.from(newest.values())))
-      return commands.map(({ epoch, job }) =>
-        held.has(job) && newest.get(job)?.epoch === epoch
-          ? Result.void
-          : Result.fail(new SchedulerError({ reason: new LeaseLost({ job, epoch }) }))
-      )
-    })
-  })
-
-  const setCap = Effect.fn("Scheduler.setCap")(function*(command: Parameters<Scheduler["Service"]["setCap"]>[0]) {
-    const lanes = yield* load({ lanes: [command] })
-    const { state } = Decision.all(lanes, [command], Lanes.setCap)
-    yield* save(state)
-  }, atomically)
-
-  const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
-    if (options.limit <= 0 || options.kinds.length === 0) return []
-    return yield* store.claim(yield* termsOf(options))
-  })
-
-  const heartbeat = Effect.fn("Scheduler.heartbeat")(function*(leases: ReadonlyArray<Lease>, lease: Duration.Input) {
-    if (leases.length === 0) return []
-    const now = yield* DateTime.now
-    const held = new Set(yield* store.heartbeat(leases, DateTime.addDuration(now, lease)))
-    return leases.filter(({ job }) => !held.has(job))
-  })
-
-  const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Lease>) {
-    if (leases.length === 0) return
-    const released = yield* store.release(leases)
-    if (released.length > 0) yield* afterCommit(wakeup.wake)
-  })
-
-  const rescue = Effect.fn("Scheduler.rescue")(function*(options: ClaimOptions) {
-    if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
-    const rescued = yield* store.rescue(yield* termsOf(options))
-    if (rescued.requeued.length > 0) yield* afterCommit(wakeup.wake)
-    return rescued
-  })
-
-  const rebuildPage = Effect.fnUntraced(function*(after: GroupId) {
-    const groups = yield* store.groupsAfter(after, groupsPerPage)
-    if (groups.length === 0) return undefined
-    yield* save(Loaded.fromState(yield* store.recount(groups), defaults))
-    return groups.at(-1)
-  }, atomically)
-
-  const rebuild = Effect.gen(function*() {
-    let after: GroupId | undefined = ""
-    while (after !== undefined) after = yield* rebuildPage(after)
-  }).pipe(Effect.withSpan("Scheduler.rebuild"))
-
   return Scheduler.of({
-    load,
-    save: Effect.fn("Scheduler.save")((lanes) => save(lanes)),
-    enqueue: (command) => Effect.suspend(() => enqueueFolded(encoded(command))),
-    cancel,
-    settle,
-    setCap,
-    claim,
-    heartbeat,
-    checkpoint,
-    release,
-    rescue,
-    expireFirstLeases: Effect.withSpan(
-      Effect.flatMap(DateTime.now, store.expireFirstLeases),
-      "Scheduler.expireFirstLeases"
-    ),
+    ...yield* makeDecisions({ attemptsMax, waitingMax }),
+    ...yield* makeLeases,
     waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
       store.waitingSince(before, limit, except)
     ),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
-    verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify"),
-    rebuild
+    verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify")
   })
 })
 
@@ -295,28 +159,5 @@ export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | 
 // internal
 // -----------------------------------------------------------------------------
 
-const groupsPerPage = 200
+/** Maximum number of differences that `verify` returns. */
 const driftsMax = 1_000
-
-/** The group of each lane. Throws if a lane is given with two groups. */
-const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>) => {
-  const groups = new Map<LaneId, GroupId>()
-  for (const { group, lane } of addresses) {
-    const other = groups.get(lane)
-    if (other !== undefined && other !== group) throw new Loaded.LaneMoved(lane, other, group)
-    groups.set(lane, group)
-  }
-  return groups
-}
-
-/** The command with its payload as JSON, so that commands of all kinds fold into one set. */
-const encoded = <Payload>(command: Lanes.Enqueue<Payload>): Lanes.Enqueue<Schema.Json> => ({
-  ...command,
-  kind: { name: command.kind.name, encode: (json) => json, decode: (json) => json },
-  payload: command.kind.encode(command.payload)
-})
-
-const termsOf = Effect.fnUntraced(function*({ kinds, lease, limit, worker }: ClaimOptions) {
-  const now = yield* DateTime.now
-  return { worker, kinds, limit, now, until: DateTime.addDuration(now, lease) }
-})

@@ -1,0 +1,78 @@
+/** The operations of the scheduler that lease jobs to workers. */
+import * as Folding from "@kinora/persistence/Folding"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, type Duration, Effect, Result } from "effect"
+import type { JobId, Lease } from "../Job.ts"
+import type { ClaimOptions } from "../Scheduler.ts"
+import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
+import { type Checkpoint, SchedulerStore } from "../SchedulerStore.ts"
+import { Wakeup } from "../Wakeup.ts"
+
+/** Creates the operations. */
+export const makeLeases = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+  const wakeup = yield* Wakeup
+
+  const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
+    if (options.limit <= 0 || options.kinds.length === 0) return []
+    return yield* store.claim(yield* termsOf(options))
+  })
+
+  const heartbeat = Effect.fn("Scheduler.heartbeat")(function*(leases: ReadonlyArray<Lease>, lease: Duration.Input) {
+    if (leases.length === 0) return []
+    const newest = newestOf(leases)
+    const until = DateTime.addDuration(yield* DateTime.now, lease)
+    const held = new Set(yield* store.heartbeat(Array.from(newest.values()), until))
+    return leases.filter(({ epoch, job }) => !held.has(job) || newest.get(job)?.epoch !== epoch)
+  })
+
+  const checkpoint = yield* Folding.makeResult({
+    name: "Scheduler.checkpoint",
+    run: Effect.fnUntraced(function*(commands: ReadonlyArray<Checkpoint>) {
+      const newest = newestOf(commands)
+      const held = new Set(yield* store.checkpoint(Array.from(newest.values())))
+      return commands.map(({ epoch, job }) =>
+        held.has(job) && newest.get(job)?.epoch === epoch
+          ? Result.void
+          : Result.fail(new SchedulerError({ reason: new LeaseLost({ job, epoch }) }))
+      )
+    })
+  })
+
+  const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Lease>) {
+    if (leases.length === 0) return
+    const released = yield* store.release(leases)
+    if (released.length > 0) yield* afterCommit(wakeup.wake)
+  })
+
+  const rescue = Effect.fn("Scheduler.rescue")(function*(options: ClaimOptions) {
+    if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
+    const rescued = yield* store.rescue(yield* termsOf(options))
+    if (rescued.requeued.length > 0) yield* afterCommit(wakeup.wake)
+    return rescued
+  })
+
+  const expireFirstLeases = Effect.withSpan(
+    Effect.flatMap(DateTime.now, store.expireFirstLeases),
+    "Scheduler.expireFirstLeases"
+  )
+
+  return { claim, heartbeat, checkpoint, release, rescue, expireFirstLeases }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The last command per job under its newest epoch, since only the newest epoch of a job can hold its lease. */
+const newestOf = <L extends Lease>(leases: ReadonlyArray<L>): ReadonlyMap<JobId, L> => {
+  const newest = new Map<JobId, L>()
+  for (const lease of leases) if (lease.epoch >= (newest.get(lease.job)?.epoch ?? 0)) newest.set(lease.job, lease)
+  return newest
+}
+
+const termsOf = Effect.fnUntraced(function*({ kinds, lease, limit, worker }: ClaimOptions) {
+  const now = yield* DateTime.now
+  return { worker, kinds, limit, now, until: DateTime.addDuration(now, lease) }
+})

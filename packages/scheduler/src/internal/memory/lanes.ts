@@ -1,0 +1,101 @@
+/** Reads and writes lanes in memory. */
+import { StorageError } from "@kinora/persistence/StorageError"
+import { type DateTime, Effect, Option } from "effect"
+import type { GroupId, JobId } from "../../Job.ts"
+import type { LoadRequest } from "../../SchedulerStore.ts"
+import * as Audit from "../audit.ts"
+import { byPosition } from "../leases.ts"
+import {
+  LaneMoved,
+  type LanesChanges,
+  type LanesState,
+  type NewJob,
+  type Promotion,
+  StaleLanes
+} from "../loadedLanes.ts"
+import type { Tables } from "./tables.ts"
+
+/** Reads lanes with their groups, and jobs. Creates missing lanes. */
+export const load = ({ groups, jobs, lanes }: Tables, request: LoadRequest): LanesState => {
+  for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
+  for (const { group, lane } of request.lanes) {
+    const found = lanes.get(lane)
+    if (found === undefined) lanes.set(lane, { lane, group, cap: 0, held: 0, waiting: 0, heldMax: 0 })
+    else if (found.group !== group) throw new LaneMoved(lane, found.group, group)
+  }
+  return {
+    groups: request.groups.flatMap((group) => groups.get(group) ?? []),
+    lanes: request.lanes.flatMap(({ lane }) => lanes.get(lane) ?? []),
+    jobs: request.jobs.flatMap((job) => jobs.get(job) ?? [])
+  }
+}
+
+/** Applies changes, and returns the promoted jobs. */
+export const apply = (
+  tables: Tables,
+  changes: LanesChanges,
+  now: DateTime.Utc
+): Effect.Effect<ReadonlyArray<JobId>, StorageError> => {
+  if (isStale(tables, changes)) throw new StaleLanes()
+  for (const { job } of changes.ended) tables.remove(job)
+  const duplicate = changes.enqueued.find(({ job }) => tables.jobs.has(job))
+  if (duplicate !== undefined) return Effect.fail(duplicateOf(duplicate))
+  for (const job of changes.enqueued) insert(tables, job, now)
+  for (const { after } of changes.groups) tables.groups.set(after.group, after)
+  for (const { after } of changes.lanes) tables.lanes.set(after.lane, after)
+  return Effect.succeed(changes.promotions.flatMap((promotion) => promote(tables, promotion)))
+}
+
+/** Counters of groups and their lanes, as stored and as counted from the jobs. */
+export const recount = (tables: Tables, ids: ReadonlyArray<GroupId>): LanesState => {
+  const stored = countersOf(tables, ids)
+  return { ...stored, jobs: [], recount: Audit.recount(stored, tables.jobs.values()) }
+}
+
+/** Stored counters of groups and their lanes. */
+export const countersOf = ({ groups, lanes }: Tables, ids: ReadonlyArray<GroupId>): Audit.Counters => ({
+  groups: ids.flatMap((group) => groups.get(group) ?? []),
+  lanes: Array.from(lanes.values()).filter(({ group }) => ids.includes(group))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isStale = (tables: Tables, { ended, groups, lanes }: LanesChanges): boolean =>
+  ended.some(({ epoch, job, state }) => {
+    const stored = tables.jobs.get(job)
+    return stored?.state !== state || stored.epoch !== epoch
+  }) ||
+  groups.some(({ before }) => tables.groups.get(before.group)?.waiting !== before.waiting) ||
+  lanes.some(({ before }) => {
+    const stored = tables.lanes.get(before.lane)
+    return stored?.cap !== before.cap || stored.held !== before.held || stored.waiting !== before.waiting
+  })
+
+const duplicateOf = ({ job }: NewJob) =>
+  new StorageError({
+    operation: "SchedulerStore.apply",
+    reason: "failed",
+    cause: new Error(`The job ${job} exists already`)
+  })
+
+const insert = (tables: Tables, job: NewJob, now: DateTime.Utc) =>
+  tables.put({
+    ...job,
+    epoch: 0,
+    attempt: 0,
+    checkpoint: Option.none(),
+    enqueuedAt: now,
+    startedAt: undefined,
+    leaseUntil: undefined,
+    worker: undefined,
+    position: tables.nextPosition()
+  })
+
+const promote = (tables: Tables, { beside, count, lane }: Promotion): ReadonlyArray<JobId> => {
+  const promoted = Array.from(tables.pendingIn(lane).values()).toSorted(byPosition).slice(0, count)
+  const inLine = [...promoted, ...beside.flatMap((job) => tables.jobs.get(job) ?? [])].toSorted(byPosition)
+  for (const job of inLine) tables.put({ ...job, state: "queued", position: tables.nextPosition() })
+  return promoted.map(({ job }) => job)
+}
