@@ -33,8 +33,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
             exhausted: putAll(tables, exhausted).map(Leases.toClaimed)
           }
         }),
-      expireFirstLeases: (now) =>
-        access(() => putAll(tables, Leases.expireFirst(tables.running.values(), now)).length),
+      expireFirstLeases: (now) => access(() => putAll(tables, Leases.expireFirst(tables.running.values(), now)).length),
       waitingSince: (before, limit, except) =>
         access(() => waitingSince(tables, before).filter(({ job }) => !except.includes(job)).slice(0, limit)),
       find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
@@ -78,7 +77,5 @@ const changeEach = <L extends Lease>(
 const waitingSince = ({ jobs }: Tables.Tables, before: DateTime.Utc) =>
   Array.from(jobs.values())
     .filter(({ enqueuedAt, epoch }) => epoch === 0 && enqueuedAt.epochMilliseconds < before.epochMilliseconds)
-    .toSorted((a, b) =>
-      a.enqueuedAt.epochMilliseconds - b.enqueuedAt.epochMilliseconds || Leases.byPosition(a, b)
-    )
+    .toSorted((a, b) => a.enqueuedAt.epochMilliseconds - b.enqueuedAt.epochMilliseconds || Leases.byPosition(a, b))
     .map(Leases.toStatus)

@@ -33,7 +33,7 @@ export const makeWorld = Effect.sync(() => {
   const group = `group-${world}`
   const lane = `lane-${world}`
   const kind = JobKind.make({ name: `kind-${world}`, payload: Schema.Struct({ n: Schema.Int }) })
-  const id = () => `00000000-0000-4000-8000-${String(world * 1_000_000 + ++jobs).padStart(12, "0")}`
+  const id = (n = ++jobs) => `00000000-0000-4000-8000-${String(world * 1_000_000 + n).padStart(12, "0")}`
   return {
     group,
     lane,

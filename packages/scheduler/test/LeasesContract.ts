@@ -64,6 +64,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.heartbeat([kept!, left!], "30 seconds"), [left!])
       }))
 
+    it.effect("reports an old lease of a job as lost when the job's newer lease is renewed with it", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job())
+        const [old] = yield* world.claim()
+        yield* scheduler.release([old!])
+        const [newer] = yield* world.claim()
+        const lost = yield* scheduler.heartbeat([old!, newer!], "30 seconds")
+        assert.deepStrictEqual(lost.map(({ epoch }) => epoch), [old!.epoch])
+      }))
+
     it.effect("has first leases run out at once for who knows that no worker is alive, and later ones in their time", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

@@ -1,7 +1,7 @@
 /** What a scheduler promises on every backend. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Duration, Effect, type Layer, Option, Result } from "effect"
+import { DateTime, Duration, Effect, Exit, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Lanes from "../src/Lanes.ts"
@@ -238,6 +238,61 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
             Lanes.enqueue(lanes, world.job({ lane: "not loaded" })))
         ))
         assert.include(String(other), "was not loaded")
+      }))
+
+    it.effect("dies if lanes are saved twice, or after other lanes that were decided from the same state", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job({ cap: 2 }))
+        const [running] = yield* world.claim()
+        const enqueue = (lanes: Lanes.Lanes) => Result.getOrThrow(Lanes.enqueue(lanes, world.job({ cap: 2 }))).state
+        const settle = (lanes: Lanes.Lanes) => Result.getOrThrow(Lanes.settle(lanes, running!)).state
+        const pairs = [
+          [enqueue, enqueue],
+          [enqueue, settle],
+          // The counters of the lane are the same afterwards.
+          [(lanes: Lanes.Lanes) => enqueue(settle(lanes)), settle]
+        ] as const
+        for (const [first, second] of pairs) {
+          const exit = yield* Effect.exit(atomically(Effect.gen(function*() {
+            const lanes = yield* scheduler.load({ lanes: [world], jobs: [running!] })
+            yield* scheduler.save(first(lanes))
+            yield* scheduler.save(second(lanes))
+          })))
+          assert.include(String(exit), "load them again before each save")
+        }
+        const twice = yield* Effect.exit(atomically(Effect.gen(function*() {
+          const lanes = enqueue(yield* scheduler.load({ lanes: [world] }))
+          yield* scheduler.save(lanes)
+          yield* scheduler.save(lanes)
+        })))
+        assert.isTrue(Exit.isFailure(twice))
+        assert.deepStrictEqual(ids(yield* scheduler.find([running!.job])), [running!.job])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("verify reports a lane that holds more slots than its cap, unless its cap was lowered", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const store = yield* SchedulerStore
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const { group, job, lane } = yield* makeWorld
+        yield* Effect.forEach([1, 2], () => scheduler.enqueue(job({ cap: 2 })))
+        yield* scheduler.setCap({ lane, group, cap: 1 })
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+        const lowered = { lane, group, cap: 1, held: 2, waiting: 0, heldMax: 2 }
+        const change = { before: lowered, after: { ...lowered, heldMax: 1 } }
+        yield* atomically(Effect.gen(function*() {
+          const now = yield* DateTime.now
+          yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [], lanes: [change] }, now)
+        }))
+        assert.deepStrictEqual(yield* scheduler.verify, [
+          { of: "lane", id: lane, counter: "heldMax", stored: 1, found: 2 }
+        ])
+        yield* scheduler.rebuild
+        assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
     it.effect("does not enqueue an id twice", () =>

@@ -13,6 +13,7 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
   let rows = yield* lockLanes(sql, lanes)
   if (rows.length < lanes.length) {
     yield* createGroups(sql, groups)
+    yield* lockGroups(sql, groups)
     yield* createLanes(sql, lanes)
     rows = yield* lockLanes(sql, lanes)
   }
@@ -48,7 +49,8 @@ export const laneFields = {
 
 /**
  * Locks groups before lanes, each in id order, so that two units that share a lane wait at
- * its group instead of deadlocking. Returns the rows as they are after they were locked.
+ * its group instead of deadlocking. Locks nothing if a lane is missing, since the groups
+ * to create may come before the others. Returns the rows as they are after they were locked.
  */
 const lockLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
   decodeLanes(sql`
@@ -58,22 +60,33 @@ const lockLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
     FROM scheduler_group AS lane_group
     JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
     WHERE lane.id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
+      AND ${lanes.length} = (
+        SELECT count(*) FROM scheduler_lane WHERE id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
+      )
     ORDER BY lane.group_id, lane.id
     FOR UPDATE OF lane_group, lane
   `)
 
 const decodeLanes = Rows.decodeAll(Schema.Struct({ ...laneFields, groupWaiting: Schema.Int }))
 
-/**
- * Creating groups while others are locked may deadlock with a unit that does the reverse.
- * The database then undoes one of the two units, which runs again.
- */
 const createGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
   sql`
     INSERT INTO scheduler_group (id, waiting)
     SELECT id, 0 FROM ${Rows.table("wanted", groups, { id: ["text", (group) => group] })}
     ORDER BY id COLLATE "C"
     ON CONFLICT (id) DO NOTHING
+  `
+
+/**
+ * Locks groups before lanes are inserted. The foreign key of an inserted lane takes a share
+ * lock on its group, so two units that insert lanes of one group would deadlock otherwise.
+ */
+const lockGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
+  sql`
+    SELECT 1 FROM scheduler_group
+    WHERE id = ANY(${Rows.array("text", groups)})
+    ORDER BY id
+    FOR UPDATE
   `
 
 const createLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
