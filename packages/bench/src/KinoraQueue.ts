@@ -17,7 +17,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
 
   const startWorker = (run: Effect.Effect<void>, concurrency: number) =>
     Effect.provideContext(
-      Worker.make({ name: "bench", handlers: [handlerOf(run)], concurrency }),
+      Layer.build(Worker.layer({ name: "bench", handlers: [handlerOf(run)], concurrency })),
       services
     )
   const queue: JobQueue = {

@@ -69,7 +69,7 @@ const webhooks = Webhooks.layer.pipe(
 
 /** The use-cases and all that they are built on, in memory. */
 export const layer = Layer.mergeAll(Generations.layer, GenerationSweep.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer, webhooks)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer(), Idempotency.layer, webhooks)),
   Layer.provideMerge(Layer.mergeAll(
     Catalog.layer(DefaultModels.models.map((model) => ({ ...model, driver: { name: "scripted" } }))),
     Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(Layer.provide(ScriptedGenerator.layerControl())),

@@ -87,7 +87,7 @@ export const services = Layer.mergeAll(
   Budget.layer
 )
   .pipe(
-    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer, Idempotency.layer, webhooks)),
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer(), Idempotency.layer, webhooks)),
     Layer.provideMerge(Layer.mergeAll(
       MemoryAccountStore.layer,
       MemoryLedgerStore.layer,

@@ -1,17 +1,28 @@
-/** A job as the scheduler knows it: its states, its lease, and what a worker gets when it claims one. */
+/** Jobs, their states, and the leases of workers. */
 import type { DateTime, Duration, Option, Schema } from "effect"
+import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 
-/** The caller's id of a job: a UUID in lower case, unique among the jobs that have not ended. */
-export type JobId = string
-
-/** The caller's id of a lane, at most 128 characters. */
-export type LaneId = string
-
-/** The caller's id of a group of lanes, at most 128 characters. A lane stays in its group for good. */
-export type GroupId = string
+/** A job, and the lane whose slot it holds or waits for. */
+export interface JobAddress {
+  /** A UUID in lower case that the caller assigns, unique among the jobs that have not ended. */
+  readonly job: JobId
+  /** The caller's name of the lane, at most 128 characters. */
+  readonly lane: LaneId
+  /** The caller's name of the lane's group, at most 128 characters. A lane never changes its group. */
+  readonly group: GroupId
+}
 
 /**
- * Where a job stands (D6).
+ * The right to work on a job. Each claim, and each rescue of a job without attempts left,
+ * increments the epoch. A write under an older epoch changes nothing.
+ */
+export interface Lease {
+  readonly job: JobId
+  readonly epoch: number
+}
+
+/**
+ * A job that has not ended.
  *
  *                  slot free                    claim
  *     enqueue ───────────────────▶ queued ─────────────────▶ running ───▶ settle
@@ -20,52 +31,35 @@ export type GroupId = string
  *        └────────────▶ pending ───┘     release, rescue        rescue of a job
  *                                        (keeps its slot)       without attempts left
  *
- * `pending` waits for a slot of its lane; `queued` holds one and waits for a worker;
- * `running` holds one under a lease. `cancel` ends a pending or queued job, `settle` a
- * running one. A job that ended has no state: its row is gone, its outcome belongs to
- * the application, and whoever still holds an old lease finds nothing to change.
+ * - `pending`: waits for a slot of its lane.
+ * - `queued`: holds a slot and waits for a worker.
+ * - `running`: holds a slot and is leased to a worker.
+ *
+ * `cancel` ends a pending or queued job, `settle` a running one. The scheduler deletes the
+ * row of a job that ends; its outcome belongs to the application.
  */
-export type JobState = "pending" | "queued" | "running"
-
-/** A job, and the lane whose slot it holds or waits for. */
-export interface JobAddress {
-  readonly job: JobId
-  readonly lane: LaneId
-  readonly group: GroupId
-}
-
-/**
- * The right to work on a job. Each claim and each rescue raises the epoch, so a
- * worker that was given up for lost holds an old one, with which nothing changes.
- */
-export interface Lease {
-  readonly job: JobId
-  readonly epoch: number
-}
-
-/** A job as it stands. */
 export interface JobStatus extends JobAddress, Lease {
   readonly kind: string
-  readonly state: JobState
-  /** The claim that it is at or was last at, from 1; 0 before the first. */
+  readonly state: "pending" | "queued" | "running"
+  /** The current or last attempt, from 1. It is 0 before the first claim. */
   readonly attempt: number
   readonly enqueuedAt: DateTime.Utc
-  /** The worker that holds it or held it last. */
+  /** The current or last worker. */
   readonly worker: Option.Option<string>
 }
 
-/** A job that the caller of `claim` now holds. */
+/** A job that is leased to the caller of `claim`. */
 export interface ClaimedJob<Payload = Schema.Json> extends JobAddress, Lease {
   readonly kind: string
   readonly payload: Payload
-  /** What the last holder left; none when that was JSON null. */
+  /** The last stored checkpoint. `None` if there is none, or if it was JSON null. */
   readonly checkpoint: Option.Option<Schema.Json>
-  /** From 1. Does not count claims that ended with `release`. */
+  /** From 1. Claims that ended with `release` do not count. */
   readonly attempt: number
   readonly attemptsMax: number
   readonly enqueuedAt: DateTime.Utc
-  /** When the first claim was made, also if that worker was lost. */
+  /** The time of the first claim, over all attempts. */
   readonly startedAt: DateTime.Utc
-  /** How long after `startedAt` the job may run, over all attempts. */
+  /** How long the job may run after `startedAt`, over all attempts. */
   readonly timeLimit: Option.Option<Duration.Duration>
 }

@@ -1,71 +1,73 @@
 /**
- * What an application does with the jobs of one kind, and what a crash leaves.
+ * Handles the jobs of one kind.
  *
- * A job goes through `claimed`, `run`, perhaps `failed`, and `settle`:
+ * A worker calls `claimed`, `run`, `failed` if the run did not succeed, and `settle`. What
+ * happens after a crash:
  *
- * - crash before or in `run`: the lease runs out, and another worker runs the job
- *   again with the last checkpoint, until its attempts are used up;
- * - crash between `run` and the commit of `settle`: the same, so `run` may happen
- *   again although it succeeded, and must go on from its checkpoint;
- * - crash after the commit of `settle`: nothing; the job is gone.
+ * - Before or in `run`: the lease expires, and another worker runs the job again with the
+ *   last checkpoint, until no attempt is left.
+ * - Between `run` and the commit of `settle`: the same. `run` may happen again although it
+ *   succeeded, so it must continue from its checkpoint.
+ * - After the commit of `settle`: nothing, since the job has ended.
  *
- * Two workers may run one job at the same time for a moment, when one was given up for
- * lost too early. Only one of them settles: `settle` asks for the lease.
+ * Two workers may run one job at the same time for a moment, if the lease of the first one
+ * expired while it was still running. Only one of them settles the job, since `settle`
+ * checks the lease.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import type { ClaimedJob } from "./Job.ts"
 import type { JobKind } from "./JobKind.ts"
 
-/** What an application does with the jobs of one kind. */
+/** Options for `JobHandler.make`. */
 export interface JobHandlerOptions<Payload, Outcome, E> {
   readonly kind: JobKind<Payload>
 
   /**
-   * Writes rows of the application's own that say that the jobs have started, in the
-   * unit that claims them: a failure undoes the claim. Opens no lanes.
+   * Writes rows of the application that record the start of these jobs, in the unit of
+   * work that claims them. If it fails, the claim is undone. Must not load lanes.
    */
   readonly claimed?: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
 
   /**
-   * Does the work, outside of any unit. It is interrupted when its lease is lost, and
-   * when a drain runs out of grace; `Scheduler.checkpoint` keeps what it has reached.
+   * Does the work, outside of any unit of work. The worker interrupts it when the lease is
+   * lost and when the grace of a drain ends. Store progress with `Scheduler.checkpoint`.
    */
   readonly run: (job: ClaimedJob<Payload>) => Effect.Effect<Outcome, E>
 
   /**
-   * Makes an outcome of what ended `run`: its failure, a defect, `TimeLimitExceeded`;
-   * or of `AttemptsExhausted`, when the last attempt was lost with its worker. The payload
-   * is as it was stored, since not being able to read it is one of the defects.
+   * Returns the outcome of a job that did not succeed. The cause is the failure or defect
+   * of `run`, `TimeLimitExceeded`, or `AttemptsExhausted`. The payload is the stored JSON,
+   * since a payload that does not decode is one of the defects.
    */
   readonly failed: (job: ClaimedJob, cause: Cause.Cause<E | JobFailure>) => Effect.Effect<Outcome>
 
   /**
-   * Ends jobs together with the application's rows, inside a unit of the worker's. It
-   * opens the lanes of the jobs by itself, because accounts are locked before lanes,
-   * and writes only for jobs whose `OpenLanes.settle` was accepted: a refused lease
-   * means that somebody else has the job, or that it is settled. It may be called again
-   * for the same jobs after a storage failure. Default: it only ends the jobs.
+   * Ends jobs together with rows of the application, inside a unit of work that the worker
+   * opens. It loads and saves the lanes of the jobs itself, because accounts are locked
+   * before lanes. Write only for jobs that `Lanes.settle` accepts: if it refuses a lease,
+   * another worker has the job or has settled it. May be called again for the same jobs
+   * after a storage failure. Default: ends the jobs.
    */
   readonly settle?:
     | ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>)
     | undefined
 }
 
-/** A job that has run, and what came of it. */
+/** A job that has run, and its outcome. */
 export interface Settlement<Outcome> {
   readonly job: ClaimedJob
   readonly outcome: Outcome
 }
 
-/** The job ran past the time limit that it was enqueued with. */
+/** The job ran longer than its time limit. */
 export class TimeLimitExceeded
   extends Schema.TaggedError<TimeLimitExceeded>("@kinora/scheduler/TimeLimitExceeded")("TimeLimitExceeded", {
     job: Schema.String
   })
 {
   override get message(): string {
-    return `The job ${this.job} ran past its time limit`
+    return `The job ${this.job} exceeded its time limit`
   }
 }
 
@@ -77,34 +79,34 @@ export class AttemptsExhausted
   })
 {
   override get message(): string {
-    return `The job ${this.job} was lost with its worker in the last of ${this.attempts} attempts`
+    return `The worker of the job ${this.job} was lost in the last of ${this.attempts} attempts`
   }
 }
 
-/** Why a job ends without, or against, its `run`. */
+/** The reasons of the scheduler to fail a job. */
 export type JobFailure = TimeLimitExceeded | AttemptsExhausted
 
-/** A handler for a worker, whatever the types of its payload and outcome. Made by `make`. */
+/** A handler for a worker, independent of the types of its payload and outcome. */
 export interface JobHandler {
   readonly kind: string
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
-  /** Binds the handler to a worker, by what the worker makes of `settle`. */
-  readonly prepare: (fold: Fold) => RunJob
+  /**
+   * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
+   * one that settles a single job; without a function it ends the job. The result runs a
+   * job, or fails it with the given reason, and returns the effect that settles it.
+   */
+  readonly prepare: (
+    fold: <Outcome>(
+      name: string,
+      settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
+    ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
+  ) => (
+    job: ClaimedJob,
+    failure: JobFailure | undefined
+  ) => Effect.Effect<Effect.Effect<void, StorageError>>
 }
 
-/** Makes a function that settles one job of one that settles many in a unit; of none, one that only ends jobs. */
-export type Fold = <Outcome>(
-  name: string,
-  settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
-) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
-
-/** Runs a job, or fails it for the reason given, and answers the effect that settles it. */
-export type RunJob = (
-  job: ClaimedJob,
-  failure: JobFailure | undefined
-) => Effect.Effect<Effect.Effect<void, StorageError>>
-
-/** A handler of one kind of job. */
+/** Creates a handler for the jobs of one kind. */
 export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Outcome, E>): JobHandler => ({
   kind: options.kind.name,
   claimed: options.claimed,
@@ -126,7 +128,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
 // internal
 // -----------------------------------------------------------------------------
 
-/** Interrupts the run at its time limit, which may already be over when another worker began the job. */
+/** Interrupts the run at its time limit, which may have passed before this attempt started. */
 const limited = Effect.fnUntraced(function*<A, E>(job: ClaimedJob, run: Effect.Effect<A, E>) {
   if (Option.isNone(job.timeLimit)) return yield* run
   const end = DateTime.addDuration(job.startedAt, job.timeLimit.value)

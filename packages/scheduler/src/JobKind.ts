@@ -1,17 +1,17 @@
-/** A kind of job: its name, and the schema of what it is told. */
+/** A kind of job: a name, and the schema of its payload. */
 import { Schema } from "effect"
 
-/** Gives the payloads of one kind their type. */
+/** Defines the payload type of the jobs of one kind. */
 export interface JobKind<Payload> {
-  /** What workers claim by, at most 128 characters. It is stored with each job: do not rename a kind in use. */
+  /** The name by which workers claim jobs, at most 128 characters. It is stored with each job, so do not rename it. */
   readonly name: string
-  /** The payload as JSON. Throws when the payload breaks its schema, which is a bug of the caller. */
+  /** Encodes a payload as JSON. Throws if the payload does not match the schema, which is a bug of the caller. */
   readonly encode: (payload: Payload) => Schema.Json
-  /** The payload of a stored job. Throws `SchemaError` when the schema has moved on without it. */
+  /** Decodes the payload of a stored job. Throws `SchemaError` if the schema no longer accepts it. */
   readonly decode: (json: Schema.Json) => Payload
 }
 
-/** Defines a kind. Any schema that needs no services will do; it is stored in its JSON form. */
+/** Creates a kind. Payloads are stored in the JSON form of the schema, which must not require services. */
 export const make = <Payload, Encoded>(options: {
   readonly name: string
   readonly payload: Schema.Codec<Payload, Encoded>

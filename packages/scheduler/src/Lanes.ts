@@ -17,9 +17,10 @@
  */
 import * as Decision from "@kinora/persistence/Decision"
 import { Duration, Result } from "effect"
+import type { JobId, LaneId } from "./internal/ids.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
-import type { JobAddress, JobId, JobState, LaneId, Lease } from "./Job.ts"
+import type { JobAddress, JobStatus, Lease } from "./Job.ts"
 import type { JobKind } from "./JobKind.ts"
 import { AlreadyRunning, LeaseLost, NotFound, QueueFull } from "./SchedulerError.ts"
 
@@ -40,26 +41,22 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly timeLimit?: Duration.Input | undefined
 }
 
-/** An enqueued job. A `pending` one may get a slot before the lanes are saved; `Saved.promoted` lists it then. */
-export interface Enqueued extends JobAddress {
-  readonly state: "pending" | "queued"
-}
-
 /** A job that was cancelled or settled. */
 export interface Ended extends JobAddress {
   /** The state before. */
-  readonly state: JobState
+  readonly state: JobStatus["state"]
 }
 
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
- * job if `waitingMax` jobs of the group wait already. Throws if the lane was not loaded,
- * belongs to another group, or has the job already.
+ * job if `waitingMax` jobs of the group wait already. A `pending` job may get a slot before
+ * the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
+ * not loaded, belongs to another group, or has the job already.
  */
 export const enqueue = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload>
-): Decision.Decision<Lanes, Enqueued, QueueFull> => {
+): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull> => {
   const { cap, group, job } = command
   const lane = Loaded.laneOf(lanes, command)
   const state = Loaded.hasRoom(lane, cap) ? "queued" : "pending"
@@ -69,7 +66,7 @@ export const enqueue = <Payload>(
     const waiting = Loaded.waitingWith(lanes, lane, cap)
     if (waiting >= max) return Result.fail(new QueueFull({ group, waiting, max }))
   }
-  const enqueued: Enqueued = { job, lane: lane.lane, group, state }
+  const enqueued = { job, lane: lane.lane, group, state } as const
   const next = Loaded.addJob(lanes, {
     ...enqueued,
     kind: command.kind.name,

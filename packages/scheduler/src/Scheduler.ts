@@ -5,16 +5,23 @@
  * them together with its own rows, so a job exists exactly if the rows it belongs to
  * exist. Workers claim jobs that hold a slot, without locking lanes.
  */
+import * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, type DateTime, type Duration, Effect, Layer, type Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
-import type { ClaimedJob, GroupId, JobAddress, JobId, JobStatus, LaneId, Lease } from "./Job.ts"
+import type { ClaimOptions, LoadRequest } from "./internal/requests.ts"
+import type { Drift, Rescued } from "./internal/storeTypes.ts"
+import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
+import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
 import type { SchedulerError } from "./SchedulerError.ts"
-import { type Drift, type Rescued, SchedulerStore } from "./SchedulerStore.ts"
-import type { Wakeup } from "./Wakeup.ts"
+import { SchedulerStore } from "./SchedulerStore.ts"
+import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
+import * as Wakeup from "./Wakeup.ts"
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
@@ -29,15 +36,16 @@ export class Scheduler extends Context.Service<Scheduler, {
 
   /**
    * Writes what was decided since `load`, and gives free slots to the jobs that wait
-   * longest. Wakes workers after the unit has committed. Call it once per `load`: lanes
+   * longest. Returns the jobs that were pending, or enqueued as pending, and now hold a
+   * slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
    * that were saved already, or that are not based on the stored ones, are a defect.
    */
-  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<Saved, StorageError>
+  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<JobId> }, StorageError>
 
   /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
   readonly enqueue: <Payload>(
     command: Lanes.Enqueue<Payload>
-  ) => Effect.Effect<Lanes.Enqueued, SchedulerError | StorageError>
+  ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
   /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
   readonly cancel: (job: JobId) => Effect.Effect<Lanes.Ended, SchedulerError | StorageError>
   /** Settles one job like `Lanes.settle`. Fails with `LeaseLost`. Folds concurrent calls. */
@@ -101,31 +109,7 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly rebuild: Effect.Effect<void, StorageError>
 }>()("@kinora/scheduler/Scheduler") {}
 
-/** What to load. */
-export interface LoadRequest {
-  readonly lanes?: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }> | undefined
-  /** Jobs to cancel or settle. Their lanes are loaded too. Jobs that do not exist are ignored. */
-  readonly jobs?: ReadonlyArray<JobAddress> | undefined
-}
-
-/** Result of `Scheduler.save`. */
-export interface Saved {
-  /** Jobs that were pending, or enqueued as pending, and now hold a slot. */
-  readonly promoted: ReadonlyArray<JobId>
-}
-
-/** Selects the jobs to claim or rescue. */
-export interface ClaimOptions {
-  /** Name of the worker, shown with its jobs. */
-  readonly worker: string
-  readonly kinds: ReadonlyArray<string>
-  /** Maximum number of jobs. */
-  readonly limit: number
-  /** Time until the lease expires unless it is renewed. */
-  readonly lease: Duration.Input
-}
-
-/** Options for `Scheduler.layerWith`. */
+/** Options for the layers. */
 export interface SchedulerOptions {
   /** Maximum number of waiting jobs of a group, unless the command sets it. Default 20. */
   readonly waitingMax?: number | undefined
@@ -133,8 +117,10 @@ export interface SchedulerOptions {
   readonly attemptsMax?: number | undefined
 }
 
-/** Creates a scheduler over a store. */
-export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
+/** Maximum number of differences that `verify` returns. */
+const driftsMax = 1_000
+
+const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
   const store = yield* SchedulerStore
   return Scheduler.of({
     ...yield* makeDecisions({ attemptsMax, waitingMax }),
@@ -147,17 +133,34 @@ export const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 
   })
 })
 
-/** Provides a scheduler over a store, with options. */
-export const layerWith = (
-  options: SchedulerOptions
-): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | Wakeup> => Layer.effect(Scheduler, make(options))
+/** Provides a scheduler over a store. Use `layerMemory` or `layerPostgres` unless you compose the parts yourself. */
+export const layer = (
+  options: SchedulerOptions = {}
+): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> =>
+  Layer.effect(Scheduler, make(options))
 
-/** Provides a scheduler over a store. */
-export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork | Wakeup> = layerWith({})
+/** Provides a scheduler in the memory of this process, for tests and single processes. Its jobs end with the layer. */
+export const layerMemory: Layer.Layer<
+  Scheduler | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend | Wakeup.Wakeup
+> = layer().pipe(
+  Layer.provide(MemorySchedulerStore.layer),
+  Layer.provideMerge([UnitOfWork.layerMemory, Wakeup.layer])
+)
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** Maximum number of differences that `verify` returns. */
-const driftsMax = 1_000
+/**
+ * Provides a scheduler in Postgres or PGlite. Brings the scheduler's tables up to date when
+ * the layer is built. Workers of other processes find new jobs by polling, unless the
+ * layer is composed with hooks (`Wakeup.layerWith`).
+ */
+export const layerPostgres = (
+  options: SchedulerOptions = {}
+): Layer.Layer<
+  Scheduler | UnitOfWork.UnitOfWork | Wakeup.Wakeup,
+  Migrations.SchemaMismatch | StorageError,
+  SqlClient.SqlClient
+> =>
+  layer(options).pipe(
+    Layer.provide(SqlSchedulerStore.layer),
+    Layer.provideMerge([UnitOfWork.layerSql, Wakeup.layer]),
+    Layer.provide(Migrations.layer(SqlSchedulerStore.migrations))
+  )

@@ -1,49 +1,49 @@
-/** What the scheduler refuses. In sets these are values; only calls for a single command fail with them. */
+/** The refusals of the scheduler. Calls for one command fail with `SchedulerError`; sets return refusals in results. */
 import { Schema } from "effect"
 
-/** The group has as many waiting jobs as it may (D7). */
+/** The group has the maximum number of waiting jobs. */
 export class QueueFull extends Schema.TaggedError<QueueFull>("@kinora/scheduler/QueueFull")("QueueFull", {
   group: Schema.String,
-  /** Jobs of the group that wait. */
+  /** Waiting jobs of the group. */
   waiting: Schema.Int,
-  /** How many may. */
+  /** Maximum number of waiting jobs. */
   max: Schema.Int
 }) {
   override get message(): string {
-    return `The queue of ${this.group} is full: ${this.waiting} of ${this.max} jobs wait`
+    return `The queue of ${this.group} is full: ${this.waiting} of at most ${this.max} jobs are waiting`
   }
 }
 
-/** The scheduler has no such job: it ended, or never was. */
+/** The job does not exist, or has ended. */
 export class NotFound extends Schema.TaggedError<NotFound>("@kinora/scheduler/NotFound")("NotFound", {
   job: Schema.String
 }) {
   override get message(): string {
-    return `There is no job ${this.job}`
+    return `The job ${this.job} does not exist`
   }
 }
 
-/** A worker has started the job, so it cannot be cancelled any more. */
+/** A worker has started the job, so it cannot be cancelled. */
 export class AlreadyRunning extends Schema.TaggedError<AlreadyRunning>("@kinora/scheduler/AlreadyRunning")(
   "AlreadyRunning",
   { job: Schema.String }
 ) {
   override get message(): string {
-    return `The job ${this.job} is already running`
+    return `The job ${this.job} has already been started`
   }
 }
 
-/** The job ended, was given back, or is held under a newer epoch. Nothing may be written in its name. */
+/** The job has ended, was released, or is leased under a newer epoch. */
 export class LeaseLost extends Schema.TaggedError<LeaseLost>("@kinora/scheduler/LeaseLost")("LeaseLost", {
   job: Schema.String,
   epoch: Schema.Int
 }) {
   override get message(): string {
-    return `The lease of the job ${this.job} under epoch ${this.epoch} is lost`
+    return `The lease of the job ${this.job} with epoch ${this.epoch} is lost`
   }
 }
 
-/** Everything that the scheduler refuses. */
+/** The scheduler refused a command. `reason` is the broken rule. */
 export class SchedulerError extends Schema.TaggedError<SchedulerError>("@kinora/scheduler/SchedulerError")(
   "SchedulerError",
   { reason: Schema.Union([QueueFull, NotFound, AlreadyRunning, LeaseLost]) }

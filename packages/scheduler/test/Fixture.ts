@@ -1,7 +1,8 @@
 /** What the suites share: backends, and jobs that belong to nobody else. */
 import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
-import { Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { ClaimOptions } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
 import type { Enqueue } from "../src/Lanes.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
@@ -10,16 +11,17 @@ import type { SchedulerError } from "../src/SchedulerError.ts"
 import type { SchedulerStore } from "../src/SchedulerStore.ts"
 import * as SqlSchedulerStore from "../src/SqlSchedulerStore.ts"
 import * as Wakeup from "../src/Wakeup.ts"
+import * as Worker from "../src/Worker.ts"
 
 export type Backend = Scheduler.Scheduler | SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup
 
-export const memory: Layer.Layer<Backend> = Scheduler.layer.pipe(
+export const memory: Layer.Layer<Backend> = Scheduler.layer().pipe(
   Layer.provideMerge(Layer.merge(MemorySchedulerStore.layer, Wakeup.layer)),
   Layer.provideMerge(UnitOfWork.layerMemory)
 )
 
 export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
-  Scheduler.layer.pipe(
+  Scheduler.layer().pipe(
     // A deadlock fails the test instead of running the unit again.
     Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSqlWith({ reruns: 0 }))),
     Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
@@ -49,11 +51,11 @@ export const makeWorld = Effect.sync(() => {
       cap: 1,
       ...options
     }),
-    claim: (options: Partial<Scheduler.ClaimOptions> = {}) =>
+    claim: (options: Partial<ClaimOptions> = {}) =>
       Scheduler.Scheduler.use((scheduler) =>
         scheduler.claim({ worker: "test", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
       ),
-    rescue: (options: Partial<Scheduler.ClaimOptions> = {}) =>
+    rescue: (options: Partial<ClaimOptions> = {}) =>
       Scheduler.Scheduler.use((scheduler) =>
         scheduler.rescue({ worker: "rescuer", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
       )
@@ -61,6 +63,10 @@ export const makeWorld = Effect.sync(() => {
 })
 
 let worlds = 0
+
+/** Starts a worker in the current scope. */
+export const startWorker = (options: Worker.WorkerOptions) =>
+  Effect.map(Layer.build(Worker.layer(options)), (services) => Context.get(services, Worker.Worker))
 
 /** How a job stands: its state, or `undefined` when it ended. */
 export const stateOf = Effect.fnUntraced(function*(job: string) {

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
 import { Effect, Result, Schema } from "effect"
 import * as Loaded from "../src/internal/loadedLanes.ts"
-import type { JobState } from "../src/Job.ts"
+import type { JobAddress, JobStatus } from "../src/Job.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import type { SchedulerError } from "../src/SchedulerError.ts"
@@ -41,7 +41,7 @@ const lanesOf = ({ caps, jobs, lowered }: typeof Start.Type): Lanes.Lanes => {
   const waiting = [0, 0]
   const places = jobs.map(({ lane, started }, index): Loaded.JobPlace => {
     const hasSlot = held[lane]! < caps[lane]
-    const state: JobState = !hasSlot ? "pending" : started ? "running" : "queued"
+    const state: JobStatus["state"] = !hasSlot ? "pending" : started ? "running" : "queued"
     const counts = hasSlot ? held : waiting
     counts[lane]!++
     return { job: jobId(index), lane: laneId(lane), group, state, epoch: state === "running" ? 1 : 0 }
@@ -61,7 +61,7 @@ const decide = (
   lanes: Lanes.Lanes,
   command: typeof Command.Type,
   index: number
-): Decision<Lanes.Lanes, Lanes.Ended | Lanes.Enqueued | void, SchedulerError["reason"]> => {
+): Decision<Lanes.Lanes, JobAddress | void, SchedulerError["reason"]> => {
   switch (command._tag) {
     case "enqueue":
       return Lanes.enqueue(lanes, {

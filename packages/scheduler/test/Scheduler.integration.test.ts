@@ -7,9 +7,8 @@ import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import * as Worker from "../src/Worker.ts"
 import { suite as crowd } from "./CrowdContract.ts"
-import { makeWorld, over } from "./Fixture.ts"
+import { makeWorld, over, startWorker } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 
@@ -30,7 +29,7 @@ for (const [name, database] of TestDatabase.all) {
         })
         const numbers = Array.from({ length: 200 }, (_, n) => n)
         yield* Effect.scoped(Effect.gen(function*() {
-          yield* Worker.make({ name: "worker", handlers: [handler], concurrency: 16 })
+          yield* startWorker({ name: "worker", handlers: [handler], concurrency: 16 })
           yield* Effect.forEach(numbers, (n) =>
             scheduler.enqueue(
               world.job({ lane: `${world.lane}-${n % 3}`, cap: 5, waitingMax: 1_000, payload: { n } })

@@ -1,13 +1,14 @@
 /** The SQL statements follow the same rules as the pure functions, in random states. */
 import { assert, layer } from "@effect/vitest"
-import * as Decision from "@kinora/persistence/Decision"
+import type * as Decision from "@kinora/persistence/Decision"
 import * as Rows from "@kinora/persistence/Rows"
 import { DateTime, Effect, type Layer, Option, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Audit from "../src/internal/audit.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
-import { type ClaimTerms, SchedulerStore } from "../src/SchedulerStore.ts"
+import type { ClaimTerms } from "../src/internal/storeTypes.ts"
+import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, makeWorld } from "./Fixture.ts"
 
 const runs = 60

@@ -6,8 +6,7 @@ import { SqlClient } from "effect/sql"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import * as Worker from "../src/Worker.ts"
-import { type Backend, makeWorld } from "./Fixture.ts"
+import { type Backend, makeWorld, startWorker } from "./Fixture.ts"
 
 const callers = 400
 const lanesCount = 8
@@ -99,7 +98,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
         const terms = { name: "worker", handlers: [handler], concurrency: 16 }
         yield* Effect.forEach(numbers, (n) => scheduler.enqueue(jobOf(world, n)), { concurrency: "unbounded" })
         yield* Effect.scoped(Effect.gen(function*() {
-          yield* Worker.make(terms)
+          yield* startWorker(terms)
           yield* Effect.forEach(numbers, () => Queue.take(inserted), { discard: true })
         }))
         const left = yield* existing(world)

@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
-import { Cause, Deferred, Effect, Exit, Fiber, Latch, Option, Queue, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
-import * as Worker from "../src/Worker.ts"
-import { ids, makeWorld, memory, stateOf } from "./Fixture.ts"
+import type * as Worker from "../src/Worker.ts"
+import { ids, makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
 
 type World = Effect.Success<typeof makeWorld>
 type Payload = { readonly n: number }
@@ -40,7 +40,7 @@ const start = Effect.fnUntraced(function*(
     ...options
   })
   const worker = yield* Scope.provide(
-    Worker.make({ name: "worker", handlers: [handler], grace: 0, ...options }),
+    startWorker({ name: "worker", handlers: [handler], grace: 0, ...options }),
     scope
   )
   return {
@@ -221,7 +221,7 @@ layer(memory)("Worker", (it) => {
       yield* TestClock.adjust("39 seconds")
       assert.strictEqual(yield* stateOf(job), "running")
       yield* TestClock.adjust("1 second")
-      assert.match(yield* outcome, /^failed: .*ran past its time limit/)
+      assert.match(yield* outcome, /^failed: .*exceeded its time limit/)
       yield* gate.interrupted
     }))
 
@@ -235,7 +235,7 @@ layer(memory)("Worker", (it) => {
       yield* TestClock.adjust("30 seconds")
       yield* world.rescue()
       const { outcome } = yield* start(gate.run, {}, world)
-      assert.match(yield* outcome, /^failed: .*ran past its time limit/)
+      assert.match(yield* outcome, /^failed: .*exceeded its time limit/)
       assert.deepStrictEqual(gate.seen, [])
     }))
 
@@ -269,7 +269,7 @@ layer(memory)("Worker", (it) => {
       yield* scheduler.enqueue(job({ cap: 2, attemptsMax: 1 }))
       yield* claim()
       yield* TestClock.adjust("1 minute")
-      assert.match(yield* outcome, /^failed: .*in the last of 1 attempts/)
+      assert.match(yield* outcome, /^failed: .*lost in the last of 1 attempts/)
       assert.strictEqual(gate.seen.length, 1)
     }))
 
@@ -350,7 +350,10 @@ layer(memory)("Worker", (it) => {
       const { job, outcome } = yield* start(() => Effect.succeed("done"))
       // As in another process: the same store, and a wake-up that does not reach this one.
       const wakeup = Wakeup.Wakeup.of({ wake: Effect.void, subscribe: Effect.sync(() => Latch.makeUnsafe(false)) })
-      const elsewhere = yield* Effect.provideService(Scheduler.make({}), Wakeup.Wakeup, wakeup)
+      const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layer())).pipe(
+        Effect.map((services) => Context.get(services, Scheduler.Scheduler)),
+        Effect.provideService(Wakeup.Wakeup, wakeup)
+      )
       yield* elsewhere.enqueue(job())
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(yield* outcome, "done")
@@ -360,7 +363,7 @@ layer(memory)("Worker", (it) => {
     Effect.gen(function*() {
       const { kind } = yield* makeWorld
       const handler = JobHandler.make({ kind, run: () => Effect.void, failed: () => Effect.void })
-      const exit = yield* Effect.exit(Effect.scoped(Worker.make({ name: "worker", handlers: [handler, handler] })))
+      const exit = yield* Effect.exit(Effect.scoped(startWorker({ name: "worker", handlers: [handler, handler] })))
       assert.include(String(exit), "several handlers of one kind")
     }))
 })

@@ -1,19 +1,36 @@
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, vi } from "@effect/vitest"
+import { Scheduler } from "@kinora/scheduler"
+import { Effect, Queue } from "effect"
 import { readFile } from "node:fs/promises"
-import { example } from "../example/renders.ts"
+import { makeHandler, Render } from "../example/settle.ts"
+import { startWorker } from "./Fixture.ts"
 
-it.effect("the README's example runs", () =>
-  Effect.gen(function*() {
-    assert.deepStrictEqual(yield* example, {
-      states: ["queued", "pending", "pending"],
-      refused: "The queue of ada is full: 2 of 2 jobs wait",
-      results: ["dawn is rendered", "noon is rendered", "dusk is rendered"]
-    })
-  }))
+it("prints what the first example of the README prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/memory.ts")
+  assert.deepStrictEqual(log.mock.calls, [["queued", "pending"], [["dawn", "noon"]]])
+  log.mockRestore()
+})
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("stores each result once, as the handler of the README does", () =>
   Effect.gen(function*() {
-    const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/renders.ts"))
-  }))
+    const scheduler = yield* Scheduler.Scheduler
+    const results = yield* Queue.unbounded<string>()
+    const handler = yield* makeHandler((result) => Effect.asVoid(Queue.offer(results, result)))
+    const ada = { lane: "ada/render", group: "ada", cap: 1, waitingMax: 2, kind: Render }
+    const enqueue = (scene: string) => scheduler.enqueue({ ...ada, job: crypto.randomUUID(), payload: { scene } })
+    yield* Effect.forEach(["dawn", "noon", "dusk"], enqueue)
+    const refused = yield* Effect.flip(enqueue("night"))
+    assert.strictEqual(refused.message, "The queue of ada is full: 2 of at most 2 jobs are waiting")
+    yield* startWorker({ name: "worker-1", handlers: [handler] })
+    const stored = yield* Effect.forEach([1, 2, 3], () => Queue.take(results))
+    assert.deepStrictEqual(stored, ["dawn is rendered", "noon is rendered", "dusk is rendered"])
+  }).pipe(Effect.scoped, Effect.provide(Scheduler.layerMemory)))
+
+it("shows the examples in the README", async () => {
+  const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+  const readme = await read("../README.md")
+  for (const example of ["memory", "postgres", "settle"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
+})

@@ -2,9 +2,10 @@
  * Compares the counters of groups and lanes with the jobs. The memory store runs these
  * functions; `internal/sql/audit.ts` states the same rules in SQL.
  */
-import type { JobState, LaneId } from "../Job.ts"
-import type { Drift } from "../SchedulerStore.ts"
+import type { JobStatus } from "../Job.ts"
+import type { LaneId } from "./ids.ts"
 import type { GroupCounters, LaneCounters } from "./loadedLanes.ts"
+import type { Drift } from "./storeTypes.ts"
 
 /** Counters of groups and of all their lanes. */
 export interface Counters {
@@ -15,7 +16,7 @@ export interface Counters {
 /** Counts the jobs of each lane and group. */
 export const recount = (
   { groups, lanes }: Counters,
-  jobs: Iterable<{ readonly lane: LaneId; readonly state: JobState }>
+  jobs: Iterable<{ readonly lane: LaneId; readonly state: JobStatus["state"] }>
 ): Counters => {
   const held = new Map<LaneId, number>()
   const waiting = new Map<LaneId, number>()

@@ -6,8 +6,8 @@ import * as Decision from "@kinora/persistence/Decision"
 import { type DateTime, Duration, Option, Result, type Schema } from "effect"
 import type { ClaimedJob, JobStatus, Lease } from "../Job.ts"
 import { LeaseLost } from "../SchedulerError.ts"
-import type { ClaimTerms, LeaseTerms } from "../SchedulerStore.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
+import type { ClaimTerms, LeaseTerms } from "./storeTypes.ts"
 
 /** A job as a store holds it. */
 export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {

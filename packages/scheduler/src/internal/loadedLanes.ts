@@ -3,7 +3,8 @@
  * A decision replaces the entries of one lane and shares the others.
  */
 import { HashMap, Option, type Schema } from "effect"
-import type { GroupId, JobAddress, JobId, JobState, LaneId, Lease } from "../Job.ts"
+import type { JobAddress, JobStatus, Lease } from "../Job.ts"
+import type { GroupId, JobId, LaneId } from "./ids.ts"
 
 /** Loaded groups, lanes and jobs. */
 export interface LoadedLanes {
@@ -42,7 +43,7 @@ export interface GroupCounters {
 
 /** A job and its state. */
 export interface JobPlace extends JobAddress, Lease {
-  readonly state: JobState
+  readonly state: JobStatus["state"]
 }
 
 /** A group, and its counter in the store. */
@@ -154,7 +155,7 @@ export const waitingWith = (self: LoadedLanes, lane: LoadedLane, cap: number): n
   existing(self.groups, lane.group, "group").waiting + promoted(lane) - promoted({ ...lane, cap })
 
 /** The lane with one job more or less. */
-export const count = (lane: LoadedLane, state: JobState, change: 1 | -1): LoadedLane =>
+export const count = (lane: LoadedLane, state: JobStatus["state"], change: 1 | -1): LoadedLane =>
   state === "pending" ? { ...lane, waiting: lane.waiting + change } : { ...lane, held: lane.held + change }
 
 /** Replaces a lane, and updates the counter of its group. */

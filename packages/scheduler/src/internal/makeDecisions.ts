@@ -4,13 +4,14 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Result, type Schema } from "effect"
-import type { GroupId, JobAddress, JobId, LaneId, Lease } from "../Job.ts"
+import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import type { LoadRequest } from "../Scheduler.ts"
 import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
+import type { GroupId, JobId, LaneId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
+import type { LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
 export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {

@@ -2,11 +2,13 @@
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, type Duration, Effect, Result } from "effect"
-import type { JobId, Lease } from "../Job.ts"
-import type { ClaimOptions } from "../Scheduler.ts"
+import type { Lease } from "../Job.ts"
 import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
-import { type Checkpoint, SchedulerStore } from "../SchedulerStore.ts"
+import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
+import type { JobId } from "./ids.ts"
+import type { ClaimOptions } from "./requests.ts"
+import type { Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
 export const makeLeases = Effect.gen(function*() {

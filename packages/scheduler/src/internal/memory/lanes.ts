@@ -1,9 +1,8 @@
 /** Reads and writes lanes in memory. */
 import { StorageError } from "@kinora/persistence/StorageError"
 import { type DateTime, Effect, Option } from "effect"
-import type { GroupId, JobId } from "../../Job.ts"
-import type { LoadRequest } from "../../SchedulerStore.ts"
 import * as Audit from "../audit.ts"
+import type { GroupId, JobId } from "../ids.ts"
 import { byPosition } from "../leases.ts"
 import {
   LaneMoved,
@@ -13,10 +12,11 @@ import {
   type Promotion,
   StaleLanes
 } from "../loadedLanes.ts"
+import type { StoreRequest } from "../storeTypes.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
-export const load = ({ groups, jobs, lanes }: Tables, request: LoadRequest): LanesState => {
+export const load = ({ groups, jobs, lanes }: Tables, request: StoreRequest): LanesState => {
   for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   for (const { group, lane } of request.lanes) {
     const found = lanes.get(lane)

@@ -1,6 +1,6 @@
 /** Groups, lanes and jobs in memory, with an index of jobs per state. */
 import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
-import type { GroupId, JobId, LaneId } from "../../Job.ts"
+import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { StoredJob } from "../leases.ts"
 import type { GroupCounters, LaneCounters } from "../loadedLanes.ts"
 

@@ -2,7 +2,7 @@
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { GroupId } from "../../Job.ts"
+import type { GroupId } from "../ids.ts"
 import type { LanesState } from "../loadedLanes.ts"
 import { laneFields } from "./lanes.ts"
 import { decodeIds } from "./rows.ts"

@@ -2,13 +2,13 @@
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { GroupId, JobId } from "../../Job.ts"
-import type { LoadRequest } from "../../SchedulerStore.ts"
+import type { GroupId, JobId } from "../ids.ts"
 import { LaneMoved, type LanesState } from "../loadedLanes.ts"
+import type { StoreRequest } from "../storeTypes.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
-export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: LoadRequest) {
+export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
   const { groups, jobs, lanes } = request
   let rows = yield* lockLanes(sql, lanes)
   if (rows.length < lanes.length) {
@@ -52,7 +52,7 @@ export const laneFields = {
  * its group instead of deadlocking. Locks nothing if a lane is missing, since the groups
  * to create may come before the others. Returns the rows as they are after they were locked.
  */
-const lockLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
+const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   decodeLanes(sql`
     SELECT
       lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting, lane.held_max AS "heldMax",
@@ -89,7 +89,7 @@ const lockGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
     FOR UPDATE
   `
 
-const createLanes = (sql: SqlClient.SqlClient, lanes: LoadRequest["lanes"]) =>
+const createLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   sql`
     INSERT INTO scheduler_lane (id, group_id, cap, held, waiting)
     SELECT id, group_id, 0, 0, 0

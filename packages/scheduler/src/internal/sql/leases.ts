@@ -3,7 +3,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Lease } from "../../Job.ts"
-import type { Checkpoint, ClaimTerms } from "../../SchedulerStore.ts"
+import type { Checkpoint, ClaimTerms } from "../storeTypes.ts"
 import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
 
 /** Leases queued jobs to a worker. */

@@ -2,7 +2,7 @@
 import * as Rows from "@kinora/persistence/Rows"
 import { DateTime } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { JobId } from "../../Job.ts"
+import type { JobId } from "../ids.ts"
 import { decodeStatuses, statusColumns } from "./rows.ts"
 
 /** Jobs with these ids. */

@@ -1,7 +1,8 @@
 /** Rows of the scheduler's tables, and their conversion to domain values. */
 import * as Rows from "@kinora/persistence/Rows"
 import { Duration, Effect, Option, Schema } from "effect"
-import type { ClaimedJob, JobAddress, JobId, JobStatus } from "../../Job.ts"
+import type { ClaimedJob, JobAddress, JobStatus } from "../../Job.ts"
+import type { JobId } from "../ids.ts"
 
 const State = Schema.Literals(["pending", "queued", "running"])
 

@@ -1,11 +1,11 @@
-/** What the workers of this process say of themselves. */
+/** Metrics of the workers of this process. */
 import { Effect, Metric } from "effect"
 
-/** Counts the jobs that a worker can hold at the same time, until the scope closes. */
+/** Adds the capacity of a worker until the scope closes. */
 export const offer = (count: number) =>
   Effect.acquireRelease(Metric.modify(slots, count), () => Metric.modify(slots, -count))
 
-/** Counts a job for as long as a worker holds it. */
+/** Counts a job while `body` runs. */
 export const hold = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(Metric.modify(running, 1), () => body, () => Metric.modify(running, -1))
 

@@ -1,31 +1,31 @@
 /** The jobs that a worker holds, and the fibers that run them. */
 import { Effect, type Fiber, Latch } from "effect"
-import type { ClaimedJob, Lease } from "../Job.ts"
+import type { ClaimedJob, Lease } from "../../Job.ts"
 
 /**
- * The jobs of one worker. A job is known by its lease: it may come back under a newer
- * one before what ran under the old one is gone.
+ * The jobs of one worker, by lease. A job may be claimed again under a newer lease before
+ * its run under the old one has ended.
  */
 export interface RunningJobs {
   readonly jobs: () => ReadonlyArray<ClaimedJob>
-  /** How many more may be started. */
+  /** Returns how many more jobs may start. */
   readonly room: () => number
-  /** Waits until there is room. */
+  /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>
-  /** Waits until no job is left. */
+  /** Waits until the worker holds no job. */
   readonly isEmpty: Effect.Effect<void>
-  /** Runs `body` on a fiber of its own; it runs `settling` when nothing is left to do but to settle. */
+  /** Runs `body` on a fiber of its own. `body` runs `settling` before it settles the job. */
   readonly start: (
     job: ClaimedJob,
     body: (settling: Effect.Effect<void>) => Effect.Effect<void>
   ) => Effect.Effect<void>
-  /** Whether it is at work, and not settling. */
+  /** Returns whether the job is held and not settling. */
   readonly isWorking: (lease: Lease) => boolean
-  /** Interrupts it without waiting for its end. */
+  /** Interrupts a job without waiting for its fiber. */
   readonly interrupt: (lease: Lease) => void
 }
 
-/** No jobs, and room for some. */
+/** Creates an empty set with room for `max` jobs. */
 export const make = (max: number): RunningJobs => {
   const running = new Map<string, RunningJob>()
   const roomLatch = Latch.makeUnsafe(max > 0)
@@ -57,8 +57,8 @@ export const make = (max: number): RunningJobs => {
         })
         return body(settling).pipe(
           Effect.ensuring(Effect.sync(() => remove(job))),
-          // A drain waits for it, so it must outlive the fiber that claimed it. One that is
-          // interrupted before it began would not even end.
+          // Detached, since a drain waits for the job after the claiming fiber has ended. Started
+          // immediately, since a fiber that is interrupted before it starts runs no finalizer.
           Effect.forkDetach({ startImmediately: true }),
           Effect.map((fiber) => {
             added.fiber = fiber

@@ -1,0 +1,48 @@
+/** Stops a worker. */
+import { Duration, Effect, Fiber, Latch } from "effect"
+import { Scheduler } from "../../Scheduler.ts"
+import type { RunningJobs } from "./runningJobs.ts"
+import { logFailure, type Settings } from "./settings.ts"
+
+/** The fibers of a worker. */
+export interface WorkerFibers {
+  /** They start jobs, and are interrupted first. */
+  readonly starting: ReadonlyArray<Fiber.Fiber<never>>
+  /** It renews leases until no job is left. */
+  readonly heartbeat: Fiber.Fiber<never>
+}
+
+/** Creates an effect that drains the worker. Every call waits for the same drain. */
+export const makeDrain = Effect.fnUntraced(function*(settings: Settings, running: RunningJobs, fibers: WorkerFibers) {
+  const scheduler = yield* Scheduler
+  const drained = Latch.makeUnsafe(false)
+  let isDraining = false
+
+  const stop = Effect.gen(function*() {
+    yield* Fiber.interruptAll(fibers.starting)
+    yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), settings.grace)
+    const left = running.jobs()
+    // Jobs that are settling may finish.
+    for (const job of left) if (running.isWorking(job)) running.interrupt(job)
+    yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), interruptionMax)
+    for (const job of left) running.interrupt(job)
+    yield* scheduler.release(left).pipe(
+      logFailure("Releasing jobs failed; they are rescued after their leases expire", undefined)
+    )
+    yield* Fiber.interrupt(fibers.heartbeat)
+  }).pipe(Effect.ensuring(drained.open), Effect.withSpan("Worker.drain"))
+
+  return Effect.suspend(() => {
+    const isFirst = !isDraining
+    isDraining = true
+    // On a fiber of its own, so that interrupting a caller does not stop the drain.
+    return isFirst ? Effect.andThen(Effect.forkDetach(stop), drained.await) : drained.await
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** How long a drain waits for interrupted jobs to clean up before it releases them. */
+const interruptionMax = Duration.seconds(5)

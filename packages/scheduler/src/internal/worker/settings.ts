@@ -1,0 +1,30 @@
+/** Settings of a worker, with their defaults applied. */
+import { type Duration, Effect } from "effect"
+import type { JobHandler } from "../../JobHandler.ts"
+import type { ClaimOptions } from "../requests.ts"
+
+/** The options of a worker. */
+export interface Settings {
+  readonly name: string
+  readonly handlers: ReadonlyArray<JobHandler>
+  readonly concurrency: number
+  readonly claimMax: number
+  readonly pollInterval: Duration.Duration
+  readonly lease: Duration.Duration
+  readonly heartbeatInterval: Duration.Duration
+  readonly rescueInterval: Duration.Duration
+  readonly grace: Duration.Duration
+}
+
+/** Selects up to `limit` jobs of the worker's kinds. */
+export const claimOptions = ({ handlers, lease, name }: Settings, limit: number): ClaimOptions => ({
+  worker: name,
+  kinds: handlers.map(({ kind }) => kind),
+  limit,
+  lease
+})
+
+/** Logs a failure of one round and returns `otherwise`, so that the loop continues with the next round. */
+export const logFailure =
+  <B>(message: string, otherwise: B) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, never, R> =>
+    Effect.catchCause(effect, (cause) => Effect.as(Effect.logError(message, cause), otherwise))

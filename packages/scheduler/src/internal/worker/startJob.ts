@@ -1,0 +1,74 @@
+/** Runs a job and settles it, on a fiber of its own. */
+import * as Decision from "@kinora/persistence/Decision"
+import * as Folding from "@kinora/persistence/Folding"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Effect, Schedule } from "effect"
+import type { ClaimedJob } from "../../Job.ts"
+import type { JobFailure, JobHandler, Settlement } from "../../JobHandler.ts"
+import * as Lanes from "../../Lanes.ts"
+import { Scheduler } from "../../Scheduler.ts"
+import * as Metrics from "./metrics.ts"
+import type { RunningJobs } from "./runningJobs.ts"
+
+/** Starts a job, or fails it with the given reason. Returns when its fiber has started. */
+export type StartJob = (job: ClaimedJob, failure?: JobFailure) => Effect.Effect<void>
+
+/** Creates a `StartJob`. Jobs that end at the same moment are settled in one unit of work. */
+export const makeStartJob = Effect.fnUntraced(
+  function*(running: RunningJobs, handlers: ReadonlyArray<JobHandler>) {
+    const unitOfWork = yield* UnitOfWork
+    const settleOnly = yield* makeSettleOnly
+    const runs = new Map(handlers.map((handler) => [
+      handler.kind,
+      handler.prepare((name, settle = settleOnly) =>
+        Folding.makeWith(unitOfWork, {
+          name,
+          membersMax: settledMax,
+          run: (settlements) => Effect.as(unitOfWork.atomically(settle(settlements)), settlements.map(() => undefined))
+        })
+      )
+    ]))
+
+    const start: StartJob = (job, failure) => {
+      const run = runs.get(job.kind)
+      if (run === undefined) return Effect.die(new Error(`The worker has no handler for jobs of the kind ${job.kind}`))
+      return running.start(job, (settling) =>
+        run(job, failure).pipe(
+          Effect.tap(() => settling),
+          Effect.flatMap((settle) =>
+            Effect.retry(settle, { schedule: settleRetries, while: (error) => error.isRetryable })
+          ),
+          Effect.catchCause((cause) =>
+            Effect.logError("Settling a job failed; it is attempted again after its lease expires", cause)
+          ),
+          Metrics.hold,
+          Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }),
+          Effect.annotateLogs({ job: job.job, kind: job.kind, attempt: job.attempt })
+        ))
+    }
+    return start
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Maximum number of jobs that one unit of work settles. */
+const settledMax = 256
+
+/** Retries while the storage is unavailable. No other worker gets the job meanwhile unless its lease expires. */
+const settleRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
+  Schedule.jittered
+)
+
+/** Creates the default of `JobHandler.settle`, which only ends the jobs. */
+const makeSettleOnly = Effect.map(
+  Scheduler,
+  (scheduler) =>
+    Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement<unknown>>) {
+      const jobs = settlements.map(({ job }) => job)
+      const { state } = Decision.all(yield* scheduler.load({ jobs }), jobs, Lanes.settle)
+      yield* scheduler.save(state)
+    })
+)
