@@ -11,7 +11,6 @@ const exceptions = {
     "packages/bench",
     "packages/generations",
     "packages/hosting",
-    "packages/http-server",
     "packages/ledger",
     "packages/scheduler"
   ],
@@ -27,8 +26,6 @@ const exceptions = {
     "packages/generator",
     "packages/generator-procedural",
     "packages/hosting",
-    "packages/http-api",
-    "packages/http-server",
     "packages/idempotency",
     "packages/ledger",
     "packages/media",

@@ -1,4 +1,4 @@
-/** The API for operators: accounts, keys, plans, credits and webhooks. It has its own token and its own OpenAPI document. */
+/** The operator API: accounts, keys, plans, credits and webhooks. It has its own token and its own OpenAPI document. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AdminAuth, Envelope } from "./Access.ts"
@@ -220,7 +220,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
   .annotate(OpenApi.Description, "Grant credits, and list and verify bookings.")
 {}
 
-/** The API for operators. */
+/** The operator API. */
 export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)

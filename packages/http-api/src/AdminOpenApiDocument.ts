@@ -1,6 +1,6 @@
-/** The interface for operators described for programs. Apart from `AdminApi`, so that a client does not carry it. */
+/** The OpenAPI document of the operator API. Separate from `AdminApi`, so that clients do not bundle it. */
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "./AdminApi.ts"
 
-/** The OpenAPI 3.1 document (D50). Also in this package's `admin-openapi.json`. */
+/** The OpenAPI 3.1 document, also in `admin-openapi.json` of this package. */
 export const document: OpenApi.OpenAPISpec = OpenApi.fromApi(AdminApi)

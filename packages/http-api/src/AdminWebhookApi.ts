@@ -1,4 +1,4 @@
-/** The part of the API for operators that is about webhooks. */
+/** The part of the operator API that is about webhooks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AdminAuth } from "./Access.ts"

@@ -33,7 +33,7 @@ export class ApiError<Code extends AnyErrorCode> extends Data.Error<Fields<AnyEr
   declare readonly _tag: Code
   /** The plan group that the error is about. */
   declare readonly plan: PlanOf<Code>
-  /** What depends on the code. */
+  /** The properties that depend on the code. */
   declare readonly details: Details<Code>
   /** The exact wait that `Retry-After` rounds up. */
   declare readonly retryAfterMillis: Code extends RetryableCode ? number : undefined
@@ -69,7 +69,7 @@ type RetryOption<Code extends AnyErrorCode> = Code extends RetryableCode
   : { readonly retryAfterMillis: number; readonly shouldRetry?: boolean }
   : {}
 
-/** What an error says besides its code. */
+/** The properties of an error besides its code. */
 export type ErrorOptions<Code extends AnyErrorCode> =
   & { readonly message?: string | undefined }
   & PlanOption<Code>

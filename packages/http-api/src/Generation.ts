@@ -4,7 +4,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { field, flag, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
 import { BooleanText, DateTime, Int64, Plan } from "./Scalar.ts"
 
-/** What to do until a job has ended. */
+/** The next step until a job has ended. */
 export const Next = object("Next", "What to do until the job has ended.", {
   action: field(Schema.Literals(["poll"]), "Get the job again."),
   after_seconds: int("Seconds to wait before the next poll, at most 30.")
@@ -41,7 +41,7 @@ export const PublicError = object("PublicError", "Why the job failed.", {
   reason: nullable(Schema.String, "A short machine-readable reason, if there is one.")
 })
 
-/** What a model produces. */
+/** The kinds of results. */
 export const Kind = Schema.Literals(["image", "video"])
 
 /** The states of a job. `completed`, `failed` and `cancelled` are final. */
@@ -92,12 +92,15 @@ export const InputImage = object("InputImage", "An input image: exactly one of `
   upload_id: optional(Schema.String, "The id of an upload.")
 })
 
-/** What to generate. */
+/** The parameters of a request for a job. */
 export const Params = object("Params", "What to generate. The model's `params_schema` lists the values it accepts.", {
   prompt: text("A description of the result."),
   aspect_ratio: optional(Schema.String, "The aspect ratio, such as `16:9`."),
   duration: optional(Int64, "The length of a video in seconds."),
-  mode: optional(Schema.String, "The mode, one of the model's `capabilities`. By default it follows from the images."),
+  mode: optional(
+    Schema.String,
+    "The mode, one of the model's `capabilities`. By default it follows from the model and the images."
+  ),
   resolution: optional(Schema.String, "The resolution, such as `2k`."),
   images: optional(Schema.NullOr(Schema.Array(InputImage)), "Images that the job starts from.")
 })

@@ -6,7 +6,7 @@ import { Int64 } from "./Scalar.ts"
 /** A parameter that a model accepts. */
 export const PublicSchemaParam = object("PublicSchemaParam", "A parameter that the model accepts.", {
   name: text("The name of the parameter in `params`."),
-  type: text("The type of the value: `string`, `integer` or `boolean`."),
+  type: text("The type of the value: `string`, `int` or `boolean`."),
   default: optional(Schema.Json, "The value if the request has none."),
   min: optional(Int64, "The least value."),
   max: optional(Int64, "The greatest value."),
@@ -31,7 +31,7 @@ export const Model = object("PublicModel", "A model.", {
   studio_eligible: flag("Whether the Studio plan includes the model."),
   status: field(
     Schema.Literals(["available", "degraded", "paused"]),
-    "`paused` models accept no new jobs. `degraded` models are slower or fail more often than usual."
+    "`degraded` models are slower than usual. `paused` models accept no new jobs."
   ),
   capabilities: nullable(Schema.Array(Schema.String), "The modes of the model, such as `text_to_image`."),
   max_reference_images: int("The maximum number of input images."),

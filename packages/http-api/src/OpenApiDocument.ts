@@ -1,9 +1,6 @@
-/**
- * The interface described for programs. Apart from `Api`, so that a client does not
- * carry it.
- */
+/** The OpenAPI document of the API for clients. Separate from `Api`, so that clients do not bundle it. */
 import { OpenApi } from "effect/http-api"
 import { Api } from "./Api.ts"
 
-/** The OpenAPI 3.1 document (D49). Also in this package's `openapi.json`. */
+/** The OpenAPI 3.1 document, also in `openapi.json` of this package. */
 export const document: OpenApi.OpenAPISpec = OpenApi.fromApi(Api)

@@ -15,7 +15,7 @@ export interface Policy {
   /** The body. `creation`: JSON with inlined images. `image`: an image file. */
   readonly body: "none" | "json" | "creation" | "image"
   /**
-   * What an authenticated request counts against. `key`: requests of the API key.
+   * The limits that an authenticated request counts against. `key`: requests of the API key.
    * `creation`: the same, and creations of the plan group.
    */
   readonly rate: "none" | "key" | "creation"

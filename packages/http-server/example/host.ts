@@ -5,7 +5,7 @@ import { HttpRouter } from "effect/http"
 import { IpNetwork } from "effect/net"
 import { createServer } from "node:http"
 
-/** The interface on a port of this machine, behind a proxy in its private network. */
+/** Serves the API on a free port, behind a proxy in a private network. */
 export const host = HttpRouter.serve(
   HttpServerRoutes.layerWith({
     baseUrl: "https://api.example.com",

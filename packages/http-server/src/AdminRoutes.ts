@@ -1,5 +1,5 @@
 /**
- * The API for operators as one layer of routes. Add it to `HttpServerRoutes` with the
+ * The operator API as one layer of routes. Add it to `HttpServerRoutes` with the
  * same options. Without `adminToken` it has no routes, so every path below `/admin` is
  * unknown.
  */

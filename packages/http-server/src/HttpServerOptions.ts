@@ -86,7 +86,7 @@ export interface HttpServerOptions {
   readonly docs: boolean
   /** Whether to serve `/metrics`. Default `true`. */
   readonly metrics: boolean
-  /** The operator's token. If `undefined`, the API for operators is disabled. Default `undefined`. */
+  /** The operator's token. If `undefined`, the operator API is disabled. Default `undefined`. */
   readonly adminToken: Redacted.Redacted | undefined
 }
 

@@ -12,7 +12,7 @@ import * as Host from "./Host.ts"
 const strictly = Schema.decodeUnknownSync(Wire.Account, { onExcessProperty: "error" })
 const report = Schema.decodeUnknownSync(Usage.UsageReport, { onExcessProperty: "error" })
 
-it.effect("shows both groups side by side, with exactly the fields of the interface", () =>
+it.effect("returns both plan groups with exactly the documented properties", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ resultTtl: Duration.hours(48) })
     const { account, key } = yield* Host.openAccount()
@@ -91,7 +91,7 @@ it.effect("shows both groups side by side, with exactly the fields of the interf
     assert.strictEqual(limitOf(answer).limit, 300)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows the free level where there is no plan, and where its period has ended (interface, Limits)", () =>
+it.effect("returns the limits of the free level without a plan and after its period has ended", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const none = { active: false, tier: null, period_end: null, auto_renew: false, concurrency: 1, create_rpm: 10 }
@@ -107,7 +107,7 @@ it.effect("shows the free level where there is no plan, and where its period has
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows null for the bytes of the day while their counter is unavailable (interface, DownloadLimits)", () =>
+it.effect("returns null for the bytes of the day if the counter is unavailable", () =>
   Effect.gen(function*() {
     const budget = yield* Budget.Budget
     const broken = new StorageError({ operation: "test", reason: "unavailable", cause: "inside" })
@@ -119,7 +119,7 @@ it.effect("shows null for the bytes of the day while their counter is unavailabl
     assert.isNull(results.download.used_bytes_today)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("reports jobs by the day of their end, seven days up to today by default (D36)", () =>
+it.effect("reports jobs by the day on which they ended, for the last seven days by default", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -154,7 +154,7 @@ it.effect("reports jobs by the day of their end, seven days up to today by defau
     assert.deepStrictEqual([longest.from, longest.to, longest.data?.length], ["2026-10-23", "2026-11-22", 2])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a range that is none with invalid_range (D36)", () =>
+it.effect("rejects an invalid range of days with invalid_range", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -167,7 +167,7 @@ it.effect("refuses a range that is none with invalid_range (D36)", () =>
       "from=2026-11-22",
       "from=2026-11-02&to=2026-11-01",
       "from=2026-10-21",
-      // There is no year 0.
+      // The year 0 does not exist.
       "from=0000-12-31&to=0001-01-01",
       "to=0001-01-06",
       "from=2026-01-01&to=2026-02-01"

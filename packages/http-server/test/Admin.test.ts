@@ -6,7 +6,7 @@ import * as Host from "./Host.ts"
 const token = "the token of the operators of this service"
 const start = Host.start({ adminToken: Redacted.make(token) })
 
-/** Sends as the operator. */
+/** Sends requests with the operator's token. */
 const operator = Effect.map(
   start,
   (send) => (method: string, path: string, body?: unknown) => send(method, `/admin/v1${path}`, { key: token, body })
@@ -22,7 +22,7 @@ const lotOf = Schema.decodeUnknownSync(Lot)
 const unknownAccount = "acct_00000000000000000000000000"
 const periodEnd = "2027-01-31T00:00:00.000Z"
 
-it.effect("answers everything like an unknown path while there is no token (D50)", () =>
+it.effect("returns 404 for every path if no token is configured", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const paths = ["/admin/v1/accounts", "/admin/v1/ledger/verify", "/admin/v1/openapi.json", `/admin/v1/accounts/x`]
@@ -37,7 +37,7 @@ it.effect("answers everything like an unknown path while there is no token (D50)
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a wrong token, counts it as a failed attempt of the address, and never refuses the right one (D28)", () =>
+it.effect("rejects a wrong token, counts it as a failed authentication, and always accepts the right one", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ adminToken: Redacted.make(token), failedAuthenticationsPerMinute: 4 })
     const path = "/admin/v1/ledger/verify"
@@ -50,7 +50,7 @@ it.effect("refuses a wrong token, counts it as a failed attempt of the address, 
     assert.deepStrictEqual(errorOf(yield* send("POST", path, { key: "wrong" }), "rate_limited").details, {
       scope: "auth"
     })
-    // The limit is that of the interface for clients.
+    // The API for clients counts against the same limit.
     errorOf(yield* send("GET", "/v1/models", { key: "wrong" }), "rate_limited")
     assert.strictEqual((yield* send("POST", path, { key: token })).status, 200)
     const { key } = yield* Host.openAccount()
@@ -58,7 +58,7 @@ it.effect("refuses a wrong token, counts it as a failed attempt of the address, 
     errorOf(yield* send("GET", "/v1/models", { key: token, from: "203.0.113.77" }), "unauthorized")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("knows its methods, describes itself, and carries the request id (D30, D40, D50)", () =>
+it.effect("returns 405 for other methods, serves its OpenAPI document, and carries the request id", () =>
   Effect.gen(function*() {
     const send = yield* start
     const wrong = yield* send("GET", "/admin/v1/accounts", { key: token, headers: { "x-request-id": "mine" } })
@@ -71,7 +71,7 @@ it.effect("knows its methods, describes itself, and carries the request id (D30,
     assert.deepInclude(document.json, { openapi: "3.1.0" })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("creates an account once for an address, and shows it", () =>
+it.effect("creates one account per e-mail address and returns it", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const created = yield* send("POST", "/accounts", { email: "ada@example.com" })
@@ -99,7 +99,7 @@ it.effect("creates an account once for an address, and shows it", () =>
     assert.strictEqual(taken.headers["x-should-retry"], "false")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("names every problem of a body with its path (D40)", () =>
+it.effect("lists every problem of a body with its path", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
@@ -116,7 +116,7 @@ it.effect("names every problem of a body with its path (D40)", () =>
         "tier",
         "period_end"
       ]],
-      // There is no year 0.
+      // The year 0 does not exist.
       ["PUT", `/accounts/${id}/plans/credits`, { tier: "pro", period_end: "0000-12-31T00:00:00Z" }, ["period_end"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 0, kind: "gift" }, ["kind", "credits"]],
       ["POST", `/accounts/${id}/lots`, { ...lot, credits: 1_000_000_000_001, reference: "" }, ["reference", "credits"]],
@@ -147,7 +147,7 @@ it.effect("names every problem of a body with its path (D40)", () =>
     errorOf(yield* send("POST", "/accounts", JSON.stringify({ email: "x".repeat(1024 * 1024) })), "payload_too_large")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 404 to ids of nothing, malformed or not (D2)", () =>
+it.effect("returns 404 for unknown and malformed ids", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
@@ -173,7 +173,7 @@ it.effect("answers 404 to ids of nothing, malformed or not (D2)", () =>
     errorOf(yield* send("GET", "/generations/x/ledger"), "not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("makes keys that work until they are revoked, and shows them once (D3)", () =>
+it.effect("creates keys that work until they are revoked, and returns each key once", () =>
   Effect.gen(function*() {
     const send = yield* start
     const admin = (method: string, path: string, body?: unknown) =>
@@ -211,7 +211,7 @@ it.effect("limits the keys of an account", () =>
     assert.deepInclude(Object(refused.json).error, { code: "too_many_keys", details: { keys_max: 100 } })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("suspends an account and resumes it (D40)", () =>
+it.effect("suspends and resumes an account", () =>
   Effect.gen(function*() {
     const send = yield* start
     const { account, key } = yield* Host.openAccount()
@@ -222,7 +222,7 @@ it.effect("suspends an account and resumes it (D40)", () =>
     assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sets and ends the plan of each group (D25)", () =>
+it.effect("sets and ends the plan of each group", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
@@ -239,7 +239,7 @@ it.effect("sets and ends the plan of each group (D25)", () =>
     assert.deepStrictEqual(accountOf((yield* send("GET", `/accounts/${id}`)).json).plans, { studio: null, credits })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("adds to the balance once for a reference, and refuses the reference for another amount (D25)", () =>
+it.effect("adds to the balance once per reference, and rejects the reference for another amount", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
@@ -268,13 +268,13 @@ it.effect("adds to the balance once for a reference, and refuses the reference f
     assert.deepInclude(Object(refused.json).error, { code: "reference_reused", plan: null, details: {} })
     assert.strictEqual(refused.headers["x-should-retry"], "false")
     assert.deepStrictEqual([yield* balance(id), yield* balance(other.id)], [1_000_002_900, 0])
-    // References are an account's own.
+    // Each account has its own references.
     const others = yield* send("POST", `/accounts/${other.id}/deposits`, { reference: "invoice 1", usd_cents: 5 })
     assert.deepStrictEqual([others.status, Object(others.json).balance_usd_cents], [201, 5])
     assert.strictEqual(yield* balance(id), 1_000_002_900)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("grants a lot once for its reference, and refuses the reference for anything else (D21)", () =>
+it.effect("grants a lot once per reference, and rejects the reference for another grant", () =>
   Effect.gen(function*() {
     const send = yield* start
     const admin = (body: unknown) => send("POST", `/admin/v1/accounts/${account.id}/lots`, { key: token, body })
@@ -311,7 +311,7 @@ it.effect("grants a lot once for its reference, and refuses the reference for an
     assert.strictEqual((yield* Host.balances(account)).credits, 42)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows what was booked for a job, the oldest first (D24)", () =>
+it.effect("lists the bookings of a job, oldest first", () =>
   Effect.gen(function*() {
     const send = yield* start
     const { account, key } = yield* Host.openAccount()
@@ -349,7 +349,7 @@ it.effect("shows what was booked for a job, the oldest first (D24)", () =>
     assert.deepStrictEqual(refund?.entries, [{ from: "consumed", to: lot, amount: 8 }])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("verifies the books, all of them page by page or an account's (D24)", () =>
+it.effect("verifies the books of all accounts page by page, or of one account", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const opened = yield* Effect.forEach(["a", "b", "c"], (name) => Host.openAccount({ email: `${name}@example.com` }))
@@ -369,7 +369,7 @@ it.effect("verifies the books, all of them page by page or an account's (D24)", 
     assert.deepInclude(one.json, { accounts: 1, next_cursor: null })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("logs each change with what it changed, and no secret (D41)", () =>
+it.effect("logs each change with its subject and without secrets", () =>
   Effect.gen(function*() {
     const logged: Array<string> = []
     const keep = Logger.make(({ message }) => {

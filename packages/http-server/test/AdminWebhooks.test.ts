@@ -25,7 +25,7 @@ const url = "https://hooks.example.com/kinora"
 
 type Operation = readonly [method: string, path: string, body?: Schema.Json]
 
-/** Sends as the operator, with two accounts. */
+/** Sends requests with the operator's token. Opens two accounts. */
 const open = Effect.fnUntraced(function*() {
   const send = yield* Host.start({ adminToken: Redacted.make(token) })
   const operator = (method: string, path: string, body?: unknown) =>
@@ -39,7 +39,7 @@ const open = Effect.fnUntraced(function*() {
   return { send, operator, account, other, endpoints, register }
 })
 
-/** What a delivery worker does with the first delivery of an endpoint that is due: sends it once, and is told 500. */
+/** Acts as a delivery worker: attempts the first due delivery of an endpoint once, with 500 as the response. */
 const sendOnce = Effect.fnUntraced(function*(endpoint: string) {
   const store = yield* WebhookStore.WebhookStore
   const at = yield* DateTime.now
@@ -51,7 +51,7 @@ const sendOnce = Effect.fnUntraced(function*(endpoint: string) {
   yield* store.settle([{ delivery, claims, next: { _tag: "Failed" }, send }])
 })
 
-it.effect("registers an endpoint and shows its secret in that answer only (Events)", () =>
+it.effect("creates an endpoint and returns its secret once", () =>
   Effect.gen(function*() {
     const { endpoints, operator } = yield* open()
     const created = yield* operator("POST", endpoints, {
@@ -80,7 +80,7 @@ it.effect("registers an endpoint and shows its secret in that answer only (Event
     assert.deepInclude(all.json, { url, types: null })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses URLs that nothing is sent to, and says what is wrong with them (Endpoint requirements, D44)", () =>
+it.effect("rejects URLs that webhooks cannot be sent to, and states the problem", () =>
   Effect.gen(function*() {
     const { endpoints, operator, register } = yield* open()
     const { id } = yield* register
@@ -111,7 +111,7 @@ it.effect("refuses URLs that nothing is sent to, and says what is wrong with the
     assert.strictEqual(listOf((yield* operator("GET", endpoints)).json).data.length, 1)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("names every problem of a body with its path (D40)", () =>
+it.effect("lists every problem of a body with its path", () =>
   Effect.gen(function*() {
     const { endpoints, operator, register } = yield* open()
     const { id } = yield* register
@@ -139,7 +139,7 @@ it.effect("names every problem of a body with its path (D40)", () =>
     errorOf(yield* operator("POST", endpoints, "{"), "invalid_request")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 404 to ids of nothing and of other accounts, malformed or not, and changes nothing (D2)", () =>
+it.effect("returns 404 for unknown and malformed ids and those of other accounts, and changes nothing", () =>
   Effect.gen(function*() {
     const { account, endpoints, operator, other, register } = yield* open()
     const { id } = yield* register
@@ -176,7 +176,7 @@ it.effect("answers 404 to ids of nothing and of other accounts, malformed or not
     assert.deepStrictEqual((yield* operator("GET", `${endpoints}/${id}`)).json, before.json)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("wants the operator's token for each of them, which no key replaces (D50)", () =>
+it.effect("requires the operator's token on every endpoint, and accepts no API key instead", () =>
   Effect.gen(function*() {
     const { endpoints, register, send } = yield* open()
     const { id } = yield* register
@@ -193,7 +193,7 @@ it.effect("wants the operator's token for each of them, which no key replaces (D
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("takes 5 endpoints of an account, and another once one was removed (Events)", () =>
+it.effect("accepts 5 endpoints per account, and another after one was deleted", () =>
   Effect.gen(function*() {
     const { endpoints, operator, other, register } = yield* open()
     const made = yield* Effect.forEach([1, 2, 3, 4, 5], () => register)
@@ -208,7 +208,7 @@ it.effect("takes 5 endpoints of an account, and another once one was removed (Ev
     assert.strictEqual((yield* operator("POST", endpoints, { url })).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("changes what it is told to, and leaves the rest", () =>
+it.effect("updates the given properties only", () =>
   Effect.gen(function*() {
     const { endpoints, operator, register } = yield* open()
     const { id } = yield* register
@@ -230,7 +230,7 @@ it.effect("changes what it is told to, and leaves the rest", () =>
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("issues secrets, at most 5 that sign at the same time (D47)", () =>
+it.effect("rotates secrets, with at most 5 active ones", () =>
   Effect.gen(function*() {
     const { endpoints, operator, register } = yield* open()
     const { id, secret } = yield* register
@@ -247,12 +247,12 @@ it.effect("issues secrets, at most 5 that sign at the same time (D47)", () =>
     const refused = yield* rotate(86_400)
     assert.strictEqual(refused.status, 409)
     assert.deepInclude(Object(refused.json).error, { code: "too_many_secrets", details: { secrets_max: 5 } })
-    // Without an overlap the others end.
+    // Without an overlap, the earlier secrets end.
     assert.strictEqual((yield* rotate()).status, 200)
     assert.strictEqual((yield* rotate(86_400)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sends a test event, shows what was sent, and sends a delivery again (D45, D48)", () =>
+it.effect("sends a test event, lists the attempts, and resends a delivery", () =>
   Effect.gen(function*() {
     const { endpoints, operator, account, register } = yield* open()
     const { id } = yield* register
@@ -309,7 +309,7 @@ it.effect("sends nothing to a disabled endpoint", () =>
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows deliveries page by page, newest first", () =>
+it.effect("lists deliveries page by page, newest first", () =>
   Effect.gen(function*() {
     const { endpoints, operator, account, register } = yield* open()
     const { id } = yield* register
@@ -332,7 +332,7 @@ it.effect("shows deliveries page by page, newest first", () =>
     assert.deepStrictEqual(yield* page(`?before=${all[24]}`), [])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("logs each change with what it changed, and neither secrets nor URLs (D41)", () =>
+it.effect("logs each change with its subject, without secrets and URLs", () =>
   Effect.gen(function*() {
     const logged: Array<string> = []
     const keep = Logger.make(({ message }) => {
@@ -356,12 +356,12 @@ it.effect("logs each change with what it changed, and neither secrets nor URLs (
     }).pipe(Effect.provide(Logger.layer([keep])))
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets nobody on the way keep an API key either", () =>
+it.effect("forbids caches to store an API key", () =>
   Effect.gen(function*() {
     const { account, operator } = yield* open()
     const created = yield* operator("POST", `${account.id}/keys`, { name: "first" })
     assert.strictEqual(created.headers["cache-control"], "no-store")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("knows the event types that there are", () =>
+it.effect("accepts every event type of the contract", () =>
   Effect.sync(() => assert.deepStrictEqual([...EventType.literals], [...GenerationEvent.types])))

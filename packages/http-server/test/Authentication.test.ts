@@ -8,7 +8,7 @@ import * as Host from "./Host.ts"
 
 const models = "/v1/models"
 
-it.effect("refuses a request without a good key, and says how to send one (D40)", () =>
+it.effect("rejects a request without a valid key, and states how to send one", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -28,7 +28,7 @@ it.effect("refuses a request without a good key, and says how to send one (D40)"
     assert.strictEqual((yield* send("GET", models, { key })).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a revoked key at once (D3)", () =>
+it.effect("rejects a revoked key immediately", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key, keyId } = yield* Host.openAccount()
@@ -40,7 +40,7 @@ it.effect("refuses a revoked key at once (D3)", () =>
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("limits failed attempts from one address, and never a valid key from there (D28)", () =>
+it.effect("limits failed authentications of one address, but accepts valid keys from it", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -60,7 +60,7 @@ it.effect("limits failed attempts from one address, and never a valid key from t
     errorOf(yield* send("GET", models, { key: "kin_wrong" }), "unauthorized")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts an IPv6 client by its /64 (D28)", () =>
+it.effect("counts the failed authentications of an IPv6 client by its /64", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ failedAuthenticationsPerMinute: 1 })
     errorOf(yield* send("GET", models, { from: "2001:db8:0:1::1" }), "unauthorized")
@@ -68,7 +68,7 @@ it.effect("counts an IPv6 client by its /64 (D28)", () =>
     errorOf(yield* send("GET", models, { from: "2001:db8:0:2::1" }), "unauthorized")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("believes X-Forwarded-For from trusted proxies only, from the right (D28)", () =>
+it.effect("reads X-Forwarded-For from the right, and from trusted proxies only", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({
       failedAuthenticationsPerMinute: 1,
@@ -83,7 +83,7 @@ it.effect("believes X-Forwarded-For from trusted proxies only, from the right (D
     errorOf(yield* forwarded("198.51.100.99", "203.0.113.9"), "rate_limited")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("limits each key over all endpoints until the minute ends (interface, Limits)", () =>
+it.effect("limits each key over all endpoints until the minute ends", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ keyRequestsPerMinute: 3 })
     const { account, key } = yield* Host.openAccount()
@@ -102,7 +102,7 @@ it.effect("limits each key over all endpoints until the minute ends (interface, 
     assert.strictEqual((yield* send("GET", models, { key })).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("carries the limit of failed attempts where there is no key, and none on probes and documents (D26)", () =>
+it.effect("describes the limit of failed authentications without a key, and no limit on probes and documents", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ docs: true })
     assert.deepStrictEqual(limitOf(yield* send("GET", "/v1/unknown")), {

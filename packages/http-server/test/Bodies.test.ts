@@ -11,26 +11,26 @@ const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a l
 describe("the weight of a JSON text", () => {
   const weigh = (text: string, max: number) => JsonStructure.isExcessive(new TextEncoder().encode(text), max)
 
-  it("is its bytes", () => {
+  it("is the number of its bytes", () => {
     assert.isFalse(weigh("{\"a\": [1, 2]}", 13))
     assert.isTrue(weigh("{\"a\": [1, 2]}", 12))
   })
 
-  it("counts a string for 256 at most, however long it is", () => {
+  it("counts at most 256 for each string", () => {
     const text = `["${"a".repeat(100_000)}"]`
     assert.isFalse(weigh(text, 259))
     assert.isTrue(weigh(text, 258))
   })
 
-  it("does not take an escaped quote for the end of a string, and counts it", () => {
+  it("does not end a string at an escaped quote, and counts the quote", () => {
     assert.isFalse(weigh(`["\\"[[[[\\\\"]`, 13))
     assert.isTrue(weigh(`["${"\\\"".repeat(1000)}"]`, 1000))
-    // Two backslashes escape each other, so what follows is outside.
+    // Two backslashes escape each other, so the quote after them ends the string.
     assert.isTrue(weigh(`["\\\\",${"1,".repeat(500)}1]`, 1000))
     assert.isFalse(weigh(`["\\\\\\",${"1,".repeat(500)}1"]`, 1000))
   })
 
-  it("refuses what is nested too deep, and leaves what is no JSON to the parser", () => {
+  it("rejects deep nesting, and leaves invalid JSON to the parser", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
     assert.isFalse(weigh(nested(JsonStructure.depthMax), 1000))
     assert.isTrue(weigh(nested(JsonStructure.depthMax + 1), 1000))
@@ -38,7 +38,7 @@ describe("the weight of a JSON text", () => {
   })
 })
 
-it("shares so much at once, and a part of it for one owner", () => {
+it("shares a bounded amount, of which one owner gets a part", () => {
   const held = new Share(100, 2)
   assert.isTrue(held.take("a", 30))
   assert.isTrue(held.take("a", 20))
@@ -48,12 +48,12 @@ it("shares so much at once, and a part of it for one owner", () => {
   held.giveBack("b", 40)
   assert.isTrue(held.take("c", 11))
   held.giveBack("a", 50)
-  // An owner's first body may be any that fits.
+  // The first body of an owner can exceed its part.
   assert.isTrue(held.take("a", 89))
   assert.isFalse(held.take("b", 1))
 })
 
-it.effect("refuses a body with more in it to parse than any request needs, at both endpoints (D18)", () =>
+it.effect("rejects a body with more structure than any request needs, at both endpoints", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ bodyStructureMax: 1000 })
     const { account, key } = yield* Host.openAccount()
@@ -64,7 +64,7 @@ it.effect("refuses a body with more in it to parse than any request needs, at bo
       assert.include(issue?.message, "at most 1000 bytes")
     }
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
-    // However the type is spelled, what is parsed as JSON is weighed before.
+    // Every spelling of the media type is weighed if the body is parsed as JSON.
     const heavy = JSON.stringify({ ...body, more: Array(600).fill(1) })
     for (const type of ["application/json\t; charset=utf-8", "Application/JSON", "\u00a0application/json"]) {
       const headers = { "content-type": type }
@@ -79,7 +79,7 @@ it.effect("refuses a body with more in it to parse than any request needs, at bo
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: long })).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 503 to a body that no longer fits what all bodies may take, until others are done (D18)", () =>
+it.effect("responds with 503 while the memory for bodies is used up", () =>
   Effect.gen(function*() {
     const generations = yield* Generations.Generations
     const entered = yield* Deferred.make<void>()
@@ -105,7 +105,7 @@ it.effect("answers 503 to a body that no longer fits what all bodies may take, u
     assert.strictEqual(second.headers["retry-after-ms"], "1000")
     yield* Deferred.succeed(goOn, undefined)
     assert.strictEqual((yield* Fiber.join(first)).status, 201)
-    // All is given back, also what was held for a body of unknown length.
+    // Everything is given back, including what was held for a body of unknown length.
     for (let n = 0; n < 3; n++) {
       assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: text })).status, 200)
     }

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { group } from "../src/middleware/clientAddress.ts"
 
-it.effect("groups addresses as a client can choose them (D28)", () =>
+it.effect("groups the addresses that one client can choose from", () =>
   Effect.sync(() => {
     const cases = [
       ["203.0.113.9", "203.0.113.9"],

@@ -6,7 +6,7 @@ import * as Host from "./Host.ts"
 
 const bytes = new TextEncoder().encode("0123456789")
 
-/** A completed job, its path, and the query of a signed URL of it. */
+/** A completed job, its path, and the query of its signed URL. */
 const openResult = Effect.fnUntraced(function*(content: Uint8Array = bytes) {
   const send = yield* Host.start()
   const owner = yield* Host.openAccount()
@@ -17,7 +17,7 @@ const openResult = Effect.fnUntraced(function*(content: Uint8Array = bytes) {
   return { send, ...owner, id, path: pathname, signed: `${pathname}${search}` }
 })
 
-it.effect("sends the whole result with its headers to key and signed URL alike (D32, D33)", () =>
+it.effect("sends the whole result with its headers, by key and by signed URL", () =>
   Effect.gen(function*() {
     const { id, key, path, send, signed } = yield* openResult()
     for (const answer of [yield* send("GET", path, { key }), yield* send("GET", signed)]) {
@@ -66,7 +66,7 @@ const ranges = [
   ["bytes=0-1,3-4", whole]
 ] as const
 
-it.effect("answers every form of Range as RFC 9110 says (D33)", () =>
+it.effect("follows RFC 9110 for every form of Range", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult()
     for (const [range, expected] of ranges) {
@@ -82,7 +82,7 @@ it.effect("answers every form of Range as RFC 9110 says (D33)", () =>
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers an empty result: 200 without bytes, and no range of it (D33)", () =>
+it.effect("returns an empty result with 200, and rejects every range of it", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult(new Uint8Array(0))
     const answer = yield* send("GET", signed)
@@ -92,7 +92,7 @@ it.effect("answers an empty result: 200 without bytes, and no range of it (D33)"
     assert.strictEqual(ranged.headers["content-range"], "bytes */0")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("honours If-None-Match, If-Modified-Since and If-Range (D33)", () =>
+it.effect("evaluates If-None-Match, If-Modified-Since and If-Range", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult()
     const etag = (yield* send("HEAD", signed)).headers["etag"]!
@@ -112,7 +112,7 @@ it.effect("honours If-None-Match, If-Modified-Since and If-Range (D33)", () =>
     assert.strictEqual((yield* get({ range, "if-none-match": etag })).status, 304)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers HEAD like GET without Range and without a body (interface)", () =>
+it.effect("responds to HEAD like to GET, without Range and without a body", () =>
   Effect.gen(function*() {
     const { path, send, signed } = yield* openResult()
     const answer = yield* send("HEAD", signed, { headers: { range: "bytes=0-1" } })
@@ -122,7 +122,7 @@ it.effect("answers HEAD like GET without Range and without a body (interface)", 
     assert.deepStrictEqual([refused.status, refused.text], [401, ""])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sends an attachment when asked for a download, also behind a signature (D33)", () =>
+it.effect("sends an attachment if download=1, also with a signed URL", () =>
   Effect.gen(function*() {
     const { id, send, signed } = yield* openResult()
     const answer = yield* send("GET", `${signed}&download=1`)
@@ -131,7 +131,7 @@ it.effect("sends an attachment when asked for a download, also behind a signatur
     assert.strictEqual(inline.headers["content-disposition"], `inline; filename="${id}.png"`)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("serves the derived files that there are (D34)", () =>
+it.effect("serves the derived files that exist", () =>
   Effect.gen(function*() {
     const { id, key, send } = yield* openResult()
     const thumb = yield* send("GET", `/v1/generations/${id}/thumb`, { key })
@@ -141,7 +141,7 @@ it.effect("serves the derived files that there are (D34)", () =>
     errorOf(yield* send("GET", `/v1/generations/${id}/preview`, { key }), "result_not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a wrong signature with 401, and counts it as a failed authentication (D32)", () =>
+it.effect("rejects a wrong signature with 401, and counts it as a failed authentication", () =>
   Effect.gen(function*() {
     const { id, path, send, signed } = yield* openResult()
     const wrong = [
@@ -159,7 +159,7 @@ it.effect("refuses a wrong signature with 401, and counts it as a failed authent
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses an expired signature with 403, without counting it (D32)", () =>
+it.effect("rejects an expired signature with 403, without counting it", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult()
     yield* TestClock.adjust("24 hours")
@@ -168,7 +168,7 @@ it.effect("refuses an expired signature with 403, without counting it (D32)", ()
     assert.strictEqual(limitOf(answer).remaining, 60)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses half a pair with 400, and no credentials with 401 (D32)", () =>
+it.effect("rejects exp without sig with 400, and missing credentials with 401", () =>
   Effect.gen(function*() {
     const { path, send, signed } = yield* openResult()
     errorOf(yield* send("GET", `${path}?exp=1795348830`), "invalid_params")
@@ -178,7 +178,7 @@ it.effect("refuses half a pair with 400, and no credentials with 401 (D32)", () 
     errorOf(yield* send("GET", path, { key: "kin_wrong" }), "unauthorized")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets either of key and pair be good enough, whatever the other is (D32)", () =>
+it.effect("accepts a valid key or a valid signature, whatever the other is", () =>
   Effect.gen(function*() {
     const { key, path, send, signed } = yield* openResult()
     const other = yield* Host.openAccount({ email: "other@example.com" })
@@ -190,7 +190,7 @@ it.effect("lets either of key and pair be good enough, whatever the other is (D3
     errorOf(yield* send("GET", `${signed}x`, { key: "kin_wrong" }), "invalid_signature")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 409 before completion, 404 for a cancelled job and 410 after the window (D31)", () =>
+it.effect("returns 409 before completion, 404 for a cancelled job and 410 after expiry", () =>
   Effect.gen(function*() {
     const { key, path, send } = yield* openResult()
     const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a sea" } }

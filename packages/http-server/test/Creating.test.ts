@@ -9,14 +9,14 @@ const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a l
 const studio = { plan: "studio", model: "kinora-sketch-1", params: { prompt: "a lake" } }
 const withPrompt = (prompt: string) => ({ ...body, params: { prompt } })
 
-/** When the minute of `Host.startedAt` ends. */
+/** The end of the minute of `Host.startedAt`. */
 const minuteEnd = Host.startedAt.epochMilliseconds / 1000 + 30
 
 const strictly = Schema.decodeUnknownSync(Wire.Generation, { onExcessProperty: "error" })
 
 const idOf = ({ json }: Host.Answer) => strictly(json).id
 
-it.effect("creates a job with exactly the fields of the interface, and says where it is (D5, D10, D15)", () =>
+it.effect("creates a job with exactly the documented properties, and returns its location", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -55,7 +55,7 @@ it.effect("creates a job with exactly the fields of the interface, and says wher
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("puts links on the origin that the request came to when no base URL is given (D26a)", () =>
+it.effect("puts links on the origin that the client used if no base URL is configured", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ baseUrl: undefined })
     const { key } = yield* Host.openAccount()
@@ -63,7 +63,7 @@ it.effect("puts links on the origin that the request came to when no base URL is
     assert.strictEqual(answer.headers["location"], `http://kinora.test:8080/v1/generations/${idOf(answer)}`)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("charges a studio job to the day's quota and shows no credits (D10, D16)", () =>
+it.effect("charges a studio job to the daily quota, without credits", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -76,7 +76,7 @@ it.effect("charges a studio job to the day's quota and shows no credits (D10, D1
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: { image: 1 } })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets a job wait as pending when no slot is free, and asks to poll later (D7, D11)", () =>
+it.effect("creates a pending job if no slot is free, with a longer poll interval", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -86,7 +86,7 @@ it.effect("lets a job wait as pending when no slot is free, and asks to poll lat
     assert.deepStrictEqual(fifth.next, { action: "poll", after_seconds: 5 })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers a repeated key with the first job and 200, and charges once (D14, D15)", () =>
+it.effect("returns the first job with 200 for a repeated key, and charges once", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -102,7 +102,7 @@ it.effect("answers a repeated key with the first job and 200, and charges once (
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a key that was used for another body with 422, and keeps it good for its own (D14)", () =>
+it.effect("rejects a key that was used for another body with 422, and accepts it for its own body", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -113,7 +113,7 @@ it.effect("refuses a key that was used for another body with 422, and keeps it g
     assert.strictEqual(idOf(yield* send("POST", "/v1/generations", { key, body, headers })), idOf(first))
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers an identical request without a key with the first job for 120 seconds (D14)", () =>
+it.effect("returns the first job for an identical request without a key within 120 seconds", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -126,7 +126,7 @@ it.effect("answers an identical request without a key with the first job for 120
     assert.notStrictEqual(idOf(later), first)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("keeps the keys of one account apart from another's (D14)", () =>
+it.effect("separates the keys of accounts", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const one = yield* Host.openAccount()
@@ -138,7 +138,7 @@ it.effect("keeps the keys of one account apart from another's (D14)", () =>
     assert.notStrictEqual(idOf(first), idOf(second))
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("limits creations by the tier of the plan until the minute ends, and not replays (D13, D27)", () =>
+it.effect("limits creations by the tier of the plan until the minute ends, but not replays", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount({ plans: false, credits: 1000 })
@@ -166,7 +166,7 @@ it.effect("limits creations by the tier of the plan until the minute ends, and n
     assert.deepStrictEqual(limitOf(next), { limit: 10, remaining: 9, reset: minuteEnd + 60 })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts the groups apart (interface, Limits)", () =>
+it.effect("counts creations of each plan group separately", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -175,7 +175,7 @@ it.effect("counts the groups apart (interface, Limits)", () =>
     assert.deepStrictEqual(limitOf(answer), { limit: 40, remaining: 39, reset: minuteEnd })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets a refused request be repeated with the same key (D13)", () =>
+it.effect("accepts a key again after its request was rejected", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -185,7 +185,7 @@ it.effect("lets a refused request be repeated with the same key (D13)", () =>
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body, headers })).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("checks credentials, then the key's limit, then the size, then the schema (D13)", () =>
+it.effect("checks credentials, then the limit of the key, then the size, then the schema", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ keyRequestsPerMinute: 2, creatingBodyBytesMax: 100 })
     const { key } = yield* Host.openAccount()

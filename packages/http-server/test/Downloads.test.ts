@@ -19,7 +19,7 @@ const openResult = Effect.fnUntraced(function*(options: Partial<HttpServerOption
 
 const used = (key: string) => Budget.Budget.use((budget) => budget.used(key))
 
-it.effect("counts the bytes that are sent, for the account and for the result (D34)", () =>
+it.effect("counts sent bytes for the account and for the result", () =>
   Effect.gen(function*() {
     const { account, file, id } = yield* openResult({})
     yield* file("content")
@@ -29,7 +29,7 @@ it.effect("counts the bytes that are sent, for the account and for the result (D
     assert.strictEqual(yield* used(`downloads:${id}`), 13)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts nothing for HEAD, 304 and 416 (D34)", () =>
+it.effect("counts nothing for HEAD, 304 and 416", () =>
   Effect.gen(function*() {
     const { account, file } = yield* openResult({})
     assert.strictEqual((yield* file("content", undefined, "HEAD")).status, 200)
@@ -37,7 +37,7 @@ it.effect("counts nothing for HEAD, 304 and 416 (D34)", () =>
     assert.strictEqual(yield* used(`bytes:${account.id}`), 0)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses what no longer fits the result's day until 00:00 UTC, HEAD included, derived files not (D34)", () =>
+it.effect("rejects downloads beyond the daily limit of a result until 00:00 UTC, including HEAD but not derived files", () =>
   Effect.gen(function*() {
     const { account, file } = yield* openResult({ resultDownloadMultiple: 2 })
     yield* file("content")
@@ -57,7 +57,7 @@ it.effect("refuses what no longer fits the result's day until 00:00 UTC, HEAD in
     assert.strictEqual((yield* file("content")).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses what no longer fits the account's day (D29)", () =>
+it.effect("rejects downloads beyond the daily limit of the account", () =>
   Effect.gen(function*() {
     const { file, id } = yield* openResult({ downloadBytesPerDay: 12 })
     yield* file("content")
@@ -67,13 +67,13 @@ it.effect("refuses what no longer fits the account's day (D29)", () =>
     assert.strictEqual((yield* file("content", "bytes=0-1")).status, 206)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts and refuses the same whatever the size of the blocks in which bytes are set aside (D34)", () =>
+it.effect("counts and rejects the same for every block size", () =>
   Effect.forEach([1, 2, 4, 9, 10, 11], (downloadBlockBytes) =>
     Effect.gen(function*() {
       const { account, file, id } = yield* openResult({ downloadBlockBytes, downloadBytesPerDay: 15 })
       assert.strictEqual((yield* file("content")).status, 200)
       assert.strictEqual(yield* used(`bytes:${account.id}`), 10)
-      // Its first block has room, all of it has not.
+      // The first block fits, the whole download does not.
       errorOf(yield* file("content", "bytes=0-5"), "download_limited")
       errorOf(yield* file("content"), "download_limited")
       assert.strictEqual((yield* file("content", "bytes=4-8")).status, 206)
@@ -81,7 +81,7 @@ it.effect("counts and refuses the same whatever the size of the blocks in which 
       assert.strictEqual(yield* used(`downloads:${id}`), 15)
     }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Host.layer)))))
 
-it.effect("refuses more streams at once than the account may have, and gives places back (D27)", () =>
+it.effect("limits concurrent downloads of the account, and frees their places", () =>
   Effect.gen(function*() {
     const { account, file } = yield* openResult({ downloadStreamsMax: 1 })
     const places = yield* Places.Places

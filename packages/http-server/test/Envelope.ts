@@ -1,4 +1,4 @@
-/** What every error has in common (D40, D42). */
+/** Checks that every error response passes. */
 import { assert } from "@effect/vitest"
 import { type ErrorCode, table } from "@kinora/http-api/ErrorCode"
 import { Schema } from "effect"
@@ -15,7 +15,7 @@ const Envelope = Schema.Struct({
 
 const decode = Schema.decodeUnknownSync(Envelope, { onExcessProperty: "error" })
 
-/** The error of an answer, after checking that it is the envelope of this code with its status and request id. */
+/** Returns the error of a response after checking its envelope, code, status and request id. */
 export const errorOf = (answer: Answer, code: ErrorCode) => {
   assert.strictEqual(answer.headers["content-type"], "application/json", answer.text)
   const { error } = decode(answer.json)
@@ -26,7 +26,7 @@ export const errorOf = (answer: Answer, code: ErrorCode) => {
   return error
 }
 
-/** The three headers of a limit as numbers (D26). */
+/** The three headers of a limit as numbers. */
 export const limitOf = ({ headers }: Answer) => ({
   limit: Number(headers["x-ratelimit-limit"]),
   remaining: Number(headers["x-ratelimit-remaining"]),

@@ -18,13 +18,13 @@ const createOne = Effect.fnUntraced(function*(options: Parameters<typeof Host.st
   return { account, follow: send("GET", `/v1/generations/${id}/events`, { key }), id, key, keyId, send }
 })
 
-/** The blocks of a stream: each event with its lines, and each comment. */
+/** The blocks of a stream: the lines of each event, and each comment. */
 const blocksOf = ({ text }: Host.Answer) => {
   assert.isTrue(text.endsWith("\n\n"), text)
   return text.slice(0, -2).split("\n\n").map((block) => block.split("\n"))
 }
 
-/** The states that were sent, every event being exactly as it should be. */
+/** The sent states, after checking the format of every event. */
 const statesOf = (answer: Host.Answer) =>
   blocksOf(answer).map((lines) => {
     const [id, event, data, ...rest] = lines
@@ -34,7 +34,7 @@ const statesOf = (answer: Host.Answer) =>
     return status
   })
 
-it.effect("sends the state now and each that follows, and ends after the final one (D39)", () =>
+it.effect("sends the current state and each later one, and ends after the final one", () =>
   Effect.gen(function*() {
     const { follow, id, keyId } = yield* createOne()
     const following = yield* Effect.forkChild(follow)
@@ -54,14 +54,14 @@ it.effect("sends the state now and each that follows, and ends after the final o
     yield* Host.held("wait", keyId, 0)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sends the only state of a job that is final (D39)", () =>
+it.effect("sends the state of a job that has ended", () =>
   Effect.gen(function*() {
     const { follow, id } = yield* createOne()
     yield* Host.fail(id)
     assert.deepStrictEqual(statesOf(yield* follow), ["failed"])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("breaks a silence with a comment, so that proxies keep the stream open (D39)", () =>
+it.effect("sends comments while the state does not change, so that proxies keep the stream open", () =>
   Effect.gen(function*() {
     const { follow, id, keyId } = yield* createOne()
     const following = yield* Effect.forkChild(follow)
@@ -73,7 +73,7 @@ it.effect("breaks a silence with a comment, so that proxies keep the stream open
     assert.deepStrictEqual(blocks.map(([first]) => first), ["id: queued", ": still here", ": still here", "id: failed"])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("is a long poll: without a place left only the state now is sent, and leaving frees the place (D37, D39)", () =>
+it.effect("sends only the current state if no place is left, and frees the place of a client that disconnects", () =>
   Effect.gen(function*() {
     const { follow, keyId } = yield* createOne({ longPollsMax: 1 })
     const following = yield* Effect.forkChild(follow)
@@ -83,7 +83,7 @@ it.effect("is a long poll: without a place left only the state now is sent, and 
     yield* Host.held("wait", keyId, 0)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses an unknown job and another account's with the envelope (D31)", () =>
+it.effect("rejects unknown jobs and those of other accounts with the envelope", () =>
   Effect.gen(function*() {
     const { id, send } = yield* createOne()
     const { key } = yield* Host.openAccount({ email: "other@example.com" })

@@ -16,7 +16,7 @@ const server = HttpRouter.serve(HttpServerRoutes.layerWith({ creatingBodyBytesMa
 }).pipe(
   Layer.provideMerge(Host.services),
   Layer.provideMerge(Layer.mergeAll(
-    // A connection that is idle between two tests is not to be closed under the second one's request.
+    // An idle connection must not be closed during the request of the next test.
     NodeHttpServer.layer(() => createServer({ keepAliveTimeout: 600_000 }), { port: 0 }),
     FetchHttpClient.layer
   ))
@@ -29,7 +29,7 @@ const origin = Effect.map(
 
 let accounts = 0
 
-/** An account with a job that waits, and what talks to the server as it. */
+/** An account with a waiting job, and a client with its key. */
 const open = Effect.gen(function*() {
   const { account, key, keyId } = yield* Host.openAccount({ email: `account-${accounts++}@example.com` })
   const withKey: HttpApiMiddleware.HttpApiMiddlewareClient<never, never, never> = ({ next, request }) =>
@@ -58,7 +58,7 @@ const open = Effect.gen(function*() {
 })
 
 layer(server, { excludeTestServices: true })("over a socket", (it) => {
-  it.effect("a typed client follows a job to its end (D39)", () =>
+  it.effect("streams the states of a job to a typed client", () =>
     Effect.gen(function*() {
       const { client, id, keyId } = yield* open
       const events = yield* client.events({ params: { id } })
@@ -70,7 +70,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       yield* Host.held("wait", keyId, 0)
     }))
 
-  it.effect("a client that leaves a stream of events frees its place, and HEAD takes none for long (D37, D39)", () =>
+  it.effect("frees the place of a client that disconnects from an event stream, and of HEAD", () =>
     Effect.gen(function*() {
       const { id, keyId, request } = yield* open
       const left = new AbortController()
@@ -86,7 +86,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       yield* Host.held("wait", keyId, 0)
     }))
 
-  it.effect("sends an image in base64 with its length, in pieces (D20)", () =>
+  it.effect("sends an image in base64 in pieces, with its length", () =>
     Effect.gen(function*() {
       const { account, keyId, request } = yield* open
       const body = JSON.stringify({ model: "remix-1", prompt: "a sea" })
@@ -107,7 +107,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       yield* Host.held("images", keyId, 0)
     }))
 
-  it.effect("takes an upload as a body and as a form, and answers one that is too large (D18, D19)", () =>
+  it.effect("accepts an upload as a body and as a form, and rejects one that is too large", () =>
     Effect.gen(function*() {
       const { request } = yield* open
       const headers = { "content-type": "image/png" }

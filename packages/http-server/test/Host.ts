@@ -1,4 +1,4 @@
-/** The whole service in memory, the tests' clock included, and what a test needs to drive it. */
+/** The whole service in memory, on the clock of the test, with the actions of workers. */
 import { Accounts, MemoryAccountStore } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { Catalog, DefaultModels } from "@kinora/catalog"
@@ -28,7 +28,7 @@ import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
 import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
 import * as Readiness from "../src/Readiness.ts"
 
-/** When the tests begin: half a minute before a full one. */
+/** The start of every test: half a minute before a full one. */
 export const startedAt = DateTime.makeUnsafe("2026-11-21T12:00:30.000Z")
 
 const models = [
@@ -60,7 +60,7 @@ export const pixel = Uint8Array.from(
   (letter) => letter.charCodeAt(0)
 )
 
-/** Webhooks, with names of which those in `.internal.example.com` stand for private addresses. */
+/** Webhooks whose names in `.internal.example.com` resolve to private addresses. */
 const webhooks = Webhooks.layer.pipe(
   Layer.provide(Layer.mergeAll(
     AddressGuard.layerWith({
@@ -77,7 +77,7 @@ const webhooks = Webhooks.layer.pipe(
   Layer.provide(Aead.layerWebCrypto)
 )
 
-/** Everything but the server. */
+/** Every service except the server. */
 export const services = Layer.mergeAll(
   Generations.layer,
   Uploads.layer,
@@ -111,13 +111,13 @@ export const services = Layer.mergeAll(
     ))
   )
 
-/** The services at `startedAt` of the test's clock, with what a router needs. */
+/** The services and a router, at `startedAt` of the clock of the test. */
 export const layer = services.pipe(
   Layer.provideMerge(HttpServer.layerServices),
   Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
 )
 
-/** A response that was read to its end. */
+/** A response with its whole body. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -126,17 +126,17 @@ export interface Answer {
   readonly json: Schema.Json | undefined
 }
 
-/** What a test sends. */
+/** The parts of a request. */
 export interface Sent {
   readonly key?: Redacted.Redacted | string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sent as JSON, unless it is text or bytes. */
+  /** Sent as JSON unless it is text or bytes. */
   readonly body?: unknown
-  /** The socket's address. */
+  /** The address of the client. */
   readonly from?: string | undefined
 }
 
-/** Serves the routes on the test's clock; answers with what sends requests to them. */
+/** Serves the routes on the clock of the test. Returns a function that sends requests. */
 export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOptions> = {}) {
   const all = { baseUrl: "https://api.example.com", docs: false, ...options }
   const app = yield* HttpRouter.toHttpEffect(
@@ -179,7 +179,7 @@ const bodyOf = (body: unknown) => {
   return typeof body === "string" ? body : JSON.stringify(body)
 }
 
-/** An account with credits, a plan in both groups unless `plans` is false, and a key. */
+/** Opens an account with credits, a key, and plans of both groups unless `plans` is `false`. */
 export const openAccount = Effect.fnUntraced(function*(
   options: { readonly email?: string; readonly credits?: number; readonly plans?: boolean } = {}
 ) {
@@ -200,14 +200,14 @@ export const openAccount = Effect.fnUntraced(function*(
   return { account: yield* accounts.get(id), key, keyId: record.id }
 })
 
-/** What the account can still spend, and how many studio jobs it was charged for today. */
+/** Returns the credits of the account, and the studio jobs charged today. */
 export const balances = Effect.fnUntraced(function*(account: Account) {
   const ledger = yield* Ledger.Ledger
   const { credits, quotaUsed } = yield* ledger.balances(account.id, yield* DateTime.now)
   return { credits, quotaUsed: Object.fromEntries(quotaUsed) }
 })
 
-/** What a worker does when it has the result of a job, which can then be downloaded for so many hours. */
+/** Acts as a worker that completes a job whose result expires after this many hours. */
 export const complete = Effect.fnUntraced(function*(id: Generation.GenerationId, bytes: Uint8Array, hours = 24) {
   const blobs = yield* BlobStore.BlobStore
   const store = yield* GenerationStore.GenerationStore
@@ -229,7 +229,7 @@ export const complete = Effect.fnUntraced(function*(id: Generation.GenerationId,
   yield* Changes.Changes.use((changes) => changes.publish([id]))
 })
 
-/** What a worker does when the job failed. */
+/** Acts as a worker whose job failed. */
 export const fail = Effect.fnUntraced(
   function*(id: Generation.GenerationId, code: "content_rejected" | "upstream_error" = "content_rejected") {
     const store = yield* GenerationStore.GenerationStore
@@ -241,7 +241,7 @@ export const fail = Effect.fnUntraced(
   }
 )
 
-/** Returns when this many requests of the key hold a place of this kind. */
+/** Waits until this many requests of the key hold a place of this kind. */
 export const held = (
   kind: "wait" | "images",
   keyId: string,
@@ -259,7 +259,7 @@ export const newest = Effect.fnUntraced(function*(account: Account) {
   return newest === undefined ? yield* Effect.die(new Error("The account has no job")) : newest
 })
 
-/** A completed job of the account whose result is `bytes`, as a worker leaves it; with a thumbnail and no preview. */
+/** Adds a completed job with these bytes as its result, with a thumbnail and without a preview. */
 export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes: Uint8Array) {
   const blobs = yield* BlobStore.BlobStore
   const now = yield* DateTime.now

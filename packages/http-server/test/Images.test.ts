@@ -11,7 +11,7 @@ const body = { model: "kinora-canvas-1", prompt: "a lake", plan: "credits" }
 
 const strictly = Schema.decodeUnknownSync(Image.ImageResponse, { onExcessProperty: "error" })
 
-/** A served account, and requests of it whose job a test drives while they wait. */
+/** Serves an account whose jobs a test completes while their requests wait. */
 const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {
   const send = yield* Host.start(options)
   const { account, key, keyId } = yield* Host.openAccount()
@@ -22,7 +22,7 @@ const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[
     yield* Host.held("images", keyId, count)
     return { fiber, job: yield* Host.newest(account) }
   })
-  /** The answer to a request whose job completes with these bytes. */
+  /** The response to a request whose job completes with these bytes. */
   const askFor = Effect.fnUntraced(
     function*(bytes: Uint8Array, changed?: object, headers?: Readonly<Record<string, string>>) {
       const { fiber, job } = yield* asking(ask(changed, headers))
@@ -40,7 +40,7 @@ const pendingOf = (answer: Host.Answer, { id }: Generation.Generation) => {
   assert.strictEqual(answer.headers["retry-after-ms"], "1000")
 }
 
-it.effect("waits for the image and answers with its address, with exactly the fields of the interface (D20)", () =>
+it.effect("waits for the image and returns its URL, with exactly the documented properties", () =>
   Effect.gen(function*() {
     const { account, askFor, key, send } = yield* open()
     const { answer, job } = yield* askFor(Host.pixel)
@@ -59,7 +59,7 @@ it.effect("waits for the image and answers with its address, with exactly the fi
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sends the image in base64 with its exact length, and counts it as no download (D20)", () =>
+it.effect("sends the image in base64 with its exact length, without counting a download", () =>
   Effect.gen(function*() {
     const { account, askFor, key, send } = yield* open()
     for (const length of [0, 1, 2, 199_998]) {
@@ -78,7 +78,7 @@ it.effect("sends the image in base64 with its exact length, and counts it as no 
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 68, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers as the model is configured to when response_format is absent (D20)", () =>
+it.effect("uses the response format of the model if the request has none", () =>
   Effect.gen(function*() {
     const { askFor } = yield* open()
     const { answer } = yield* askFor(Host.pixel, { model: "remix-1", response_format: null })
@@ -87,7 +87,7 @@ it.effect("answers as the model is configured to when response_format is absent 
     assert.property(strictly(other.json).data?.[0], "url")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("takes an explicit null for absent, and accepts and ignores what it does not know (D5, D20)", () =>
+it.effect("treats null as absent, and ignores unknown properties", () =>
   Effect.gen(function*() {
     const { askFor } = yield* open()
     const nulls = { n: null, plan: null, quality: null, response_format: null, size: null, user: null, stream: null }
@@ -104,7 +104,7 @@ it.effect("takes an explicit null for absent, and accepts and ignores what it do
     assert.strictEqual(again.status, 200, again.text)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("maps sizes to the nearest aspect ratio, and hd to 2k where the model has it (D20)", () =>
+it.effect("maps sizes to the closest aspect ratio, and hd to 2k if the model supports it", () =>
   Effect.gen(function*() {
     const { ask, newest } = yield* open({ imageWaitsMax: 0 })
     const cases = [
@@ -123,7 +123,7 @@ it.effect("maps sizes to the nearest aspect ratio, and hd to 2k where the model 
     assert.strictEqual((yield* newest).params["resolution"], "1k")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("takes the plan from the body or from X-Plan, and credits for a model outside of Studio (D20)", () =>
+it.effect("reads the plan from the body or from X-Plan, and uses credits for models outside of Studio", () =>
   Effect.gen(function*() {
     const { account, ask, askFor } = yield* open()
     const sketch = { model: "kinora-sketch-1", plan: undefined }
@@ -140,7 +140,7 @@ it.effect("takes the plan from the body or from X-Plan, and credits for a model 
     assert.strictEqual((yield* askFor(Host.pixel, both, { "x-plan": "studio" })).job.plan, "studio")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses everything that is wrong at once, and charges nothing (D17, D20)", () =>
+it.effect("lists every problem of a request, and charges nothing", () =>
   Effect.gen(function*() {
     const { account, ask } = yield* open()
     const wrong = { n: 2, plan: "gold", size: "large", response_format: "png", stream: true }
@@ -161,13 +161,13 @@ it.effect("refuses everything that is wrong at once, and charges nothing (D17, D
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 504 when the wait is over, and the same request once more waits for the same job (D20)", () =>
+it.effect("responds with 504 after the longest wait, and waits for the same job when the request is repeated", () =>
   Effect.gen(function*() {
     const { account, ask, asking } = yield* open()
     const first = yield* asking(ask())
     yield* TestClock.adjust("50 seconds")
     pendingOf(yield* Fiber.join(first.fiber), first.job)
-    // Each 504 starts the 120 seconds anew, so this goes on for as long as somebody asks.
+    // Each 504 restarts the 120 seconds, so the request can be repeated any number of times.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("70 seconds")
       const retry = yield* asking(ask())
@@ -181,7 +181,7 @@ it.effect("answers 504 when the wait is over, and the same request once more wai
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("waits as long as it is told to (D20)", () =>
+it.effect("waits for the configured time", () =>
   Effect.gen(function*() {
     const { ask, asking } = yield* open({ imageWait: Duration.seconds(5) })
     const { fiber, job } = yield* asking(ask())
@@ -191,7 +191,7 @@ it.effect("waits as long as it is told to (D20)", () =>
     pendingOf(yield* Fiber.join(fiber), job)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 504 at once when the key's places are taken, and gives a place back when its client leaves", () =>
+it.effect("responds with 504 immediately if the key has no place left, and frees the place of a client that disconnects", () =>
   Effect.gen(function*() {
     const { ask, asking, keyId, newest } = yield* open({ imageWaitsMax: 1 })
     const { fiber, job } = yield* asking(ask())
@@ -200,14 +200,14 @@ it.effect("answers 504 at once when the key's places are taken, and gives a plac
     pendingOf(other, yield* newest)
     yield* Fiber.interrupt(fiber)
     yield* Host.held("images", keyId, 0)
-    // Whoever leaves cancels nothing.
+    // A client that disconnects does not cancel its job.
     assert.strictEqual((yield* newest).status, "queued")
     const { fiber: again } = yield* asking(ask())
     yield* Host.complete(job.id, Host.pixel)
     assert.strictEqual((yield* Fiber.join(again)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 422 for a job that failed, was refused or was cancelled, and the same to a retry (D20)", () =>
+it.effect("responds with 422 for a job that failed, was rejected or was cancelled, also when the request is repeated", () =>
   Effect.gen(function*() {
     const { account, ask, asking, key, send } = yield* open()
     const rejected = yield* asking(ask())
@@ -229,7 +229,7 @@ it.effect("answers 422 for a job that failed, was refused or was cancelled, and 
     assert.strictEqual((yield* Host.newest(account)).status, "cancelled")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shares idempotency keys with POST /v1/generations: the other endpoint's body is another one (D14)", () =>
+it.effect("shares idempotency keys with POST /v1/generations, where a body is a different one", () =>
   Effect.gen(function*() {
     const { account, ask, askFor, key, send } = yield* open()
     const headers = { "idempotency-key": "order 1" }
@@ -240,14 +240,14 @@ it.effect("shares idempotency keys with POST /v1/generations: the other endpoint
     errorOf(yield* ask({ response_format: "b64_json" }, headers), "idempotency_key_reused")
     const other = { plan: "credits", model: body.model, params: { prompt: body.prompt } }
     errorOf(yield* send("POST", "/v1/generations", { key, body: other, headers }), "idempotency_key_reused")
-    // The group counts, not where it stands.
+    // The plan group counts, whether the body or the header names it.
     assert.strictEqual((yield* ask({ plan: undefined }, { ...headers, "x-plan": "credits" })).text, answer.text)
     errorOf(yield* ask({ plan: "studio" }, headers), "idempotency_key_reused")
     assert.strictEqual((yield* Host.newest(account)).id, job.id)
     errorOf(yield* ask({}, { "idempotency-key": "é" }), "invalid_idempotency_key")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("matches requests without a key at this endpoint only (D14)", () =>
+it.effect("matches requests without a key at this endpoint only", () =>
   Effect.gen(function*() {
     const { account, ask, askFor, key, send } = yield* open()
     const { answer, job } = yield* askFor(Host.pixel)
@@ -257,7 +257,7 @@ it.effect("matches requests without a key at this endpoint only (D14)", () =>
     assert.notStrictEqual((yield* Host.newest(account)).id, job.id)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts creations by the group's limit, and no replays (D13, D27)", () =>
+it.effect("counts creations against the limit of the plan group, but not replays", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ imageWaitsMax: 0 })
     const { key } = yield* Host.openAccount({ plans: false, credits: 1000 })
@@ -268,7 +268,7 @@ it.effect("counts creations by the group's limit, and no replays (D13, D27)", ()
     errorOf(yield* ask(3), "generation_pending")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 410 to a replay whose image is gone (D31)", () =>
+it.effect("returns 410 for a replay whose image has expired", () =>
   Effect.gen(function*() {
     const { ask, asking } = yield* open()
     const headers = { "idempotency-key": "order 1" }

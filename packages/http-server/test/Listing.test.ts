@@ -8,7 +8,7 @@ import * as Host from "./Host.ts"
 const strictly = Schema.decodeUnknownSync(Generation.GenerationList, { onExcessProperty: "error" })
 const idOf = ({ json }: Host.Answer) => Schema.decodeUnknownSync(Generation.Generation)(json).id
 
-/** An account with jobs of both groups, oldest first. */
+/** An account with jobs of both plan groups, oldest first. */
 const createSome = Effect.fnUntraced(function*() {
   const send = yield* Host.start()
   const { account, key } = yield* Host.openAccount()
@@ -28,7 +28,7 @@ const createSome = Effect.fnUntraced(function*() {
   return { account, ids, key, list, send }
 })
 
-it.effect("lists the account's jobs, newest first, page by page (D38)", () =>
+it.effect("lists the jobs of the account page by page, newest first", () =>
   Effect.gen(function*() {
     const { ids, key, list, send } = yield* createSome()
     const { key: other } = yield* Host.openAccount({ email: "other@example.com" })
@@ -50,7 +50,7 @@ it.effect("lists the account's jobs, newest first, page by page (D38)", () =>
     })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lists what is asked for: by status, kind and plan (D38)", () =>
+it.effect("filters the list by status, kind and plan", () =>
   Effect.gen(function*() {
     const { account, ids, list } = yield* createSome()
     const { id } = yield* Host.addCompleted(account, new Uint8Array(1))
@@ -59,7 +59,7 @@ it.effect("lists what is asked for: by status, kind and plan (D38)", () =>
     assert.deepStrictEqual((yield* list("?kind=video")).data, [])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a cursor, a size and a filter that are none (D38)", () =>
+it.effect("rejects invalid cursors, page sizes and filters", () =>
   Effect.gen(function*() {
     const { key, send } = yield* createSome()
     const queries = [

@@ -6,18 +6,18 @@ import * as Host from "./Host.ts"
 
 const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a secret lake" } }
 
-/** A host that counts for itself. */
+/** Runs a test with metrics of its own. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(effect, Metric.MetricRegistry, new Map()))
 
-/** The lines of a metric by their labels, or the line without any by "". */
+/** The values of a metric by labels; "" without labels. */
 const valuesOf = (text: string, name: string): Readonly<Record<string, number>> =>
   Object.fromEntries(Array.from(
     text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (.+)$`, "gm")),
     ([, labels = "", value]) => [labels, Number(value)]
   ))
 
-it.effect("counts requests by what the contract calls their path, never by what a client chose (D49)", () =>
+it.effect("counts requests by the path in the contract, never by text of a client", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -50,7 +50,7 @@ it.effect("counts requests by what the contract calls their path, never by what 
     assert.deepStrictEqual(Object.keys(answer.headers).filter((name) => name.startsWith("x-ratelimit")), [])
   }).pipe(counted, Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts requests that wait for a job while they do, also those that are left, and times none of them", () =>
+it.effect("counts waiting requests while they wait and those that clients abandon, without timing them", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key, keyId } = yield* Host.openAccount()
@@ -58,7 +58,7 @@ it.effect("counts requests that wait for a job while they do, also those that ar
     const id = Generation.GenerationId.parse((json as { readonly id: string }).id)!
     const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=60`, { key }))
     yield* Host.held("wait", keyId, 1)
-    // The one that asks is under way as well.
+    // The request for the metrics is in flight too.
     const during = (yield* send("GET", "/metrics")).text
     assert.deepStrictEqual(valuesOf(during, "kinora_http_requests_in_flight"), { "": 2 })
     yield* TestClock.adjust("60 seconds")
@@ -78,7 +78,7 @@ it.effect("counts requests that wait for a job while they do, also those that ar
     assert.strictEqual(valuesOf(after, "kinora_http_requests_total")[`${labels},status="aborted"`], 1)
   }).pipe(counted, Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("counts the bytes of results that are sent, and no others", () =>
+it.effect("counts the sent bytes of results only", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -91,7 +91,7 @@ it.effect("counts the bytes of results that are sent, and no others", () =>
     assert.deepStrictEqual(valuesOf(text, "kinora_result_bytes_sent_total"), { "": 100 })
   }).pipe(counted, Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("is not found where it is switched off (D49)", () =>
+it.effect("returns 404 if metrics are disabled", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ metrics: false })
     const { headers: _, ...answer } = yield* send("GET", "/metrics")

@@ -11,7 +11,7 @@ import * as Host from "./Host.ts"
 const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
 const strictly = Schema.decodeUnknownSync(WireGeneration.Generation, { onExcessProperty: "error" })
 
-/** A job that was created over HTTP. */
+/** Creates a job over HTTP. */
 const createOne = Effect.fnUntraced(function*() {
   const send = yield* Host.start()
   const { account, key, keyId } = yield* Host.openAccount()
@@ -19,7 +19,7 @@ const createOne = Effect.fnUntraced(function*() {
   return { send, account, key, keyId, id: Generation.GenerationId.parse(created.id)! }
 })
 
-it.effect("shows a completed job with links that end with the download window (D10)", () =>
+it.effect("returns a completed job with links that expire with its result", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -46,7 +46,7 @@ it.effect("shows a completed job with links that end with the download window (D
     assert.strictEqual(DateTime.formatIso(after.result_expires_at!), expiresAt)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows why a job failed, and that it was refunded (D12)", () =>
+it.effect("returns why a job failed, and that it was refunded", () =>
   Effect.gen(function*() {
     const { id, key, send } = yield* createOne()
     yield* Host.fail(id)
@@ -61,7 +61,7 @@ it.effect("shows why a job failed, and that it was refunded (D12)", () =>
     })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("cancels a waiting job, refunds it, and answers the same when asked again (D8)", () =>
+it.effect("cancels a waiting job and refunds it, and returns the same when repeated", () =>
   Effect.gen(function*() {
     const { account, id, key, send } = yield* createOne()
     for (let n = 0; n < 2; n++) {
@@ -74,7 +74,7 @@ it.effect("cancels a waiting job, refunds it, and answers the same when asked ag
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses to cancel what has started or is over, and tells clients not to repeat it (D8, D27)", () =>
+it.effect("rejects cancelling a started or ended job, and tells clients not to retry", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()
@@ -84,7 +84,7 @@ it.effect("refuses to cancel what has started or is over, and tells clients not 
     assert.strictEqual(answer.headers["x-should-retry"], "false")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("holds a request with wait until the job is final (D37)", () =>
+it.effect("holds a request with wait until the job has ended", () =>
   Effect.gen(function*() {
     const { id, key, keyId, send } = yield* createOne()
     const waiting = yield* Effect.forkChild(send("GET", `/v1/generations/${id}?wait=30`, { key }))
@@ -95,7 +95,7 @@ it.effect("holds a request with wait until the job is final (D37)", () =>
     assert.strictEqual(strictly((yield* Fiber.join(waiting)).json).status, "failed")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers with the job as it is when the wait ends, at 60 seconds at the latest (D37)", () =>
+it.effect("returns the current job when the wait ends, after at most 60 seconds", () =>
   Effect.gen(function*() {
     const { id, key, keyId, send } = yield* createOne()
     for (const [wait, seconds] of [["1", 1], ["60", 60], ["3600", 60], ["99999999999999999999", 60]] as const) {
@@ -108,7 +108,7 @@ it.effect("answers with the job as it is when the wait ends, at 60 seconds at th
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a wait that is no integer of at least 0 (D37)", () =>
+it.effect("rejects a wait that is not an integer of at least 0", () =>
   Effect.gen(function*() {
     const { id, key, send } = yield* createOne()
     for (const wait of ["-1", "1.5", "ten", "", "1&wait=2"]) {
@@ -118,7 +118,7 @@ it.effect("refuses a wait that is no integer of at least 0 (D37)", () =>
     assert.strictEqual((yield* send("GET", `/v1/generations/${id}?wait=0`, { key })).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers at once when the key's places are taken, and gives a place back when its client leaves (D37)", () =>
+it.effect("responds immediately if the key has no place left, and frees the place of a client that disconnects", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ longPollsMax: 2 })
     const { key, keyId } = yield* Host.openAccount()
@@ -135,7 +135,7 @@ it.effect("answers at once when the key's places are taken, and gives a place ba
     yield* Host.held("wait", keyId, 0)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lists the models on sale with exactly the fields of the interface (D9)", () =>
+it.effect("lists the models with exactly the documented properties", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -152,7 +152,7 @@ it.effect("lists the models on sale with exactly the fields of the interface (D9
     assert.strictEqual(limitOf(answer).limit, 300)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("shows one model as the list does, and no other (D9)", () =>
+it.effect("returns one model as in the list, and 404 for others", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
@@ -163,7 +163,7 @@ it.effect("shows one model as the list does, and no other (D9)", () =>
     assert.deepStrictEqual(details, { model: "gpt-image-1" })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("says what a host that is not ready waits for (D49)", () =>
+it.effect("lists the parts that are not ready", () =>
   Effect.gen(function*() {
     const send = yield* Host.start().pipe(
       Effect.provideService(Readiness.Readiness, { notReady: Effect.succeed(["database"]) })
@@ -174,7 +174,7 @@ it.effect("says what a host that is not ready waits for (D49)", () =>
     assert.deepStrictEqual((yield* send("GET", "/healthz")).json, { status: "ok" })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("describes itself to programs, and to people without fetching anything (D49)", () =>
+it.effect("serves the OpenAPI document, and a page that loads nothing", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ docs: true })
     assert.deepInclude((yield* send("GET", "/openapi.json")).json, { openapi: "3.1.0" })
@@ -184,7 +184,7 @@ it.effect("describes itself to programs, and to people without fetching anything
     assert.include(page.text, "\"withDefaultFonts\":false")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("carries the caller's request id, or a new one (D30)", () =>
+it.effect("returns the request id of the caller, or a new one", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const ids = new Set<string>()
@@ -198,7 +198,7 @@ it.effect("carries the caller's request id, or a new one (D30)", () =>
     assert.strictEqual(headers["x-request-id"], "trace 7")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-/** The service with reads that end like this, and what it logs. */
+/** Serves reads that fail like this, and collects the log. */
 const brokenReads = Effect.fnUntraced(function*(read: Effect.Effect<never, StorageError>) {
   const generations = yield* Generations.Generations
   const logged: Array<string> = []
@@ -215,7 +215,7 @@ const brokenReads = Effect.fnUntraced(function*(read: Effect.Effect<never, Stora
   return { answer, log: logged.join("\n") }
 })
 
-it.effect("says nothing of the inside on a defect, and logs all under the request id (D41)", () =>
+it.effect("does not expose a defect, and logs it under the request id", () =>
   Effect.gen(function*() {
     const { answer, log } = yield* brokenReads(Effect.die(new Error("the inside")))
     const error = errorOf(answer, "internal_error")
@@ -227,7 +227,7 @@ it.effect("says nothing of the inside on a defect, and logs all under the reques
     assert.notInclude(log, "secret")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 503 while storage may come back, and 500 when it will not (D40)", () =>
+it.effect("returns 503 for storage failures that may pass, and 500 for others", () =>
   Effect.gen(function*() {
     const broken = (reason: StorageError["reason"]) => new StorageError({ operation: "test", reason, cause: "inside" })
     const { answer, log } = yield* brokenReads(Effect.fail(broken("unavailable")))
@@ -238,7 +238,7 @@ it.effect("answers 503 while storage may come back, and 500 when it will not (D4
     assert.include(log, "trace 7")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 500 when storage refuses a statement for good (D40)", () =>
+it.effect("returns 500 if storage rejects a statement", () =>
   Effect.gen(function*() {
     const failed = new StorageError({ operation: "test", reason: "failed", cause: "inside" })
     const { answer, log } = yield* brokenReads(Effect.fail(failed))
@@ -246,7 +246,7 @@ it.effect("answers 500 when storage refuses a statement for good (D40)", () =>
     assert.include(log, "Storage failed during test")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 503 and closes the connection when the host stops (D40)", () =>
+it.effect("returns 503 and closes the connection when the host stops", () =>
   Effect.gen(function*() {
     const reading = yield* Deferred.make<void>()
     const generations = yield* Generations.Generations

@@ -20,20 +20,20 @@ interface BadRequest {
 }
 
 const badRequests: ReadonlyArray<BadRequest> = [
-  { what: "no JSON", body: "{\"plan\": ", code: "invalid_request", issues: [""] },
+  { what: "invalid JSON", body: "{\"plan\": ", code: "invalid_request", issues: [""] },
   { what: "an empty body", body: "", code: "invalid_request", issues: [""] },
   { what: "a JSON array", body: [], code: "invalid_request", issues: [""] },
   {
-    what: "wrong types, all of them",
+    what: "wrong types",
     body: { plan: 1, model: null, params: { prompt: 2, duration: 1.5, images: {} } },
     code: "invalid_request",
     issues: ["plan", "model", "params.prompt", "params.duration", "params.images"]
   },
   { what: "missing properties", body: {}, code: "invalid_request", issues: ["plan", "model", "params"] },
-  { what: "another plan", body: { ...good, plan: "free" }, code: "invalid_request", issues: ["plan"] },
+  { what: "an unknown plan", body: { ...good, plan: "free" }, code: "invalid_request", issues: ["plan"] },
   { what: "an unknown property", body: { ...good, seed: 1 }, code: "invalid_request", issues: ["seed"] },
   {
-    what: "unknown properties below",
+    what: "unknown nested properties",
     body: { ...good, params: { ...params, seed: 1, images: [{ data: "", url: "" }] } },
     code: "invalid_request",
     issues: ["params.images[0].url", "params.seed"]
@@ -51,7 +51,7 @@ const badRequests: ReadonlyArray<BadRequest> = [
     code: "unsupported_media_type"
   },
   {
-    what: "an idempotency key that is none",
+    what: "an invalid idempotency key",
     body: good,
     headers: { "idempotency-key": "é" },
     code: "invalid_idempotency_key"
@@ -76,7 +76,7 @@ const badRequests: ReadonlyArray<BadRequest> = [
     details: { model: "kinora-canvas-1" }
   },
   {
-    what: "a wrong parameter",
+    what: "an unsupported value",
     body: { ...good, params: { ...params, aspect_ratio: "7:1", resolution: "8k" } },
     code: "invalid_params",
     issues: ["params.aspect_ratio", "params.resolution"]
@@ -98,7 +98,7 @@ const paths = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string
     .toSorted()
 
 for (const { body, code, details, headers, issues, plan, what } of badRequests) {
-  it.effect(`refuses ${what} with ${code}, and charges nothing (D13, D40)`, () =>
+  it.effect(`rejects ${what} with ${code}, and charges nothing`, () =>
     Effect.gen(function*() {
       const send = yield* Host.start()
       const { account, key } = yield* Host.openAccount()
@@ -113,7 +113,7 @@ for (const { body, code, details, headers, issues, plan, what } of badRequests) 
     }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 }
 
-it.effect("refuses a body that is too large before and while reading it (D18)", () =>
+it.effect("rejects a body that is too large before and while reading it", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ creatingBodyBytesMax: 1000, bodyBytesMax: 10 })
     const { account, key } = yield* Host.openAccount()
@@ -128,7 +128,7 @@ it.effect("refuses a body that is too large before and while reading it (D18)", 
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses what the chosen plan cannot pay with 402, and names the plan (D16)", () =>
+it.effect("rejects jobs that the chosen plan cannot pay with 402, and names the plan", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const poor = yield* Host.openAccount({ credits: 7, plans: false })
@@ -144,7 +144,7 @@ it.effect("refuses what the chosen plan cannot pay with 402, and names the plan 
     assert.deepStrictEqual(yield* Host.balances(poor.account), { credits: 7, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a full queue with 429 and a Retry-After of 5 seconds (D7, D27)", () =>
+it.effect("rejects jobs beyond the queue with 429 and a Retry-After of 5 seconds", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount({ credits: 1000 })
@@ -160,7 +160,7 @@ it.effect("refuses a full queue with 429 and a Retry-After of 5 seconds (D7, D27
 
 const unknownIds = ["gen_00000000000000000000000000", "gen_short", "job_00000000000000000000000000", "x".repeat(200)]
 
-it.effect("answers for unknown, malformed and foreign ids alike: 404 not_found (D2, D31)", () =>
+it.effect("returns the same 404 for unknown and malformed ids and those of other accounts", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const owner = yield* Host.openAccount()
@@ -174,7 +174,7 @@ it.effect("answers for unknown, malformed and foreign ids alike: 404 not_found (
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers unknown routes with 404 and wrong methods with 405 and Allow (D40)", () =>
+it.effect("returns 404 for unknown paths, and 405 with Allow for wrong methods", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     for (const path of ["/", "/v1", "/v2/models", "/v1/generations/a/b/c", "/favicon.ico"]) {
@@ -204,7 +204,7 @@ it.effect("answers unknown routes with 404 and wrong methods with 405 and Allow 
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses a suspended account with 403, and lets it in again (D40)", () =>
+it.effect("rejects a suspended account with 403 until it is resumed", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()

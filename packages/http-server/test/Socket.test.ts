@@ -50,7 +50,7 @@ const fetchText = (path: string, init: RequestInit = {}) =>
     }))
 
 layer(server, { excludeTestServices: true })("over a socket", (it) => {
-  it.effect("serves the typed client: values, headers and errors arrive as classes", () =>
+  it.effect("serves the typed client: values, headers and errors are decoded", () =>
     Effect.gen(function*() {
       const { account, key } = yield* openAccount
       const client = yield* clientOf(key)
@@ -89,12 +89,12 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       const client = yield* clientOf(key)
       const create = (n: number) =>
         client.generations.create({ headers: {}, payload: { ...body, params: { prompt: `lake ${n}` } } })
-      // Eleven calls are more than one minute allows, and two minutes cannot pass meanwhile.
+      // One minute allows ten calls, and the calls take less than two minutes.
       const error = yield* Effect.flip(Effect.forEach(Array.from({ length: 21 }, (_, n) => n), create))
       assert.isTrue(error._tag === "rate_limited" && error.plan === "credits" && error.retryAfterMillis <= 60_000)
     }))
 
-  it.effect("sends status, length and headers of HEAD, 206, 304 and 416 (D33)", () =>
+  it.effect("sends status, length and headers of HEAD, 206, 304 and 416", () =>
     Effect.gen(function*() {
       const { account, key } = yield* openAccount
       const { id } = yield* Host.addCompleted(account, new Uint8Array(300_000).fill(65))
@@ -117,7 +117,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       assert.deepStrictEqual([outside.status, outside.headers.get("content-range")], [416, "bytes */300000"])
     }))
 
-  it.effect("refuses a body that turns out too large, also without a length (D18)", () =>
+  it.effect("rejects a body that is too large, also without a declared length", () =>
     Effect.gen(function*() {
       const { key } = yield* openAccount
       const chunk = new TextEncoder().encode("x".repeat(600))
@@ -131,7 +131,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       assert.strictEqual(JSON.parse(answer.text).error.code, "payload_too_large")
     }))
 
-  it.effect("counts failed attempts by the socket's address (D28)", () =>
+  it.effect("counts failed authentications by the address of the socket", () =>
     Effect.gen(function*() {
       const answer = yield* fetchText("/v1/models", { headers: { "x-forwarded-for": "198.51.100.1" } })
       assert.strictEqual(answer.status, 401)
@@ -142,7 +142,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
 
 const chunkBytes = 65_536
 
-/** Ten GiB that were never made, in chunks of 64 KiB: how many were asked for, and when the reader left. */
+/** A virtual file of ten GiB in chunks of 64 KiB, which records the requested chunks and when the reader stops. */
 const makeEndless = Effect.gen(function*() {
   const closed = yield* Deferred.make<void>()
   const chunk = new Uint8Array(chunkBytes)
@@ -155,7 +155,7 @@ const makeEndless = Effect.gen(function*() {
 })
 
 layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServices: true })("a stream", (it) => {
-  it.effect("is closed when its client leaves, and is read no faster than the client reads (D35)", () =>
+  it.effect("closes a file when its client disconnects, and reads it no faster than the client", () =>
     Effect.gen(function*() {
       const { closed, state, stream } = yield* makeEndless
       const { account, key } = yield* Host.openAccount()
@@ -186,15 +186,15 @@ layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServ
         assert.strictEqual(response.headers.get("content-length"), String(bytes))
         await response.body?.getReader().read()
       })
-      // A block at a time is set aside, so that a host that dies now does not keep the rest of the file counted.
+      // Bytes are reserved one block at a time, so a killed host leaves the rest of the file uncounted.
       const setAside = yield* used
       assert.isTrue(setAside > 0 && setAside <= state.chunks * chunkBytes + 16 * 2 ** 20, `${setAside} bytes`)
       left.abort()
       yield* Deferred.await(closed)
-      // What fits the buffers of two sockets, and far from everything.
+      // The buffers of two sockets hold this much, a small part of the file.
       assert.isBelow(state.chunks, 1000)
 
-      // The stream's place goes last, so the bytes are settled by then.
+      // The place of the stream is freed last, after the bytes are settled.
       const places = yield* Places.Places
       const isReleased: Effect.Effect<void, StorageError> = Effect.flatMap(
         places.held(`streams:${account.id}`),
@@ -205,7 +205,7 @@ layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServ
       assert.isTrue(counted > 0 && counted <= state.chunks * chunkBytes, `${counted} of ${state.chunks} chunks`)
     }).pipe(Effect.scoped))
 
-  it.effect("ends a long poll when its client leaves (D37)", () =>
+  it.effect("ends a long poll when its client disconnects", () =>
     Effect.gen(function*() {
       const { entered, left, origin, key } = yield* servePolls("leaver@example.com")
       const client = new AbortController()
@@ -217,7 +217,7 @@ layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServ
       yield* Effect.promise(() => gone)
     }).pipe(Effect.scoped))
 
-  it.effect("answers what is still under way when the host stops with 503 (D40)", () =>
+  it.effect("responds with 503 to requests in flight when the host stops", () =>
     Effect.gen(function*() {
       const { entered, key, origin, stop } = yield* servePolls("stayer@example.com")
       const headers = { authorization: `Bearer ${Redacted.value(key)}` }
@@ -232,7 +232,7 @@ layer(Layer.mergeAll(Host.services, HttpServer.layerServices), { excludeTestServ
     }).pipe(Effect.scoped))
 })
 
-/** A server whose long polls last until they are interrupted. */
+/** A server whose long polls end only when interrupted. */
 const servePolls = Effect.fnUntraced(function*(email: string) {
   const { key } = yield* Host.openAccount({ email })
   const generations = yield* Generations.Generations

@@ -16,7 +16,7 @@ const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[
   const upload = Effect.fnUntraced(
     function*(sent: Uint8Array | FormData, headers: Readonly<Record<string, string>> = {}) {
       if (sent instanceof Uint8Array) return yield* send("POST", "/v1/uploads", { key, body: sent, headers })
-      // As bytes, since a form's own stream cannot be left before its end.
+      // As bytes, because the stream of a form cannot be abandoned before its end.
       const written = new Response(sent)
       const body = new Uint8Array(yield* Effect.promise(() => written.arrayBuffer()))
       const type = { "content-type": written.headers.get("content-type") ?? "" }
@@ -30,7 +30,7 @@ const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[
   return { create, key, send, upload }
 })
 
-/** A form with these files, each under its name. */
+/** A form with these files under their names. */
 const form = (...files: ReadonlyArray<readonly [string, Uint8Array | string, string?]>) => {
   const data = new FormData()
   for (const [name, content, type = "image/png"] of files) {
@@ -40,7 +40,7 @@ const form = (...files: ReadonlyArray<readonly [string, Uint8Array | string, str
   return data
 }
 
-it.effect("takes an image as the body or as the part file of a form, and jobs start from it (D19)", () =>
+it.effect("accepts an image as the body or as the part file of a form, for use by jobs", () =>
   Effect.gen(function*() {
     const { create, upload } = yield* open()
     const answer = yield* upload(Host.pixel, png)
@@ -65,7 +65,7 @@ it.effect("takes an image as the body or as the part file of a form, and jobs st
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("looks itself at a part whose type nobody named (D18, D19)", () =>
+it.effect("detects the type of a part that declares none", () =>
   Effect.gen(function*() {
     const { upload } = yield* open()
     const type = { "content-type": "multipart/form-data; boundary=x" }
@@ -78,7 +78,7 @@ it.effect("looks itself at a part whose type nobody named (D18, D19)", () =>
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("ends with its 24 hours, when it is deleted, and is nobody else's (D19)", () =>
+it.effect("rejects uploads that are expired, deleted or of other accounts", () =>
   Effect.gen(function*() {
     const { create, key, send, upload } = yield* open()
     const { key: other } = yield* Host.openAccount({ email: "other@example.com" })
@@ -95,7 +95,7 @@ it.effect("ends with its 24 hours, when it is deleted, and is nobody else's (D19
     errorOf(yield* create({ upload_id: late }), "upload_not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses what is no image of its type, in uploads and in jobs (D18)", () =>
+it.effect("rejects files that are not images of the declared type, in uploads and in jobs", () =>
   Effect.gen(function*() {
     const { create, upload } = yield* open()
     const half = Host.pixel.subarray(0, 40)
@@ -107,7 +107,7 @@ it.effect("refuses what is no image of its type, in uploads and in jobs (D18)", 
     assert.deepStrictEqual(details, { index: 0 })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses other types and other forms, and says what to send (D19)", () =>
+it.effect("rejects other media types and forms, and states what to send", () =>
   Effect.gen(function*() {
     const { upload } = yield* open()
     for (const type of ["application/json", "application/octet-stream", "image/gif", "text/plain"]) {
@@ -128,7 +128,7 @@ it.effect("refuses other types and other forms, and says what to send (D19)", ()
     errorOf(yield* upload(Host.pixel, { "content-type": "multipart/form-data" }), "invalid_request")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses an image that is too large, before and while reading it (D18)", () =>
+it.effect("rejects an image that is too large, before and while reading it", () =>
   Effect.gen(function*() {
     const { upload } = yield* open({ uploadBytesMax: 100 })
     errorOf(yield* upload(new Uint8Array(101), png), "payload_too_large")
@@ -140,7 +140,7 @@ it.effect("refuses an image that is too large, before and while reading it (D18)
     assert.strictEqual((yield* upload(Host.pixel, png)).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("keeps half of the images that may be in work for other accounts", () =>
+it.effect("decodes at most half of the concurrent uploads for one account", () =>
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads
     const entered = yield* Queue.unbounded<string>()
@@ -160,7 +160,7 @@ it.effect("keeps half of the images that may be in work for other accounts", () 
     assert.strictEqual(yield* Queue.take(entered), account.id)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("answers 503 when as many images are in work as may be, and 429 when the account has too many", () =>
+it.effect("returns 503 at the limit of concurrent uploads, and 429 if the account has too many uploads", () =>
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads
     const entered = yield* Deferred.make<void>()

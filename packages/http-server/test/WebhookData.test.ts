@@ -12,7 +12,7 @@ import * as Host from "./Host.ts"
 const bytes = new TextEncoder().encode("0123456789")
 const store = GenerationStore.GenerationStore
 
-/** What the body of a webhook says that is first sent now of what happened to this generation before. */
+/** The `data` of a webhook whose first attempt is now, for an earlier event of this generation. */
 const bodyOf = Effect.fnUntraced(function*(type: string, data: Schema.Json) {
   const complete = WebhookData.complete({ baseUrl: "https://api.example.com", signer: yield* UrlSigner.UrlSigner })
   return yield* complete({ id: yield* EventId.make, account: "", type, data, createdAt: yield* DateTime.now })
@@ -40,14 +40,14 @@ const generationOf = (body: Schema.Json) => {
 const pathOf = (url: string | null) => url === null ? null : new URL(url).origin + new URL(url).pathname
 const expOf = (url: string) => Number(new URL(url).searchParams.get("exp"))
 
-/** A job without what is good for some time only. */
+/** A job without its expiring parts. */
 const withoutLifetimes = ({ output, ...job }: ReturnType<typeof jobOf>) => ({
   ...job,
   output: output === null ? null : { ...output, url: pathOf(output.url), expires_at: "" },
   ...Object.fromEntries(linkFields.map((field) => [field, pathOf(job[field])]))
 })
 
-/** Jobs in every state of which an account is told, with every file that a job can have. */
+/** Jobs in every state that has an event, with every file that a job can have. */
 const openJobs = Effect.fnUntraced(function*() {
   const send = yield* Host.start()
   const { account, key } = yield* Host.openAccount()
@@ -63,7 +63,7 @@ const openJobs = Effect.fnUntraced(function*() {
   const image = { index: 0, mime: "image/png", width: 3, height: 2, key: "images/1", bytes: 4 } as const
   const all = { content: file, preview: file, thumb: file, poster: file }
   const failed = { ...nothing, status: "failed", failure, refunded: true, finishedAt: Host.startedAt } as const
-  /** With how many links each has. */
+  /** The jobs with the number of their links. */
   const jobs = [
     ["generation.completed", completed, 2],
     ["generation.completed", yield* add({ output: all, kind: "video", mode: "image_to_video", images: [image] }), 4],
@@ -73,7 +73,7 @@ const openJobs = Effect.fnUntraced(function*() {
   return { send, key, completed, jobs }
 })
 
-it.effect("says of a job what GET says of it, field by field, but for the lifetimes of the links", () =>
+it.effect("contains the job as GET returns it, except for the expiry of the links", () =>
   Effect.gen(function*() {
     const { jobs, key, send } = yield* openJobs()
     yield* TestClock.adjust("10 minutes")
@@ -90,7 +90,7 @@ it.effect("says of a job what GET says of it, field by field, but for the lifeti
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("has a link that downloads the result for an hour, and is 403 signature_expired from then on (Events, D43)", () =>
+it.effect("contains a link that downloads the result for an hour, and returns 403 signature_expired afterwards", () =>
   Effect.gen(function*() {
     const { completed, send } = yield* openJobs()
     const { output, thumb_url: thumb } = generationOf(
@@ -108,7 +108,7 @@ it.effect("has a link that downloads the result for an hour, and is 403 signatur
     for (const url of [output!.url, thumb!]) errorOf(yield* get(url), "signature_expired")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("has no link beyond the download window, and none once that is over (D10)", () =>
+it.effect("contains no link that outlives the result, and none after expiry", () =>
   Effect.gen(function*() {
     const { completed } = yield* openJobs()
     const told = Effect.map(bodyOf("generation.completed", GenerationEvent.toData(completed)), generationOf)
@@ -122,7 +122,7 @@ it.effect("has no link beyond the download window, and none once that is over (D
     assert.deepStrictEqual([none, thumb], [null, null])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("leaves other events as they were published (D48), and takes nothing for a generation that is none", () =>
+it.effect("returns the published data of other events, and dies if a generation event has other data", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(yield* bodyOf(testType, {}), {})
     assert.deepStrictEqual(yield* bodyOf("account.suspended", { a: [1] }), { a: [1] })

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises"
 import { host } from "../example/host.ts"
 import * as Host from "./Host.ts"
 
-it.effect("the README's example runs", () =>
+it.effect("serves the routes with the README's example", () =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const port = address._tag === "UnixPathAddress" ? 0 : address.port
@@ -13,7 +13,7 @@ it.effect("the README's example runs", () =>
     assert.strictEqual(response.status, 200)
   }).pipe(Effect.provide(Layer.provide(host, Host.services))))
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("shows the example in the README as it runs", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     assert.include(yield* read("../README.md"), yield* read("../example/host.ts"))

@@ -1,4 +1,4 @@
-/** Constructors of the endpoints of the API for operators. */
+/** Constructors of the endpoints of the operator API. */
 
 import type { AnyErrorCode } from "../ErrorCode.ts"
 import * as Policy from "../RequestPolicy.ts"

@@ -14,7 +14,7 @@ export interface Annotatable {
   annotateMerge<I>(annotations: Context.Context<I>): unknown
 }
 
-/** What an endpoint declares besides its schemas. */
+/** The declarations of an endpoint besides its schemas. */
 export interface About<Codes extends ReadonlyArray<AnyErrorCode>> {
   readonly policy: Policy
   /** The codes that the endpoint responds with, besides those of its authentication and of its schemas. */

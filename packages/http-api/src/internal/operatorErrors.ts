@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
 import { field, int } from "./fields.ts"
 
-/** What can be wrong with the URL of a webhook endpoint. `dns`: its host has no address. */
+/** Problems of the URL of a webhook endpoint. `dns`: its host has no address. */
 export const UrlProblem = Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"])
 /** See the schema of the same name. */
 export type UrlProblem = typeof UrlProblem.Type

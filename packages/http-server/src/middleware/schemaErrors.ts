@@ -3,7 +3,7 @@ import { Envelope } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Effect } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import { issuesOf } from "../wire/issues.ts"
+import { issuesOf, queryIssuesOf } from "../wire/issues.ts"
 
 /** A request that does not fit is rejected with every problem. A response that does not fit is a bug, and 500. */
 export const layer = HttpApiMiddleware.layerSchemaErrorTransform(Envelope, (error, { endpoint }) => {
@@ -20,7 +20,7 @@ export const layer = HttpApiMiddleware.layerSchemaErrorTransform(Envelope, (erro
     case "Payload":
       return refuse("invalid_request", { details: { issues: issuesOf(error.cause) } })
     default:
-      return refuse("invalid_params", { details: { issues: issuesOf(error.cause) } })
+      return refuse("invalid_params", { details: { issues: queryIssuesOf(error.cause) } })
   }
 })
 

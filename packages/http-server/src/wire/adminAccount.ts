@@ -1,4 +1,4 @@
-/** Accounts in the API for operators. */
+/** Accounts in the operator API. */
 import type { Account } from "@kinora/accounts/Account"
 import type { Plan } from "@kinora/accounts/Plan"
 import type * as Wire from "@kinora/http-api/AdminAccount"

@@ -1,4 +1,4 @@
-/** Webhook endpoints, deliveries and attempts in the API for operators. */
+/** Webhook endpoints, deliveries and attempts in the operator API. */
 import type * as Wire from "@kinora/http-api/AdminWebhook"
 import type { Delivery, Send } from "@kinora/webhooks/Delivery"
 import type { Endpoint } from "@kinora/webhooks/Endpoint"

@@ -8,7 +8,14 @@ export interface WireIssue {
   readonly message: string
 }
 
-/** Returns the problems of a request, at most 100. */
+/** Returns the problems of a query. A parameter that is not a string was sent more than once. */
+export const queryIssuesOf = (error: Schema.SchemaError): ReadonlyArray<WireIssue> =>
+  issuesOf(error).map(({ message, path }) => ({
+    path,
+    message: message === "must be a string" ? "must be sent once" : message
+  }))
+
+/** Returns the problems of a body, at most 100. */
 export const issuesOf = ({ issue }: Schema.SchemaError): ReadonlyArray<WireIssue> =>
   format(issue).issues.slice(0, issuesMax).map(({ message, path = [] }) => ({
     path: Issue.formatPath(path.map((segment) => {
@@ -35,11 +42,17 @@ const messageCharsMax = 300
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** `"a" | "b" | "c"` as `"a", "b" or "c"`, and the names of types with their articles. */
+/** Rewrites `"a" | "b" | string` as `a, b or a string`. */
 const alternatives = (expected: string): string => {
-  const names = expected.split(" | ").map((name) => typeNames[name] ?? name)
+  const names = expected.split(" | ").map(nameOf)
   const last = names.pop() ?? ""
   return names.length === 0 ? last : `${names.join(", ")} or ${last}`
+}
+
+const nameOf = (expected: string): string => {
+  const literal = /^"(.*)"$/.exec(expected)?.[1]
+  // Schemas with an identifier, which is in upper camel case, describe objects.
+  return literal ?? typeNames[expected] ?? (/^[A-Z]\w+$/.test(expected) ? "an object" : expected)
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -47,8 +60,7 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: "a boolean",
   number: "a number",
   object: "an object",
-  string: "a string",
-  "an integer": "an integer"
+  string: "a string"
 }
 
 /** A message can contain text of the request, which can be long. */

@@ -1,4 +1,4 @@
-/** Accounts in the API for operators. */
+/** Accounts in the operator API. */
 import { Account, Accounts } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** The OpenAPI document of the API for operators. It requires no token. */
+/** The OpenAPI document of the operator API. It requires no token. */
 import { document } from "@kinora/http-api/AdminOpenApiDocument"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 

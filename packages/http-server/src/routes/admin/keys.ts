@@ -1,4 +1,4 @@
-/** API keys in the API for operators. */
+/** API keys in the operator API. */
 import { Account, Accounts, ApiKey } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect, Option, Redacted } from "effect"

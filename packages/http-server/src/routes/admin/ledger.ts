@@ -1,4 +1,4 @@
-/** Credits, bookings and verification in the API for operators. */
+/** Credits, bookings and verification in the operator API. */
 import { Account, Accounts } from "@kinora/accounts"
 import { GenerationStore } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"

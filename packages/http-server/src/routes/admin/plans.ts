@@ -1,4 +1,4 @@
-/** Plans and balances in the API for operators. A plan grants no credits when it is set. */
+/** Plans and balances in the operator API. A plan grants no credits when it is set. */
 import { Account, Accounts } from "@kinora/accounts"
 import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
 import type { Movement } from "@kinora/accounts/Wallet"
@@ -19,7 +19,7 @@ export const layer = HttpApiBuilder.group(
     const accounts = yield* Accounts.Accounts
     const { atomically } = yield* UnitOfWork.UnitOfWork
 
-    /** Sets or ends a plan, and returns the account as it is in the same transaction. */
+    /** Sets or ends a plan, and returns the account as read in the same transaction. */
     const save = answers(
       ["AccountNotFound"],
       function*<Group extends PlanGroup>(text: string, group: Group, plan: Option.Option<Plan<Tiers[Group]>>) {

@@ -1,4 +1,4 @@
-/** Webhook endpoints in the API for operators. URLs are not logged, because some contain a secret. */
+/** Webhook endpoints in the operator API. URLs are not logged, because some contain a secret. */
 import { Account, Accounts } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { UpdateWebhookEndpointRequest } from "@kinora/http-api/AdminWebhook"
