@@ -21,7 +21,6 @@ const exceptions = {
     "packages/accounts",
     "packages/bench",
     "packages/catalog",
-    "packages/client",
     "packages/generations",
     "packages/generator",
     "packages/generator-procedural",

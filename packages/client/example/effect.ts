@@ -1,7 +1,7 @@
 import { KinoraClient, layer } from "@kinora/client/KinoraClient"
 import { Effect, Redacted, Stream } from "effect"
 
-/** Makes a picture and counts its bytes. */
+/** Generates a picture and returns its size, or 0 if the job fails. */
 export const sizeOfPicture = Effect.gen(function*() {
   const kinora = yield* KinoraClient
   const { stream } = yield* kinora.generate({
@@ -14,5 +14,5 @@ export const sizeOfPicture = Effect.gen(function*() {
   Effect.catchTag("GenerationError", ({ code }) => Effect.as(Effect.logWarning("No picture", code), 0))
 )
 
-/** The client for an account. */
+/** The client of an account. */
 export const connected = (apiKey: string) => layer({ apiKey: Redacted.make(apiKey), baseUrl: "http://127.0.0.1:4747" })

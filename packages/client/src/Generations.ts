@@ -15,7 +15,7 @@ export interface ListQuery {
 export interface Generations {
   /** Creates a job and returns it at once. If the service rejects the request, nothing was charged. */
   readonly create: (request: CreateGenerationRequest, options?: CreateOptions) => Promise<Generation>
-  /** Returns the job; with `waitSeconds`, up to 60, as soon as it is final or that time has passed. */
+  /** Returns the job; with `waitSeconds`, up to 60, once it is final or that time has passed. */
   readonly get: (id: string, options?: GetOptions) => Promise<Generation>
   /** Returns the job once it is final, within `timeoutMillis`. A failed job is returned, not rejected. */
   readonly wait: (id: string, options?: CallOptions) => Promise<Generation>

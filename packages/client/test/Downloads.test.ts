@@ -4,7 +4,7 @@ import { type Answer, refusal, rejection, scene } from "./Scene.ts"
 
 const signed = "v1/generations/gen_1/content?exp=1&sig=s"
 
-/** A part of the file `0123456789`, which breaks off after `pieces`. */
+/** A response with a part of the file `0123456789` that breaks off after these chunks. */
 const breaking = (pieces: ReadonlyArray<string>, headers: Readonly<Record<string, string>>, status = 200) => {
   const left = [...pieces]
   const body = new ReadableStream<Uint8Array>({
@@ -20,7 +20,7 @@ const breaking = (pieces: ReadonlyArray<string>, headers: Readonly<Record<string
 const whole = { "etag": `"a"`, "content-length": "10" }
 const from = (first: number, etag = `"a"`) => ({ etag, "content-range": `bytes ${first}-9/10` })
 
-it("sends the range, and answers with what the service says of it", async () => {
+it("sends the range and returns the headers of the response", async () => {
   const { asked, kinora } = scene(
     ["0-3", "0-3", "0-3"].map(() => new Response("0123", { status: 206, headers: from(0) }))
   )
@@ -36,7 +36,7 @@ it("sends the range, and answers with what the service says of it", async () => 
   ])
 })
 
-it("HEAD and a copy that is still good have no body, and are no errors (D33)", async () => {
+it("HEAD and 304 return a response without a body", async () => {
   const { asked, kinora } = scene([new Response(null, { headers: whole }), new Response(null, { status: 304 })])
   const head = await kinora.generations.thumb("gen_1", { headersOnly: true })
   assert.strictEqual(head.headers.get("content-length"), "10")
@@ -47,7 +47,7 @@ it("HEAD and a copy that is still good have no body, and are no errors (D33)", a
   ])
 })
 
-it("a download that breaks off goes on at the byte that it had come to, as long as the file is the same", async () => {
+it("a download that breaks off resumes at the next byte if the file has not changed", async () => {
   const { asked, kinora } = scene([
     breaking(["01", "234"], whole),
     new TypeError("fetch failed"),
@@ -64,7 +64,7 @@ it("a download that breaks off goes on at the byte that it had come to, as long 
   ])
 })
 
-it("a download may break off any number of times, as long as it gets on", async () => {
+it("a download can break off any number of times if each connection makes progress", async () => {
   const { kinora } = scene([
     breaking(["0"], whole),
     ...Array.from({ length: 9 }, (_, index) => breaking([`${index + 1}`], from(index + 1), 206))
@@ -72,7 +72,7 @@ it("a download may break off any number of times, as long as it gets on", async 
   assert.strictEqual(await (await kinora.generations.content("gen_1")).text(), "0123456789")
 })
 
-it("a part of a file goes on within that part", async () => {
+it("a range resumes within the range", async () => {
   const part = { etag: `"a"`, "content-range": "bytes 2-5/10" }
   const rest = new Response("5", { status: 206, headers: { etag: `"a"`, "content-range": "bytes 5-5/10" } })
   const { asked, kinora } = scene([breaking(["234"], part, 206), rest])
@@ -81,13 +81,13 @@ it("a part of a file goes on within that part", async () => {
   assert.strictEqual(asked[1]?.headers.get("range"), "bytes=5-5")
 })
 
-it("a download that ends before its length counts as broken off", async () => {
+it("a download that ends before its length is resumed", async () => {
   const rest = new Response("56789", { status: 206, headers: from(5) })
   const { kinora } = scene([new Response("01234", { headers: whole }), rest])
   assert.strictEqual(await (await kinora.generations.content("gen_1")).text(), "0123456789")
 })
 
-it("a download does not go on in another file, in one that it cannot compare, or for ever", async () => {
+it("a download is not resumed if the file changed, if it has no strong ETag, or for ever", async () => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<Answer>, asked: number]> = [
     [[breaking(["01"], whole), new Response("abcdefghij", { headers: { ...whole, etag: `"b"` } })], 2],
     [[breaking(["01"], { ...whole, etag: `W/"a"` })], 1],
@@ -102,7 +102,7 @@ it("a download does not go on in another file, in one that it cannot compare, or
   }
 })
 
-it("a stream that nobody reads on is not asked for more, and leaving it ends the connection", async () => {
+it("a stream is read only on demand, and cancelling it ends the connection", async () => {
   let pulled = 0
   const endless = new ReadableStream<Uint8Array>({
     pull: (controller) => {
@@ -119,7 +119,7 @@ it("a stream that nobody reads on is not asked for more, and leaving it ends the
   assert.isTrue(asked[0]?.signal.aborted)
 })
 
-it("silence between two pieces counts as broken off, a slow reader does not", async () => {
+it("silence between two chunks breaks the download, and a slow reader does not", async () => {
   const stuck = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(5)) })
   const rest = () => new Response("56789", { status: 206, headers: from(5) })
   const { asked, kinora, time } = scene([new Response(stuck, { headers: whole }), rest()])
@@ -131,7 +131,7 @@ it("silence between two pieces counts as broken off, a slow reader does not", as
   assert.strictEqual(asked[1]?.at, 690_000)
 })
 
-it("an abort ends a download with its reason", async () => {
+it("an abort rejects a download with its reason", async () => {
   const controller = new AbortController()
   const stuck = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(5)) })
   const { asked, kinora } = scene([new Response(stuck, { headers: whole })])
@@ -143,7 +143,7 @@ it("an abort ends a download with its reason", async () => {
   assert.strictEqual(await rejection(reader.read()), reason)
 })
 
-it("the key goes to addresses of the service only; others are taken as they are", async () => {
+it("the key is sent to URLs of the service only", async () => {
   const addresses = [
     `https://api.test/kinora/${signed}`,
     `https://api.test/${signed}`,
@@ -157,7 +157,7 @@ it("the key goes to addresses of the service only; others are taken as they are"
   assert.deepStrictEqual(asked.map(({ headers }) => headers.has("authorization")), [true, false, false, false, false])
 })
 
-it("what is no address of the web is not asked for", async () => {
+it("a URL that is not http or https is rejected without a request", async () => {
   const { asked, kinora } = scene([])
   for (const url of ["", "/v1/models", "file:///etc/passwd", "data:,hello"]) {
     assert.instanceOf(await rejection(kinora.download(url)), TypeError)
@@ -165,12 +165,12 @@ it("what is no address of the web is not asked for", async () => {
   assert.strictEqual(asked.length, 0)
 })
 
-it("a result that is over is refused with its code (D31)", async () => {
+it("an expired result is rejected with its code", async () => {
   const { kinora } = scene([refusal(410, "result_expired")])
   assert.propertyVal(await rejection(kinora.generations.content("gen_1")), "code", "result_expired")
 })
 
-it("uploads take bytes, blobs and streams, and say what they are", async () => {
+it("uploads accept bytes, blobs and streams and send their media type", async () => {
   const jpeg = new Uint8Array([0xff, 0xd8, 0xff, 0xe0])
   const webp = new TextEncoder().encode("RIFF\x1a\x00\x00\x00WEBPVP8 ")
   const streamed = new Response(webp).body!
@@ -191,7 +191,7 @@ it("uploads take bytes, blobs and streams, and say what they are", async () => {
   assert.isTrue(sent instanceof Blob && sent.size === webp.length)
 })
 
-it("an endless stream is not read to its end for an upload", async () => {
+it("a stream that exceeds the limit of an upload is not read further", async () => {
   const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024 * 1024))
   })

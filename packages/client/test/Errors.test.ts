@@ -4,7 +4,7 @@ import { Kinora } from "../src/Kinora.ts"
 import { ConnectionError, KinoraError, ResponseError } from "../src/KinoraError.ts"
 import { refusal, rejection, request, scene } from "./Scene.ts"
 
-it("an error has what the envelope and the headers say (D42)", async () => {
+it("an error has the fields of the error body and of the headers", async () => {
   const body = {
     error: { code: "insufficient_credits", message: "Too dear.", plan: "credits", details: { required: 8 } }
   }
@@ -28,7 +28,7 @@ it("an error has what the envelope and the headers say (D42)", async () => {
   })
 })
 
-it("what is not the service's own answer is an error of an unknown code, which says what to look at", async () => {
+it("a response of another server is an error with the code unknown and a hint", async () => {
   const html = (status: number) => new Response("<html>", { status, headers: { location: "/" } })
   const answers = [[html(200), "check baseUrl"], [html(302), "check baseUrl"], [html(403), "from a proxy"], [
     Response.json({ error: "no" }, { status: 400 }),
@@ -43,7 +43,7 @@ it("what is not the service's own answer is an error of an unknown code, which s
   }
 })
 
-it("a redirected request is not sent again as another one", async () => {
+it("a redirect of a request is not followed", async () => {
   const redirects: Array<RequestInit["redirect"]> = []
   const kinora = new Kinora({
     baseUrl: "https://api.test",
@@ -57,12 +57,12 @@ it("a redirected request is not sent again as another one", async () => {
   assert.deepStrictEqual(redirects, ["manual"])
 })
 
-it("a code that is newer than the client comes through", async () => {
+it("a code that the client does not have is returned", async () => {
   const { kinora } = scene([refusal(418, "is_a_teapot")])
   assert.propertyVal(await rejection(kinora.account.get()), "code", "is_a_teapot")
 })
 
-it("an error about a job names it", async () => {
+it("an error about a job has the id of the job", async () => {
   const { kinora } = scene([new TypeError("fetch failed"), refusal(404, "not_found")], { attemptsMax: 1 })
   const [lost, unknown] = [
     await rejection(kinora.generations.get("gen_1")),
@@ -73,7 +73,7 @@ it("an error about a job names it", async () => {
   assert.propertyVal(unknown, "generationId", "gen_2")
 })
 
-it("nothing that prints a client or an error shows the key or a signature", async () => {
+it("a printed client or error contains no key and no signature", async () => {
   const fetch = () => Promise.reject(new TypeError("fetch failed"))
   const kinora = new Kinora({ baseUrl: "https://api.test", apiKey: "kin_secret", fetch, attemptsMax: 1 })
   const url = "https://api.test/v1/generations/gen_1/content?exp=1&sig=signature"
@@ -89,9 +89,9 @@ it("nothing that prints a client or an error shows the key or a signature", asyn
   }
 })
 
-it("a key that no header can carry is refused without being quoted", () => {
+it("a key that cannot be sent in a header is rejected and not quoted", () => {
   for (const apiKey of ["", "kin_secret\n", "kin_sécret", undefined]) {
-    // What a variable that is not set comes to in JavaScript.
+    // The value of an unset variable in JavaScript.
     const options = { baseUrl: "https://api.test", apiKey: apiKey as string }
     const error = thrownBy(() => new Kinora(options))
     assert.instanceOf(error, TypeError)
@@ -99,7 +99,7 @@ it("a key that no header can carry is refused without being quoted", () => {
   }
 })
 
-it("a header that cannot be sent is refused at once", async () => {
+it("a header that cannot be sent is rejected without a request", async () => {
   const { asked, kinora } = scene([])
   for (const idempotencyKey of ["two\nlines", "sn\u{2603}w"]) {
     assert.instanceOf(await rejection(kinora.generations.create(request, { idempotencyKey })), TypeError)
@@ -107,7 +107,7 @@ it("a header that cannot be sent is refused at once", async () => {
   assert.strictEqual(asked.length, 0)
 })
 
-it("other options that cannot be used are refused when the client is made", () => {
+it("other invalid options are rejected when the client is created", () => {
   const apiKey = "kin_secret"
   for (const baseUrl of ["", "api.test", "ftp://api.test"]) {
     assert.throws(() => new Kinora({ baseUrl, apiKey }), TypeError, "baseUrl")
@@ -117,7 +117,7 @@ it("other options that cannot be used are refused when the client is made", () =
   }
 })
 
-it("the base URL may have a path, a slash and /v1", async () => {
+it("the base URL can have a path, a slash and /v1", async () => {
   for (const tail of ["", "/", "/v1", "/v1/"]) {
     const { asked, kinora } = scene([Response.json({ data: null })], { baseUrl: `https://api.test/kinora${tail}` })
     assert.deepStrictEqual(await kinora.models.list(), [])
@@ -126,7 +126,7 @@ it("the base URL may have a path, a slash and /v1", async () => {
   }
 })
 
-it("without a key none is sent", async () => {
+it("apiKey null sends no key", async () => {
   const { asked, kinora } = scene([Response.json({ data: [] })], { apiKey: null })
   await kinora.models.list()
   assert.isFalse(asked[0]?.headers.has("authorization"))

@@ -12,13 +12,13 @@ interface Time {
   after(millis: number, wake: () => void): unknown
 }
 
-/** Answers once time has passed, as a long poll does. */
+/** Responds after some time, as a waiting request does. */
 const held = (millis: number, generation: Generation, time: Time) =>
   new Promise<Response>((answer) => {
     time.after(millis, () => answer(Response.json(generation)))
   })
 
-it("waits by one long poll after the other, until the job is final", async () => {
+it("waits with one long poll after the other until the job is final", async () => {
   const { asked, kinora, time } = scene([
     () => held(25_000, unfinished("pending"), time),
     () => held(25_000, unfinished(), time),
@@ -33,19 +33,19 @@ it("waits by one long poll after the other, until the job is final", async () =>
   ])
 })
 
-it("pauses as the job asks when a poll is answered early, because all places are taken (D37)", async () => {
+it("pauses for the recommended delay if a long poll returns early", async () => {
   const { asked, kinora } = scene([Response.json(unfinished()), Response.json(job())])
   await kinora.generations.wait("gen_1")
   assert.deepStrictEqual(asked.map(({ at }) => at), [0, 5_000])
 })
 
-it("a service that is away for a while does not end a wait", async () => {
+it("continues a wait after the service was unavailable", async () => {
   const away = new TypeError("fetch failed")
   const { kinora } = scene([away, refusal(503, "unavailable", { "retry-after-ms": "2000" }), Response.json(job())])
   assert.strictEqual((await kinora.generations.wait("gen_1")).status, "completed")
 })
 
-it("a wait that takes too long rejects, and names the job", async () => {
+it("rejects a wait that takes too long with the id of the job", async () => {
   const { kinora, time } = scene(Array.from({ length: 9 }, () => Response.json(unfinished())))
   const error = await rejection(kinora.generations.wait("gen_1", { timeoutMillis: 12_000 }))
   assert.instanceOf(error, TimeoutError)
@@ -53,7 +53,7 @@ it("a wait that takes too long rejects, and names the job", async () => {
   assert.isAtMost(time.now(), 12_000)
 })
 
-it("generate creates, waits and answers with a result that is fetched when it is asked for", async () => {
+it("generate creates a job, waits, and returns a result that is downloaded on demand", async () => {
   const content = () => new Response("picture", { headers: { "content-type": "image/png" } })
   const { asked, kinora } = scene([Response.json(unfinished()), Response.json(job()), content(), content(), content()])
   const { blob, bytes, generation, stream } = await kinora.generate(request)
@@ -66,7 +66,7 @@ it("generate creates, waits and answers with a result that is fetched when it is
   assert.strictEqual(asked[4]?.url, "https://api.test/v1/generations/gen_1/content")
 })
 
-it("a job that failed or was cancelled is an error that holds the job", async () => {
+it("generate rejects with the job if it failed or was cancelled", async () => {
   const error = { code: "content_rejected", message: "No lakes.", reason: "safety" }
   const failed = job({ status: "failed", error, error_code: "content_rejected", refunded: true })
   for (const [ended, code] of [[failed, "content_rejected"], [job({ status: "cancelled" }), "cancelled"]] as const) {
@@ -82,7 +82,7 @@ it("a job that failed or was cancelled is an error that holds the job", async ()
   }
 })
 
-it("generate tells of each change when it is asked to, and of an earlier job that is done already", async () => {
+it("generate reports each change, and an earlier job that has ended", async () => {
   const events = sse(unfinished("pending"), unfinished("queued"), unfinished(), job())
   const { kinora } = scene([Response.json(unfinished("pending")), events, Response.json(job())])
   const seen: Array<string> = []
@@ -93,7 +93,7 @@ it("generate tells of each change when it is asked to, and of an earlier job tha
   assert.deepStrictEqual(seen.slice(4), ["completed"])
 })
 
-it("events go on after a connection that broke off or ended early, without a state twice (D39)", async () => {
+it("events reconnect after a broken connection and yield no state twice", async () => {
   const bytes = new TextEncoder().encode(event(unfinished("queued")) + event(unfinished()).slice(0, 40))
   let isSent = false
   const breaking = new ReadableStream<Uint8Array>({
@@ -114,7 +114,7 @@ it("events go on after a connection that broke off or ended early, without a sta
   assert.strictEqual(asked[0]?.headers.get("accept"), "text/event-stream")
 })
 
-it("leaving events ends the connection", async () => {
+it("leaving the iteration of events ends the connection", async () => {
   const endless = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(event(unfinished())))
   })
@@ -126,19 +126,19 @@ it("leaving events ends the connection", async () => {
   assert.isTrue(asked[0]?.signal.aborted)
 })
 
-it("what is not a stream of events is not waited for", async () => {
+it("a response that is not an event stream is rejected", async () => {
   for (const answer of [new Response("<html>"), stream("data: <html>\n\n")]) {
     const { kinora } = scene([answer])
     assert.propertyVal(await rejection(collect(kinora.generations.events("gen_1"))), "code", "unknown")
   }
 })
 
-it("events of a job that is not the account's are refused as any call", async () => {
+it("events of another account's job are rejected", async () => {
   const { kinora } = scene([refusal(404, "not_found")])
   assert.propertyVal(await rejection(collect(kinora.generations.events("gen_1"))), "code", "not_found")
 })
 
-it("lists all pages, and the next only when it is needed (D38)", async () => {
+it("lists all pages and requests each on demand", async () => {
   const page = (id: string, next_cursor: string | null) => Response.json({ data: [job({ id })], next_cursor })
   const { asked, kinora } = scene([page("gen_2", "c"), page("gen_1", null), page("gen_2", "c")])
   const jobs = await collect(kinora.generations.list({ status: "completed" }))
@@ -154,7 +154,7 @@ it("lists all pages, and the next only when it is needed (D38)", async () => {
   assert.strictEqual(asked.length, 3)
 })
 
-it("an id is one segment of a path, whatever it holds", async () => {
+it("an id is encoded as one segment of a path", async () => {
   const { asked, kinora } = scene([Response.json(job()), Response.json(job())])
   await kinora.generations.get("../account?wait=1")
   await kinora.generations.cancel("a/b")

@@ -5,7 +5,7 @@ import * as KinoraClient from "../src/KinoraClient.ts"
 import type { Fetch } from "../src/Options.ts"
 import { job, refusal, request, unfinished } from "./Scene.ts"
 
-/** The client in front of answers, in their order; `asked` is opened by the last of them. */
+/** A client whose service responds in this order. `all` is completed by the last request. */
 const withAnswers = Effect.fnUntraced(function*(answers: ReadonlyArray<Response | "silence">) {
   const asked: Array<string> = []
   const signals: Array<AbortSignal> = []
@@ -21,7 +21,7 @@ const withAnswers = Effect.fnUntraced(function*(answers: ReadonlyArray<Response 
   return { asked, signals, all, client: yield* KinoraClient.make(options) }
 })
 
-it.effect("calls fail with errors by tag, and wait on the clock of the fiber", () =>
+it.effect("calls fail with tagged errors and wait on the clock of the fiber", () =>
   Effect.gen(function*() {
     const limited = refusal(429, "rate_limited", { "retry-after-ms": "60000" })
     const { asked, client } = yield* withAnswers([limited, refusal(404, "model_not_found")])
@@ -35,7 +35,7 @@ it.effect("calls fail with errors by tag, and wait on the clock of the fiber", (
     assert.strictEqual(yield* Fiber.join(fiber), "model_not_found")
   }))
 
-it.effect("generate answers with streams", () =>
+it.effect("generate returns the result as a stream and as bytes", () =>
   Effect.gen(function*() {
     const content = () => new Response("picture")
     const { client } = yield* withAnswers([Response.json(unfinished()), Response.json(job()), content(), content()])
@@ -44,7 +44,7 @@ it.effect("generate answers with streams", () =>
     assert.strictEqual(new TextDecoder().decode(yield* bytes), "picture")
   }))
 
-it.effect("interruption ends the request", () =>
+it.effect("interruption aborts the request", () =>
   Effect.gen(function*() {
     const { all, client, signals } = yield* withAnswers(["silence"])
     const fiber = yield* Effect.forkChild(client.models.list())
@@ -53,7 +53,7 @@ it.effect("interruption ends the request", () =>
     assert.isTrue(signals[0]?.aborted)
   }))
 
-it.effect("interruption of a stream ends what it waits for", () =>
+it.effect("interruption of a stream aborts its request", () =>
   Effect.gen(function*() {
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(unfinished())}\n\n`))
@@ -71,14 +71,14 @@ it.effect("interruption of a stream ends what it waits for", () =>
     assert.isTrue(signals[0]?.aborted)
   }))
 
-it.effect("a list is a stream of jobs, which ends with the last page that is needed", () =>
+it.effect("a list is a stream that requests pages on demand", () =>
   Effect.gen(function*() {
     const { asked, client } = yield* withAnswers([Response.json({ data: [job(), job()], next_cursor: "c" })])
     assert.strictEqual((yield* Stream.runCollect(Stream.take(client.generations.list(), 1))).length, 1)
     assert.strictEqual(asked.length, 1)
   }))
 
-it.effect("an argument that cannot be used is a defect", () =>
+it.effect("an invalid argument is a defect", () =>
   Effect.gen(function*() {
     const { client } = yield* withAnswers([])
     const exit = yield* Effect.exit(Stream.runDrain(client.download("no address")))

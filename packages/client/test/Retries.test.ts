@@ -7,14 +7,14 @@ const broken = new TypeError("fetch failed")
 const silent = ({ signal }: { readonly signal: AbortSignal }) =>
   new Promise<Response>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
 
-it("waits exactly as long as retry-after-ms says, before Retry-After (D27)", async () => {
+it("waits for retry-after-ms, which takes precedence over Retry-After", async () => {
   const limited = refusal(429, "rate_limited", { "retry-after-ms": "29500", "retry-after": "30" })
   const { asked, kinora } = scene([limited, models()])
   await kinora.models.list()
   assert.deepStrictEqual(asked.map(({ at }) => at), [0, 29_500])
 })
 
-it("waits as many seconds as Retry-After says, or until its date by the service's clock", async () => {
+it("waits for the seconds or until the date of Retry-After, by the service's clock", async () => {
   const seconds = refusal(503, "unavailable", { "retry-after": "7" })
   const date = refusal(503, "unavailable", {
     "date": "Sat, 21 Nov 2026 12:00:00 GMT",
@@ -25,7 +25,7 @@ it("waits as many seconds as Retry-After says, or until its date by the service'
   assert.deepStrictEqual(asked.map(({ at }) => at), [0, 7_000, 10_000])
 })
 
-it("does not wait for a limit of the day: x-should-retry is false (D27)", async () => {
+it("does not retry if x-should-retry is false", async () => {
   const daily = refusal(429, "download_limited", { "retry-after-ms": "10", "x-should-retry": "false" })
   const { asked, kinora } = scene([daily])
   const error = await rejection(kinora.generations.content("gen_1"))
@@ -34,7 +34,7 @@ it("does not wait for a limit of the day: x-should-retry is false (D27)", async 
   assert.strictEqual(asked.length, 1)
 })
 
-it("does not wait where the time of the call would not suffice, and says what the service said", async () => {
+it("rejects with the response if the delay would exceed the timeout", async () => {
   const { asked, kinora, time } = scene([refusal(429, "rate_limited", { "retry-after-ms": "60000" })])
   const error = await rejection(kinora.models.list({ timeoutMillis: 60_000 }))
   assert.instanceOf(error, ResponseError)
@@ -54,7 +54,7 @@ it.each([
   [409, "result_not_ready"],
   [422, "generation_failed"]
 ])(
-  "does not repeat what a repetition cannot help: %i %s",
+  "does not retry %i %s",
   async (status, code) => {
     const { asked, kinora } = scene([refusal(status, code)])
     const error = await rejection(kinora.generations.create(request))
@@ -64,25 +64,25 @@ it.each([
   }
 )
 
-it("waits for a request under way with the same key (D14)", async () => {
+it("retries while another request with the same key is processed", async () => {
   const inProgress = refusal(409, "idempotency_in_progress", { "retry-after-ms": "1000", "retry-after": "1" })
   const { asked, kinora } = scene([inProgress, Response.json(job())])
   await kinora.generations.create(request)
   assert.deepStrictEqual(asked.map(({ at }) => at), [0, 1_000])
 })
 
-it("creates again after lost answers and faults with one key, in growing waits, five times at most", async () => {
+it("retries a create request with one key and growing delays, five attempts at most", async () => {
   const fault = () => refusal(500, "internal_error")
   const { asked, kinora } = scene([broken, fault(), new Response("Bad Gateway", { status: 502 }), fault(), fault()])
   const error = await rejection(kinora.generations.create(request))
   assert.instanceOf(error, ResponseError)
   assert.strictEqual(error.attempts, 5)
-  // Half of each wait is chance, which is in the middle here.
+  // Half of each delay is random, and 0.5 here.
   assert.deepStrictEqual(asked.map(({ at }) => at), [0, 375, 1_125, 2_625, 5_625])
   assert.deepStrictEqual(new Set(asked.map(({ headers }) => headers.get("idempotency-key"))), new Set(["key 0"]))
 })
 
-it("makes a new key for each call, and the caller's own wins", async () => {
+it("makes a new key for each call unless the caller gives one", async () => {
   const { asked, kinora } = scene([1, 2, 3, 4].map(() => Response.json(job())))
   await kinora.generations.create(request)
   await kinora.generations.create(request)
@@ -92,7 +92,7 @@ it("makes a new key for each call, and the caller's own wins", async () => {
   assert.deepStrictEqual(keys, ["key 0", "key 1", "mine", "mine too"])
 })
 
-it("sends an image again when the service refused it for now, not when its answer was lost", async () => {
+it("retries an upload after a 503 but not after a lost response", async () => {
   const image = new Uint8Array([0x89, 0x50, 0x4e, 0x47])
   const busy = refusal(503, "unavailable", { "retry-after-ms": "100" })
   const { asked, kinora } = scene([busy, Response.json({ id: "upl_1" }, { status: 201 }), broken])
@@ -102,14 +102,14 @@ it("sends an image again when the service refused it for now, not when its answe
   assert.strictEqual(asked.length, 3)
 })
 
-it("an upload that is gone when it is deleted again was deleted by the attempt before", async () => {
+it("succeeds if a retried deletion finds no upload", async () => {
   const gone = () => refusal(404, "upload_not_found")
   const { kinora } = scene([broken, gone(), gone()])
   await kinora.uploads.delete("upl_1")
   assert.instanceOf(await rejection(kinora.uploads.delete("upl_1")), ResponseError)
 })
 
-it("waits on for an image that is not ready, however often it must ask (D20)", async () => {
+it("repeats the request for an image until the image is ready", async () => {
   const pending = () => refusal(504, "generation_pending", { "retry-after-ms": "1000" }, { generation_id: "gen_1" })
   const { asked, kinora } = scene([
     ...Array.from({ length: 9 }, pending),
@@ -120,7 +120,7 @@ it("waits on for an image that is not ready, however often it must ask (D20)", a
   assert.deepStrictEqual(new Set(asked.map(({ headers }) => headers.get("idempotency-key"))), new Set(["key 0"]))
 })
 
-it("an image that is not ready in time rejects with generation_pending, which names the job", async () => {
+it("rejects with generation_pending and the id of the job if the image takes too long", async () => {
   const pending = () => refusal(504, "generation_pending", { "retry-after-ms": "1000" }, { generation_id: "gen_1" })
   const { kinora } = scene([pending(), pending(), pending()])
   const call = kinora.images.generate({ model: "kinora-canvas-1", prompt: "a lake" }, { timeoutMillis: 2_500 })
@@ -129,7 +129,7 @@ it("an image that is not ready in time rejects with generation_pending, which na
   assert.deepStrictEqual(error.details, { generation_id: "gen_1" })
 })
 
-it("asks anew when an attempt is silent for too long, and gives up when the time of the call is used up", async () => {
+it("retries a silent attempt and rejects at the timeout of the call", async () => {
   const { asked, kinora, time } = scene([silent, silent], { attemptTimeoutMillis: 10_000 })
   const error = await rejection(kinora.models.list({ timeoutMillis: 15_000 }))
   assert.instanceOf(error, TimeoutError)
@@ -137,7 +137,7 @@ it("asks anew when an attempt is silent for too long, and gives up when the time
   assert.deepStrictEqual(asked.map(({ at, signal }) => [at, signal.aborted]), [[0, true], [10_375, true]])
 })
 
-it("an answer that breaks off before its end counts as lost", async () => {
+it("retries after a response that breaks off", async () => {
   const half = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new TypeError("terminated"))
   })
@@ -145,7 +145,7 @@ it("an answer that breaks off before its end counts as lost", async () => {
   assert.deepStrictEqual(await kinora.models.list(), [])
 })
 
-it("an abort rejects with its reason, during a request and during a wait, and ends the connection", async () => {
+it("rejects with the reason of an abort, during a request and during a delay", async () => {
   const reason = new Error("Enough")
   const limited = refusal(429, "rate_limited", { "retry-after-ms": "60000" })
   for (const answer of [silent, limited]) {
@@ -158,7 +158,7 @@ it("an abort rejects with its reason, during a request and during a wait, and en
   }
 })
 
-it("an abort of what is not sent again rejects with its reason too", async () => {
+it("rejects with the reason of an abort of an upload", async () => {
   const controller = new AbortController()
   const { kinora, time } = scene([silent])
   const reason = new Error("Enough")
@@ -167,7 +167,7 @@ it("an abort of what is not sent again rejects with its reason too", async () =>
   assert.strictEqual(await rejection(upload), reason)
 })
 
-it("a call whose signal is aborted already sends nothing", async () => {
+it("sends nothing if the signal is aborted before the call", async () => {
   const { asked, kinora } = scene([])
   const signal = AbortSignal.abort(new Error("Enough"))
   assert.strictEqual(await rejection(kinora.models.list({ signal })), signal.reason)

@@ -1,24 +1,24 @@
-/** A client in front of a scripted service, in time that jumps to the next timer whenever nothing else goes on. */
+/** A client with a scripted service, in virtual time that jumps to the next timer whenever nothing else runs. */
 import type { Ambient } from "../src/internal/Ambient.ts"
 import * as Client from "../src/internal/Client.ts"
 import type { Fetch, Options } from "../src/Options.ts"
 import type { Generation, Plan } from "../src/Wire.ts"
 
-/** What was asked. */
+/** A request. */
 interface Asked {
   readonly method: string
   readonly url: string
   readonly headers: Headers
   readonly body: RequestInit["body"]
   readonly signal: AbortSignal
-  /** The time at which it was asked. */
+  /** Time of the request. */
   readonly at: number
 }
 
-/** An answer, what makes one, or an error of the network. */
+/** A response, a function that creates one, or a network error. */
 export type Answer = Response | Error | ((asked: Asked) => Response | Promise<Response>)
 
-/** A client and all that its service is asked, which answers in this order. */
+/** Creates a client whose service responds in this order, and records the requests. */
 export const scene = (answers: ReadonlyArray<Answer>, options: Partial<Options> = {}) => {
   const time = new VirtualTime()
   const asked: Array<Asked> = []
@@ -49,7 +49,7 @@ interface Timer {
   readonly wake: () => void
 }
 
-/** See the module. */
+/** Virtual time; see the module. */
 class VirtualTime {
   #now = 0
   #changes = 0
@@ -71,7 +71,7 @@ class VirtualTime {
     }
   }
 
-  /** Promises go on between turns, so some turns without a change were quiet. */
+  /** Promises run between turns, so several turns without a change mean that nothing runs. */
   async #turn() {
     this.#isTurning = true
     while (this.#timers.size > 0) {
@@ -88,7 +88,7 @@ class VirtualTime {
   }
 }
 
-/** An error as it travels. */
+/** An error response. */
 export const refusal = (
   status: number,
   code: string,
@@ -97,7 +97,7 @@ export const refusal = (
   plan: Plan | null = null
 ): Response => Response.json({ error: { code, message: "No.", plan, details } }, { status, headers })
 
-/** A job as it travels. */
+/** A job. */
 export const job = (changes: Partial<Generation> = {}): Generation => ({
   id: "gen_1",
   model: "kinora-canvas-1",
@@ -129,17 +129,17 @@ export const job = (changes: Partial<Generation> = {}): Generation => ({
 export const unfinished = (status: "pending" | "queued" | "processing" = "processing"): Generation =>
   job({ status, next: { action: "poll", after_seconds: 5 } })
 
-/** A request for a picture. */
+/** A request to create a job. */
 export const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
 
-/** All that an iterable has. */
+/** Collects all items. */
 export const collect = async <A>(iterable: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
   const all: Array<A> = []
   for await (const one of iterable) all.push(one)
   return all
 }
 
-/** What a promise rejects with. */
+/** The error with which the promise rejects. */
 export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then((value) => {
     throw new Error(`It answered ${JSON.stringify(value)}`)

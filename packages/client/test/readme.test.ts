@@ -2,8 +2,9 @@ import { afterEach, assert, beforeEach, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { connected, sizeOfPicture } from "../example/effect.ts"
-import { connect, explain, makePicture } from "../example/picture.ts"
-import { job, refusal, rejection } from "./Scene.ts"
+import { explain } from "../example/errors.ts"
+import * as Client from "../src/index.ts"
+import { job, refusal, rejection, request } from "./Scene.ts"
 
 const answer = vi.fn<(url: string, init: RequestInit) => Promise<Response>>()
 
@@ -13,6 +14,8 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
 })
 
 const failed = job({
@@ -21,33 +24,35 @@ const failed = job({
   error_code: "content_rejected"
 })
 
-it("the README's example runs: a picture", async () => {
-  const said: Array<string> = []
+it("prints the status and the size of a picture", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  vi.stubEnv("KEY", "kin_secret")
+  vi.stubEnv("URL", "http://kinora.test")
   answer.mockResolvedValueOnce(Response.json(job())).mockResolvedValueOnce(new Response("picture"))
-  const picture = await makePicture(connect("kin_secret"), "a lake", (line) => said.push(line))
-  assert.strictEqual(new TextDecoder().decode(picture), "picture")
-  assert.deepStrictEqual(said, ["gen_1 is completed"])
+  await import("../example/picture.ts")
+  assert.deepStrictEqual(log.mock.calls, [["gen_1", "completed"], [7, "bytes"]])
   const [url, { headers }] = answer.mock.calls[0]!
-  assert.strictEqual(url, "http://127.0.0.1:4747/v1/generations")
+  assert.strictEqual(url, "http://kinora.test/v1/generations")
   assert.strictEqual(new Headers(headers).get("authorization"), "Bearer kin_secret")
 })
 
-it("the README's example runs: no picture", async () => {
+it("explains errors", async () => {
   const explained = async (response: Response) => {
     answer.mockResolvedValueOnce(response)
-    return explain(await rejection(makePicture(connect("kin_secret"), "a lake", () => {})))
+    const kinora = new Client.Kinora({ baseUrl: "http://kinora.test", apiKey: null })
+    return explain(await rejection(kinora.generate(request)))
   }
   assert.strictEqual(
     await explained(Response.json(failed)),
-    "No picture, and nothing to pay: content_rejected: No lakes."
+    "The job failed and was refunded: content_rejected: No lakes."
   )
   assert.strictEqual(
     await explained(refusal(402, "insufficient_credits", {}, {}, "credits")),
-    "Try another plan than credits: insufficient_credits"
+    "Try the other plan: insufficient_credits"
   )
 })
 
-it.effect("the README's example of Effect runs", () =>
+it.effect("returns the size of a picture as an effect", () =>
   Effect.gen(function*() {
     answer.mockResolvedValueOnce(Response.json(job())).mockResolvedValueOnce(new Response("picture"))
     assert.strictEqual(yield* sizeOfPicture, 7)
@@ -55,8 +60,30 @@ it.effect("the README's example of Effect runs", () =>
     assert.strictEqual(yield* sizeOfPicture, 0)
   }).pipe(Effect.provide(connected("kin_secret"))))
 
-it("the README shows the examples as they run", async () => {
-  const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
+
+it("shows the examples in the README", async () => {
   const readme = await read("../README.md")
-  for (const example of ["picture", "effect"]) assert.include(readme, await read(`../example/${example}.ts`))
+  for (const example of ["picture", "errors", "effect"]) assert.include(readme, await read(`../example/${example}.ts`))
+})
+
+it("lists every public name in the README", async () => {
+  const modules = [
+    "Calls",
+    "Generations",
+    "Kinora",
+    "KinoraClient",
+    "KinoraError",
+    "Options",
+    "Result",
+    "Uploads",
+    "Wire"
+  ]
+  const sources = await Promise.all(modules.map((module) => read(`../src/${module}.ts`)))
+  const names = sources.flatMap((source) =>
+    Array.from(source.matchAll(/^export (?:abstract )?(?:class|const|interface|type) (\w+)/gm), ([, name]) => name)
+  )
+  const readme = await read("../README.md")
+  const listed = new Set(Array.from(readme.slice(readme.indexOf("## API")).matchAll(/`(\w+)/g), ([, name]) => name))
+  assert.deepStrictEqual(names.filter((name) => !listed.has(name)), [])
 })

@@ -47,13 +47,7 @@ export const runInMemory = (sections: Sections): void => {
   const shared = sharedStage(() => MemoryStage.start({ workers: 256 }))
   describe("memory", () =>
     describeEach("memory", sections, {
-      holds: (ids, test) =>
-        it(titleOf(ids), async () => {
-          const stage = shared()
-          // All requests have one client address, whose failed authentications are counted per minute.
-          await stage.advance("1 minute")
-          await test(stage)
-        }),
+      holds: (ids, test) => it(titleOf(ids), () => test(shared())),
       inTime: (ids, test, options) =>
         it(titleOf(ids), async () => {
           await using stage = await MemoryStage.start(options)
@@ -61,7 +55,8 @@ export const runInMemory = (sections: Sections): void => {
         }),
       onServers: elsewhere,
       onPostgres: elsewhere
-    }))
+      // All requests have one client address, whose failed authentications are counted per minute.
+    }, () => shared().advance("1 minute")))
 }
 
 /** Runs the cases concurrently on a server on PGlite. */
@@ -116,7 +111,12 @@ const runOn = (stage: () => Stage) => (ids: Ids, test: (stage: Stage) => Promise
   it(titleOf(ids), () => test(stage()))
 
 /** Declares the cases of each file. If all of them ran, the report is written after the last. */
-const describeEach = (host: Host, sections: Sections, define: Define): void => {
+const describeEach = (
+  host: Host,
+  sections: Sections,
+  define: Define,
+  beforeFile: () => Promise<void> = () => Promise.resolve()
+): void => {
   const recorder = new Report.Recorder()
   let count = 0
   for (const [file, section] of Object.entries(sections)) {
@@ -124,6 +124,7 @@ const describeEach = (host: Host, sections: Sections, define: Define): void => {
     count += cases.length
     if (cases.length === 0) continue
     describe(file, () => {
+      beforeAll(beforeFile)
       afterEach(({ task }) => recorder.record(file, idsOf(task.name), task.result?.state === "pass"))
       section(define)
     })
