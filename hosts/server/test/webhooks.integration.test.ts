@@ -68,7 +68,7 @@ describe("webhooks", { timeout }, () => {
         KINORA_WEBHOOK_KEYS: "another-key-than-the-one-that-was-made"
       })
       const error = yield* Effect.flip(Layer.build(WorkerHost.layer(settings, Effect.void)))
-      assert.match(error.message, /^KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of whep_/)
+      assert.match(error.message, /^KINORA_WEBHOOK_KEYS lacks the key that encrypted the secret of whep_/)
     }))
 })
 

@@ -11,7 +11,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
       const wrong = { ...environment, KINORA_PROT: "4747", KINORA_PORT: "70000" }
       for (const name of ["server", "worker"] as const) {
         const said = yield* assertRefused(name, wrong)
-        assert.match(said, /^KINORA_PROT is no setting; known are .*KINORA_PORT/m)
+        assert.match(said, /^KINORA_PROT is not a setting; known settings: .*KINORA_PORT/m)
         assert.match(said, /^KINORA_PORT is "70000"; expected a port from 0 to 65535$/m)
       }
     }))
@@ -21,7 +21,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
       const [first, second] = [yield* makeSite("PGlite"), yield* makeSite("PGlite")]
       const { baseUrl } = yield* Program.startServer(first.environment)
       const said = yield* assertRefused("server", { ...second.environment, KINORA_PORT: new URL(baseUrl).port })
-      assert.match(said, /^The port is in use; .*KINORA_PORT/m)
+      assert.match(said, /^The port is in use\. .*KINORA_PORT/m)
     }))
 
   it.live("reports that another server uses the data directory, and does not affect that server", () =>
@@ -29,7 +29,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
       const { environment } = yield* makeSite("PGlite")
       const owner = yield* Program.startServer(environment)
       const said = yield* assertRefused("server", environment)
-      assert.match(said, /^The data directory .+ is in use by another process; .*KINORA_DATA_DIR$/m)
+      assert.match(said, /^The data directory .+ is in use by another process\. .*KINORA_DATA_DIR$/m)
       assert.deepStrictEqual([(yield* owner.stop).code, (yield* owner.ended).stderr], [0, ""])
     }))
 
@@ -40,7 +40,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
       const nowhere = { ...environment, KINORA_DATABASE_URL: "postgres://someone:pass-word@127.0.0.1:1/kinora" }
       for (const name of ["server", "worker"] as const) {
         const said = yield* assertRefused(name, nowhere)
-        assert.match(said, /^The database does not answer .*KINORA_DATABASE_URL$/m)
+        assert.match(said, /^The database does not respond .*KINORA_DATABASE_URL$/m)
         assert.notInclude(said, "pass-word")
       }
     }))
@@ -48,7 +48,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
   it.live("reports that a worker needs a Postgres", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
-      assert.match(yield* assertRefused("worker", environment), /^A worker shares the database .*KINORA_DATABASE_URL/m)
+      assert.match(yield* assertRefused("worker", environment), /^A worker requires the database .*KINORA_DATABASE_URL/m)
     }))
 
   it.live("reports an invalid configuration file", () =>

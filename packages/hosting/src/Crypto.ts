@@ -1,7 +1,9 @@
 /**
- * Hashes, signatures, seals and random bytes as a busy process needs them. Handing a request's few
- * bytes to another thread costs fifty times what hashing them does, and asking the
- * generator for sixteen bytes costs what asking it for thousands does.
+ * Digests, encryption, signatures and random bytes for a busy process.
+ *
+ * WebCrypto runs on other threads, which costs about fifty times as much as hashing the
+ * few bytes of a request here. Drawing sixteen random bytes costs as much as drawing
+ * thousands.
  */
 import { NodeCrypto } from "@effect/platform-node"
 import type { Signature } from "@kinora/webhook-signing"
@@ -9,13 +11,13 @@ import { Effect, Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, getRandomValues } from "node:crypto"
 
-/** Hashes what is small at once, and what is large outside of this thread. */
+/** Hashes short inputs on this thread and long ones on another. */
 export const layerDigest: Layer.Layer<Digest.Digest> = Layer.effect(
   Digest.Digest,
   Effect.gen(function*() {
     const here = yield* Effect.provide(Digest.Digest, NodeCrypto.layerDigest)
-    const elsewhere = yield* Effect.provide(Digest.Digest, Digest.layerWebCrypto)
-    const by = (data: Uint8Array) => data.length <= hashedHereMax ? here : elsewhere
+    const otherThread = yield* Effect.provide(Digest.Digest, Digest.layerWebCrypto)
+    const by = (data: Uint8Array) => data.length <= hashedHereMax ? here : otherThread
     return Digest.Digest.of({
       digest: (algorithm, data) => by(data).digest(algorithm, data),
       digestHex: (algorithm, data) => by(data).digestHex(algorithm, data)
@@ -23,12 +25,12 @@ export const layerDigest: Layer.Layer<Digest.Digest> = Layer.effect(
   })
 )
 
-/** Seals and opens at once what is as small as secrets are: AES-256-GCM. */
+/** Encrypts and decrypts short values such as secrets on this thread, with AES-256-GCM. */
 export const layerAead: Layer.Layer<Aead.Aead> = Layer.suspend(() =>
   Aead.layerWebCryptoWith({ implementations: { aes256Gcm } }).pipe(Layer.provide(layerSecureRandom))
 )
 
-/** Signs webhooks at once, as `Signature.makeSigner` does on another thread. */
+/** Signs webhooks on this thread. The signatures are those of `Signature.makeSigner`. */
 export const makeWebhookSigner = (secret: string): Signature.Signer => {
   const key = createSecretKey(secret, "utf8")
   return {
@@ -36,7 +38,7 @@ export const makeWebhookSigner = (secret: string): Signature.Signer => {
   }
 }
 
-/** Random bytes, drawn for many callers at a time. None is handed out twice, or kept once it was. */
+/** Random bytes, drawn for many callers at a time. Bytes are returned once and erased from the pool. */
 export const layerSecureRandom: Layer.Layer<SecureRandom.SecureRandom> = Layer.sync(SecureRandom.SecureRandom, () => {
   const drawn = new Uint8Array(drawnAtOnce)
   let used = drawn.length
@@ -57,16 +59,16 @@ export const layerSecureRandom: Layer.Layer<SecureRandom.SecureRandom> = Layer.s
 // internal
 // -----------------------------------------------------------------------------
 
-/** Bytes whose hash takes as long as handing them over. */
+/** Length at which hashing takes as long as passing the bytes to another thread. */
 const hashedHereMax = 64 * 1024
 
-/** Bytes of the tag, which stands behind the ciphertext. */
+/** Length of the authentication tag at the end of the ciphertext. */
 const tagBytes = 16
 
 const aes256Gcm: Aead.Implementation = {
   encrypt: (key, nonce, plaintext, aad) => {
     const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAAD(aad)
-    // A copy, since buffers may be views into a pool that everybody shares.
+    // A copy, since a `Buffer` may be a view of a shared pool.
     return Uint8Array.from(Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]))
   },
   decrypt: (key, nonce, ciphertext, aad) => {
@@ -76,7 +78,7 @@ const aes256Gcm: Aead.Implementation = {
       .setAuthTag(ciphertext.subarray(sealed.length))
     const plaintext = Uint8Array.from(decipher.update(sealed))
     try {
-      // Throws when the tag does not match, and otherwise has nothing to add.
+      // Throws if the tag does not match. Otherwise returns no further bytes.
       decipher.final()
       return plaintext
     } catch {
@@ -85,10 +87,10 @@ const aes256Gcm: Aead.Implementation = {
   }
 }
 
-/** Bytes; enough for some 250 ids. */
+/** Bytes per draw, enough for about 250 ids. */
 const drawnAtOnce = 4_096
 
-/** `getRandomValues` fills this many bytes at most. */
+/** Maximum length that `getRandomValues` accepts. */
 const filledMax = 65_536
 
 const drawLarge = (size: number): Uint8Array => {

@@ -1,17 +1,17 @@
-/** The directory in which a host keeps what it owns alone. */
+/** The data directory of a host. */
 import { Data, Effect, type Scope } from "effect"
 import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-/** Another process has the directory. */
+/** Another process uses the directory. */
 export class DataDirectoryInUse extends Data.TaggedError("DataDirectoryInUse")<{ readonly path: string }> {
   override get message(): string {
-    return `The data directory ${this.path} is in use by another process; stop it, or choose another with KINORA_DATA_DIR`
+    return `The data directory ${this.path} is in use by another process. Stop that process, or set KINORA_DATA_DIR to another directory`
   }
 }
 
-/** The directory cannot be made or written. */
+/** The directory cannot be created or written. */
 export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusable")<{
   readonly path: string
   readonly cause: unknown
@@ -21,7 +21,7 @@ export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusab
   }
 }
 
-/** Makes the directory if it is missing. Any number of processes may. */
+/** Creates the directory if it is missing. Several processes may share it. */
 export const make = (path: string): Effect.Effect<string, DataDirectoryUnusable> =>
   Effect.try({
     try: () => makeSync(path),
@@ -29,12 +29,12 @@ export const make = (path: string): Effect.Effect<string, DataDirectoryUnusable>
   })
 
 /**
- * Makes the directory if it is missing and keeps other processes out of it until
- * the scope closes or this process dies, however it dies: PGlite takes no lock of
- * its own, and two of them on one directory destroy it.
+ * Creates the directory if it is missing and locks it until the scope closes or the
+ * process ends. PGlite takes no lock, and two processes on one directory corrupt its
+ * database.
  *
- * The lock is SQLite's, on a file of its own. Node has no `flock`, and a file with
- * a process id in it survives a crash.
+ * The lock is a SQLite lock on a separate file. Node has no `flock`, and a file that
+ * contains a process id survives a crash.
  */
 export const acquire = (
   path: string

@@ -1,4 +1,4 @@
-/** The database of a host: Postgres when a URL is given, else an embedded one in the data directory. */
+/** The database of a host: Postgres, or the embedded database in the data directory. */
 import { PgClient } from "@effect/sql-pg"
 import { Migrations } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
@@ -7,36 +7,37 @@ import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 
-/** Where the data is. */
+/** Options for `Database.layer`. */
 export interface DatabaseOptions {
+  /** URL of a Postgres. If `undefined`, the embedded database is used. */
   readonly url: Redacted.Redacted | undefined
-  /** Directory of the embedded database. The caller owns it (`DataDirectory.acquire`). */
+  /** Directory of the embedded database. The caller holds its lock (`DataDirectory.acquire`). */
   readonly dataDirectory: string
-  /** Connections to Postgres. Default 16. */
+  /** Maximum number of connections to Postgres. Default 16. */
   readonly maxConnections?: number | undefined
 }
 
-/** The database does not answer. */
+/** The database does not respond. */
 export class DatabaseUnavailable
   extends Data.TaggedError("DatabaseUnavailable")<{ readonly cause: SqlError.SqlError }>
 {
   override get message(): string {
-    return `The database does not answer (${this.cause.reason._tag}); check KINORA_DATABASE_URL`
+    return `The database does not respond (${this.cause.reason._tag}). Check KINORA_DATABASE_URL`
   }
 }
 
-/** The database went away while its schema was brought up to date. */
+/** The database became unavailable during the migrations. */
 export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly cause: StorageError }> {
   override get message(): string {
-    return "The database stopped answering while its schema was brought up to date; " +
-      "what was not finished is undone, so start again"
+    return "The database stopped responding during a migration. The migration was rolled back; start again"
   }
 }
 
 /**
- * Statements of many fibers share connections (`multiplex`); a unit of work has one
- * for itself. A lock that is not had within 10 s fails its statement, which is how
- * long a request waits for another one with the same idempotency key (D14).
+ * The database client. Statements of many fibers share connections (`multiplex`); a unit
+ * of work has a connection of its own. A statement fails after 10 seconds of waiting
+ * for a lock, which bounds the wait of a request for another one with the same
+ * idempotency key.
  */
 export const layer = (
   options: DatabaseOptions
@@ -49,12 +50,12 @@ export const layer = (
       multiplex: true,
       multiplexConcurrency: 8,
       startupParameters: { ...waits, statement_timeout: "30s" }
-    })).pipe(reachable)
+    })).pipe(connected)
 
 /**
- * Brings the schema up to date. On Postgres over a connection of its own, on which a
- * statement may take as long as it takes: one that rewrites a large table must not be
- * given up at the limit that requests have. It still does not wait for locks for long.
+ * Runs the migrations. On Postgres they use a separate connection without a statement
+ * timeout, since rewriting a large table takes longer than a request may. The lock
+ * timeout applies.
  */
 export const layerMigrations = (
   { url }: Pick<DatabaseOptions, "url">,
@@ -65,10 +66,10 @@ export const layerMigrations = (
     "StorageError",
     (cause) => Effect.fail(new DatabaseLost({ cause }))
   )
-  return Layer.effectDiscard(url === undefined ? migrate : Effect.provide(migrate, layerUnhurried(url)))
+  return Layer.effectDiscard(url === undefined ? migrate : Effect.provide(migrate, layerWithoutTimeout(url)))
 }
 
-/** Whether the database answers a statement. */
+/** Returns `true` if the database responds to a statement within 2 seconds. */
 export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) =>
   sql`SELECT 1`.pipe(
     Effect.as(true),
@@ -85,20 +86,20 @@ const connection = (url: Redacted.Redacted) => ({
   url,
   applicationName: "kinora",
   connectTimeout: "5 seconds",
-  // A connection that waits, for a hint or for a long statement, would not notice for hours that the other end is gone.
+  // Without keep-alive, a connection that waits for a notification or a long statement would detect a lost peer after hours.
   keepAlive: "30 seconds"
 } as const)
 
 const waits = { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s" }
 
-/** A pool connects when it is first used, which is to be now. */
-const reachable = <Services>(database: Layer.Layer<Services | SqlClient.SqlClient, SqlError.SqlError>) =>
+/** Connects immediately. A pool would connect on first use. */
+const connected = <Services>(database: Layer.Layer<Services | SqlClient.SqlClient, SqlError.SqlError>) =>
   database.pipe(
     Layer.tap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
     Layer.catchTag("SqlError", (cause) => Layer.effectContext(Effect.fail(new DatabaseUnavailable({ cause }))))
   )
 
-/** One connection without a limit for a statement. */
-const layerUnhurried = (url: Redacted.Redacted) =>
+/** One connection without a statement timeout. */
+const layerWithoutTimeout = (url: Redacted.Redacted) =>
   PgClient.layer({ ...connection(url), maxConnections: 1, startupParameters: { ...waits, statement_timeout: "0" } })
-    .pipe(reachable)
+    .pipe(connected)

@@ -1,4 +1,4 @@
-/** The account that a first start makes, so that the printed `curl` works. */
+/** The demo account, which a first start creates for the printed `curl` command. */
 import { Accounts } from "@kinora/accounts"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
@@ -7,16 +7,16 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Credits that the demo account starts with. */
+/** Initial credits. */
 const credits = 1_000
-/** How long its plan and its credits last. */
+/** Lifetime of the plan and the credits. */
 const lifetime = { days: 365 } as const
 const email = "demo@example.com"
 
 /**
- * The demo account's key: made with the account (Studio pro, 1,000 credits) when
- * the database has none yet, read from the data directory after that. `None` when
- * the account exists and its key was shown to somebody else.
+ * Returns the key of the demo account. Creates the account (Studio pro, 1,000 credits)
+ * if the database has none, and otherwise reads the key from the data directory.
+ * Returns `None` if the account exists and its key is in another data directory.
  */
 export const ensure = Effect.fn("DemoAccount.ensure")(function*(dataDirectory: string) {
   const accounts = yield* Accounts.Accounts
@@ -26,7 +26,7 @@ export const ensure = Effect.fn("DemoAccount.ensure")(function*(dataDirectory: s
   if (Option.isSome(yield* accounts.findByEmail(email))) return Option.none()
   return yield* create(path).pipe(
     Effect.map(Option.some),
-    // Another host was faster.
+    // Another host created the account at the same time.
     Effect.catchReason("AccountsError", "EmailTaken", () => Effect.succeedNone)
   )
 })
@@ -55,8 +55,8 @@ const create = Effect.fnUntraced(function*(path: string) {
     yield* accounts.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd: expiresAt, autoRenew: false }))
     yield* ledger.grant({ account: id, reference: "demo", kind: "addon", credits, expiresAt, at: now })
     const { key } = yield* accounts.createKey(id, "demo")
-    // Written before the commit: a key in the file without an account is replaced at the
-    // next start, an account without a key in the file could never be used.
+    // Written before the commit: the next start replaces a key without an account, but an account without its key
+    // could never be used.
     yield* Effect.sync(() => writeKey(path, key))
     return key
   }))
@@ -64,6 +64,6 @@ const create = Effect.fnUntraced(function*(path: string) {
 
 const writeKey = (path: string, key: Redacted.Redacted) => {
   writeFileSync(path, `${JSON.stringify({ api_key: Redacted.value(key) }, null, 2)}\n`, { mode: 0o600 })
-  // The mode above is for a new file only.
+  // `mode` applies to new files only.
   chmodSync(path, 0o600)
 }

@@ -1,4 +1,4 @@
-/** The generators that a model's configuration can name. */
+/** The generators that models can name in their configuration. */
 import { Catalog, type Model } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { ProceduralGenerator } from "@kinora/generator-procedural"
@@ -7,8 +7,8 @@ import { FailureCode, Permanent } from "@kinora/generator/GeneratorError"
 import { Data, Duration, Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 
 /**
- * `procedural` paints without a model. `scripted` makes nothing but files of a
- * size after a time, for drills: its options say which.
+ * The drivers `procedural`, which paints images without a model, and `scripted`, which
+ * returns files after a delay, for load tests and drills. See `ScriptedOptions`.
  */
 export const layer = Generators.layer({
   procedural: ProceduralGenerator.layer(),
@@ -17,29 +17,29 @@ export const layer = Generators.layer({
   )
 })
 
-/** `driver.options` of a model whose driver is `scripted`. */
+/** Schema of `driver.options` for the driver `scripted`. */
 export const ScriptedOptions = Schema.Struct({
-  /** From the start to the outcome, written `5 seconds`. Default: none. */
+  /** Time from the start to the outcome, such as `5 seconds`. Default: none. */
   delay: Schema.optionalKey(Schema.DurationFromString),
-  /** In place of `delay`: the shortest and the longest time; every time between them is as likely. */
+  /** Minimum of a random delay, instead of `delay`. Uniformly distributed. */
   delay_min: Schema.optionalKey(Schema.DurationFromString),
-  /** See `delay_min`. */
+  /** Maximum of a random delay. */
   delay_max: Schema.optionalKey(Schema.DurationFromString),
-  /** The code of the jobs that fail. Default: `generation_failed` if there is a `failure_rate`, else none fail. */
+  /** Failure code of failing jobs. Default: `generation_failed` if `failure_rate` is set; otherwise no job fails. */
   failure: Schema.optionalKey(FailureCode),
-  /** Share of the jobs that fail, 0 to 1. Default 1 if there is a `failure`. */
+  /** Share of jobs that fail, from 0 to 1. Default 1 if `failure` is set. */
   failure_rate: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
-  /** Size of the result; at least what the smallest valid file takes. Default 4096. */
+  /** Length of the result in bytes. A valid file has a minimum length. Default 4096. */
   bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 }).check(Schema.makeFilter(
   ({ delay, delay_max, delay_min }) =>
     delay_min === undefined && delay_max === undefined ||
     delay === undefined && delay_min !== undefined && delay_max !== undefined &&
       Duration.isLessThanOrEqualTo(delay_min, delay_max),
-  { expected: "a delay, or a delay_min and a delay_max that is not shorter" }
+  { expected: "either delay, or delay_min and a delay_max of at least delay_min" }
 ))
 
-/** What the options of a request's model say. With wrong ones every job fails. */
+/** Returns the script for a request from the options of its model. With invalid options, the job fails. */
 export const scriptOf = ({ model }: GenerationRequest): ScriptedGenerator.Script =>
   Result.match(decodeOptions(model.options), {
     onFailure: () => ({ outcome: failureOf("invalid_input") }),
@@ -54,7 +54,7 @@ export const scriptOf = ({ model }: GenerationRequest): ScriptedGenerator.Script
     })
   })
 
-/** What no driver of this process can make. A start stops here, with a line for each. */
+/** Models that no driver of this process can serve. Stops the start and lists every problem. */
 export class UnservableModels extends Data.TaggedError("UnservableModels")<{
   readonly problems: ReadonlyArray<{ readonly model: string; readonly problem: string }>
 }> {
@@ -63,7 +63,7 @@ export class UnservableModels extends Data.TaggedError("UnservableModels")<{
   }
 }
 
-/** Fails unless every model that is not withdrawn can be made by the driver that it names. */
+/** Fails unless each model that is not withdrawn can be served by its driver. */
 export const check = Effect.gen(function*() {
   const catalog = yield* Catalog.Catalog
   const { names } = yield* Generators.Generators
@@ -82,11 +82,11 @@ const decodeOptions = Schema.decodeUnknownResult(ScriptedOptions, { errors: "all
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const failureOf = (code: typeof FailureCode.Type) =>
-  new Permanent({ code, reason: null, message: "The script of this model says that its jobs fail." })
+  new Permanent({ code, reason: null, message: "The script of this model lets the job fail." })
 
 const problemsOf = (model: Model.Model, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { name } = model.driver
-  if (!names.includes(name)) return [`names the driver ${JSON.stringify(name)}; there are ${names.join(", ")}`]
+  if (!names.includes(name)) return [`names the unknown driver ${JSON.stringify(name)}; available drivers: ${names.join(", ")}`]
   switch (name) {
     case "procedural":
       return proceduralProblems(model)
@@ -102,11 +102,11 @@ const proceduralProblems = ({ capabilities, max_reference_images }: Model.Model)
   const unknown = capabilities.filter((mode) => !modes.includes(mode))
   return [
     ...unknown.length > 0
-      ? [`has modes that the driver procedural does not have, ${unknown.join(", ")}; there are ${modes.join(", ")}`]
+      ? [`has modes that the driver procedural does not support, ${unknown.join(", ")}; supported modes: ${modes.join(", ")}`]
       : [],
     ...max_reference_images > referencesMax
       ? [
-        `takes more reference images than the driver procedural: max_reference_images must be at most ${referencesMax}`
+        `accepts more reference images than the driver procedural; max_reference_images must be at most ${referencesMax}`
       ]
       : []
   ]
@@ -116,7 +116,7 @@ const scriptedProblems = ({ driver }: Model.Model): ReadonlyArray<string> =>
   Result.match(decodeOptions(driver.options), {
     onFailure: ({ issue }) =>
       formatIssue(issue).issues.map(({ message, path = [] }) =>
-        `has options that the driver scripted does not understand: ${[...path.map(String), message].join(": ")}`
+        `has invalid options for the driver scripted: ${[...path.map(String), message].join(": ")}`
       ),
     onSuccess: () => []
   })

@@ -1,64 +1,157 @@
 /**
- * What the server and the worker have in common: every service, over the database
- * and the files that the settings name.
+ * The composition root: every layer of a server and of a worker, from settings to the
+ * open port. Read it from top to bottom.
+ *
+ * The layer that is built last stops first. A server therefore first refuses
+ * connections, then ends its requests, then drains its workers, and closes the
+ * database last.
  */
 import { Scheduler } from "@kinora/scheduler"
-import { FileBlobStore } from "@kinora/storage"
-import { Effect, Layer } from "effect"
+import { BlobStore, FileBlobStore, UrlSigner } from "@kinora/storage"
+import { Deferred, Effect, Layer, type Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { hostname } from "node:os"
 import { join } from "node:path"
 import * as Crypto from "./Crypto.ts"
 import * as Database from "./Database.ts"
 import * as DataDirectory from "./DataDirectory.ts"
 import * as Drivers from "./Drivers.ts"
+import * as Http from "./Http.ts"
+import * as Keys from "./Keys.ts"
 import * as Notifications from "./Notifications.ts"
+import * as ProcessMetrics from "./ProcessMetrics.ts"
 import * as Services from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stores from "./Stores.ts"
+import type * as Sweeper from "./Sweeper.ts"
 import * as Webhook from "./Webhook.ts"
+import * as Work from "./Work.ts"
 
-/** Brings the database's schema up to date, and starts every service on it. */
-export const layer = (settings: Settings) =>
+/**
+ * A server: the HTTP interface, and a worker in the same process. `onListening` gets
+ * the origin that the server listens on, and runs once it accepts requests.
+ */
+export const layerServer = <E, R>(settings: Settings, onListening: (origin: string) => Effect.Effect<void, E, R>) =>
   Layer.unwrap(Effect.gen(function*() {
-    const isEmbedded = settings.databaseUrl === undefined
-    const { dataDirectory } = settings
-    // Processes that share a Postgres may share their files as well; an embedded database is one process's.
-    yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
-    const options = { url: settings.databaseUrl, dataDirectory, maxConnections: settings.databasePoolSize }
-    const migrated = Database.layerMigrations(options, Stores.migrations).pipe(
-      Layer.provideMerge(Database.layer(options))
+    const origin = yield* Deferred.make<string>()
+    const announce = Effect.gen(function*() {
+      const listening = yield* HttpServer.addressFormattedWith(Effect.succeed)
+      yield* Deferred.succeed(origin, listening)
+      yield* onListening(listening)
+    })
+    const work = layerWork({
+      worker: { name: `${hostname()}/server`, ...workerOf(settings) },
+      sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) }
+    })
+    return Layer.effectDiscard(announce).pipe(
+      Layer.provide(layerHttp(settings)),
+      Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
+      Layer.provide(Layer.mergeAll(Http.layerReadiness, layerUrlSigner(settings))),
+      Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
+      Layer.provide(layerWorking(settings))
     )
-    const services = Services.layer({ models: settings.models, planTable: settings.planTable }).pipe(
-      Layer.provideMerge(Layer.mergeAll(
-        Stores.layerSql,
-        FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
-        Webhook.layerProtectionOf(settings),
-        isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom))
-      )),
-      Layer.provideMerge(migrated)
-    )
-    const begin = Layer.mergeAll(
-      Layer.effectDiscard(Webhook.checkKeys(settings)),
-      // Whoever had leases in an embedded database is gone: the directory is this process's alone.
-      isEmbedded ? layerTakeOver : Layer.empty
-    )
-    return begin.pipe(Layer.provideMerge(services))
   }))
 
-/** As `layer`, with the generators that a process needs to work. */
+/** A worker without the HTTP interface: runs jobs, sends webhooks and sweeps. Links in webhooks lead to a server. */
+export const layerWorker = (settings: Settings) =>
+  layerWork({
+    worker: { name: `${hostname()}/worker/${process.pid}`, ...workerOf(settings) },
+    sender: {
+      sends: settings.webhookSends,
+      baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
+    }
+  }).pipe(
+    Layer.provide([Webhook.layerTransport, layerUrlSigner(settings)]),
+    Layer.provide(layerWorking(settings))
+  )
+
+/** Options for `layerWork`. */
+export interface WorkOptions {
+  readonly worker: Work.WorkOptions
+  readonly sender: Webhook.WorkerOptions
+  readonly sweeps?: Sweeper.SweeperOptions | undefined
+}
+
+/** Background work: runs jobs, sends webhooks and sweeps. Requires the services, generators, a `UrlSigner` and a `Transport`. */
+export const layerWork = ({ sender, sweeps = {}, worker }: WorkOptions) =>
+  Layer.mergeAll(Work.layerWorker(worker), Webhook.layerWorker(sender), Work.layerSweepsWith(sweeps))
+
+/** The services and the generators that a process needs to run jobs. Fails if a model cannot be served. */
 export const layerWorking = (settings: Settings) =>
   Layer.effectDiscard(Drivers.check).pipe(
     Layer.provideMerge(layer(settings)),
     Layer.provideMerge(Drivers.layer)
   )
 
+/** The services over the database and the files that the settings name. Brings the schema up to date first. */
+export const layer = (settings: Settings) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { dataDirectory, databaseUrl: url, models, planTable } = settings
+    const isEmbedded = url === undefined
+    // Processes that share a Postgres may share their files. An embedded database belongs to one process.
+    yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
+    const database = { url, dataDirectory, maxConnections: settings.databasePoolSize }
+
+    const surroundings = Layer.mergeAll(
+      Stores.layerSql,
+      FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
+      isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom)),
+      Webhook.layerProtectionOf(settings)
+    )
+    const checks = Layer.mergeAll(
+      Layer.effectDiscard(Webhook.checkKeys(settings)),
+      // The directory belongs to this process, so the workers that held leases in its database are gone.
+      isEmbedded ? layerTakeOver : Layer.empty
+    )
+    return checks.pipe(
+      Layer.provideMerge(Services.layer({ models, planTable })),
+      Layer.provideMerge(surroundings),
+      Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
+      Layer.provideMerge(Database.layer(database))
+    )
+  }))
+
+/** Options for `layerMemory`. */
+export interface MemoryOptions extends Services.ServicesOptions {
+  /** Keys of signed URLs: the first signs, all verify. */
+  readonly urlSigningKeys: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
+}
+
+/** The services in the memory of this process. Requires `Webhook.layerProtection`. */
+export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions) =>
+  Services.layer(options).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      Stores.layerMemory,
+      BlobStore.layerMemory,
+      Notifications.layerLocal,
+      UrlSigner.layer({ keys })
+    ))
+  )
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+const workerOf = ({ resultTtl, workers }: Settings) => ({ concurrency: workers, resultTtl })
+
+const layerUrlSigner = (settings: Settings) =>
+  Layer.unwrap(Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys })))
+
+/** Jobs and webhooks drain while requests end, so that a server stops within one grace period. */
+const layerHttp = (settings: Settings) =>
+  Layer.unwrap(Effect.map(Effect.all([Work.startDrain, Webhook.startDrain]), (drains) =>
+    Http.layer({
+      host: settings.host,
+      port: settings.port,
+      interface: Http.interfaceOf(settings),
+      drain: settings.drain,
+      onStop: Effect.all(drains, { discard: true })
+    })))
+
 const layerTakeOver = Layer.effectDiscard(
   Scheduler.Scheduler.use((scheduler) => scheduler.expireFirstLeases).pipe(
     Effect.tap((leases) =>
-      leases === 0 ? Effect.void : Effect.logInfo("Jobs of the process before this one are taken over", { leases })
+      leases === 0 ? Effect.void : Effect.logInfo("Jobs of the previous process are taken over", { leases })
     )
   )
 )

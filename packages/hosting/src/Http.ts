@@ -1,4 +1,4 @@
-/** Serves the interface over HTTP, and stops in good order. */
+/** The HTTP server and its graceful shutdown. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Changes } from "@kinora/generations"
 import {
@@ -19,28 +19,28 @@ import * as Database from "./Database.ts"
 import { CurrentPlanTable } from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 
-/** What the interface is told, but for what the services know. */
+/** Options of the HTTP interface, except for those that the services provide. */
 export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
 
-/** Where to listen, and what the interface is told. */
+/** Options for `Http.layer`. */
 export interface HttpOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
   readonly interface: InterfaceOptions
   /**
-   * How long the server goes on as before when it is told to stop, while `/readyz`
-   * says that it is draining (D49): load balancers look elsewhere before connections
-   * are refused. Default: not at all.
+   * How long the server continues to accept requests after a stop signal, while
+   * `/readyz` returns 503, so that load balancers stop sending requests before
+   * connections are refused. Default 0.
    */
   readonly drain?: Duration.Input | undefined
-  /** How long requests may go on when the server stops. Default 25 seconds. */
+  /** How long requests may continue after the server stops accepting connections. Default 25 seconds. */
   readonly grace?: Duration.Input | undefined
-  /** What else begins when the server stops, so that it need not wait for the last request. Must not take long. */
+  /** Runs when the server begins to stop, in parallel to the last requests. Must return quickly. */
   readonly onStop?: Effect.Effect<void> | undefined
 }
 
-/** What the settings of a host say of the interface. */
+/** Returns the interface options of a host's settings. */
 export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   adminToken: settings.adminToken,
   baseUrl: settings.baseUrl,
@@ -53,25 +53,25 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   trustedProxies: settings.trustedProxies
 })
 
-/** The origin of links that no request asked for, where the settings name none: where a server with these settings listens. */
+/** Returns the origin that a server with these settings listens on. Used for links if `base_url` is unset. */
 export const originOf = ({ host, port }: Pick<Settings, "host" | "port">): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** Every route: the interface for clients, and the one for operators where there is a token for it (D50). */
+/** All routes. The admin API is enabled if `adminToken` is set. */
 export const layerRoutes = (options: InterfaceOptions) =>
   Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => {
     const all = { ...options, plans }
     return Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all))
   }))
 
-/** The server. `HttpServer.address` says where it listens. */
+/** The server. `HttpServer.address` is the address it listens on. */
 export const layer = (
   { drain = 0, grace = "25 seconds", host, interface: options, onStop = Effect.void, port }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
     const { endConnections, server } = makeServer()
     const { layerDrain, readiness } = makeDraining(ready, drain)
-    // What is built last is the first to go: the drain, then those who wait, then the server.
+    // The layer that is built last stops first: the drain, then waiting requests, then the server.
     return layerDrain.pipe(
       Layer.provideMerge(layerStopWaiting(Effect.andThen(endConnections, onStop))),
       Layer.provideMerge(
@@ -83,7 +83,7 @@ export const layer = (
     )
   }))
 
-/** Ready while database and file storage answer. */
+/** Ready while the database and the file storage respond. */
 export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> = Layer
   .effect(
     Readiness.Readiness,
@@ -91,7 +91,7 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* BlobStore.BlobStore
       const isDatabaseReady = Effect.provideService(Database.isReady, SqlClient.SqlClient, sql)
-      // Any answer will do; there is no such file.
+      // The file does not exist. Any answer of the storage counts.
       const isStorageReady = Effect.as(blobs.head("readiness"), true).pipe(
         Effect.catch(({ reason }) => Effect.succeed(reason._tag === "NotFound"))
       )
@@ -109,10 +109,10 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
 // -----------------------------------------------------------------------------
 
 /**
- * A server, and how to have every connection end: at once, or with the response
- * that is under way. `close` alone would wait for a connection that has not asked
- * for anything yet until it times out, and for one that becomes idle later until
- * its client has been silent for `keepAliveTimeout`.
+ * Makes a server and a function that ends its connections: immediately, or with the
+ * response in progress. `server.close` alone would wait for connections without a
+ * request until they time out, and for those that become idle later for
+ * `keepAliveTimeout`.
  */
 const makeServer = () => {
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000, headersTimeout: 20_000 })
@@ -129,39 +129,39 @@ const makeServer = () => {
     socket.once("close", () => sockets.delete(socket))
   })
 
-  const sayLast = (response: ServerResponse) => {
+  const closeAfter = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader("connection", "close")
   }
   const watch = (_: IncomingMessage, response: ServerResponse) => {
     responses.add(response)
-    if (isEnding) sayLast(response)
+    if (isEnding) closeAfter(response)
     response.once("close", () => {
       responses.delete(response)
-      // Its head had been sent when the end began.
+      // Its head was sent before `connection: close` could be added.
       if (isEnding) server.closeIdleConnections()
     })
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
-  // What else a client expects is none of our business; Node would refuse it without an envelope.
+  // Other expectations are ignored. Node would reject them without the error envelope.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   server.on("clientError", (_, socket) => {
-    const underWay = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
+    const inProgress = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
     if (!socket.writable) socket.destroy()
-    else if (underWay !== undefined) underWay.once("finish", () => socket.end(() => socket.destroy()))
+    else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
     else socket.end(UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`), () => socket.destroy())
   })
 
   const endConnections = Effect.sync(() => {
     isEnding = true
-    responses.forEach(sayLast)
+    responses.forEach(closeAfter)
     const busy = new Set(Array.from(responses, ({ socket }) => socket))
     for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
   })
   return { server, endConnections }
 }
 
-/** A host that is ready until it is told to stop, and what tells it. */
+/** Makes a readiness that reports `draining` after a stop signal, and the layer that waits for the drain. */
 const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Duration.Input) => {
   let isDraining = false
   const readiness = Readiness.Readiness.of({
@@ -174,7 +174,7 @@ const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Durat
   return { readiness, layerDrain: Layer.effectDiscard(Effect.addFinalizer(() => wait)) }
 }
 
-/** When the process stops, those who wait for a job are answered with its state (D51). */
+/** When the server stops, requests that wait for a job return its current state. */
 const layerStopWaiting = (andAlso: Effect.Effect<void>) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const changes = yield* Changes.Changes

@@ -1,4 +1,4 @@
-/** The keys of a host: configured, or ones that its data directory keeps, a file for each purpose. */
+/** The keys of a host: configured, or generated once and kept in the data directory, one file per purpose. */
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
@@ -7,21 +7,20 @@ import { link, readFile, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Settings } from "./Settings.ts"
 
-/** At least one: the first makes, all are accepted. */
+/** At least one key. The first signs or encrypts, all verify or decrypt. */
 export type Keys = readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]
 
-/** What the settings say of keys. */
+/** The settings that keys depend on. */
 export type KeySettings = Pick<Settings, "databaseUrl" | "dataDirectory" | "urlSigningKeys" | "webhookKeys">
 
 /**
- * Those that sign content URLs. Servers that are reached through one address need the
- * same, since a URL that one signs comes back to another, and so do processes that
- * send webhooks: configure them, or share the data directory.
+ * Returns the keys that sign content URLs. Servers behind one address and processes that
+ * send webhooks need the same keys: configure them, or share the data directory.
  */
 export const urlSigning = (settings: KeySettings) =>
   resolve(settings.urlSigningKeys, settings, { file: "url-signing-key", variable: "KINORA_URL_SIGNING_KEYS" })
 
-/** Those that seal the secrets of webhook endpoints. Every process on a database needs the same. */
+/** Returns the keys that encrypt the secrets of webhook endpoints. All processes on a database need the same keys. */
 export const webhooks = (settings: KeySettings) =>
   resolve(settings.webhookKeys, settings, { file: "webhook-key", variable: "KINORA_WEBHOOK_KEYS" })
 
@@ -29,17 +28,17 @@ export const webhooks = (settings: KeySettings) =>
 // internal
 // -----------------------------------------------------------------------------
 
-/** Bytes of a key that is made here. */
+/** Length of a generated key, in bytes. */
 const keyBytes = 32
 
-/** What keys are for. */
+/** Purpose of keys. */
 interface Purpose {
-  /** In the data directory. */
+  /** Name of the file in the data directory. */
   readonly file: string
   readonly variable: string
 }
 
-/** The configured keys, or the one in the data directory, made when it is missing. */
+/** Returns the configured keys, or the key in the data directory, which is generated if it is missing. */
 const resolve = Effect.fnUntraced(function*(
   configured: ReadonlyArray<Redacted.Redacted>,
   { databaseUrl, dataDirectory }: KeySettings,
@@ -50,17 +49,17 @@ const resolve = Effect.fnUntraced(function*(
   const path = join(dataDirectory, file)
   const key = Base64Url.encode(yield* SecureRandom.SecureRandom.use((random) => random.randomBytes(keyBytes)))
   const isMade = yield* Effect.promise(() => publish(path, `${key}\n`))
-  // An embedded database is one process's, and so is its directory.
+  // The directory of an embedded database belongs to one process.
   if (isMade && databaseUrl !== undefined) {
-    yield* Effect.logInfo(`Made ${file}: processes with another data directory need ${variable}, the same on each`)
+    yield* Effect.logInfo(`Generated ${file}. Processes with another data directory need the same keys: set ${variable} on all of them`)
   }
   const kept = yield* Effect.promise(() => readFile(path, "utf8"))
   return [Redacted.make(kept.trim())]
 })
 
 /**
- * Makes the file, whole, unless there is one: of processes that start together, all
- * take the first one's key. Answers whether it made it.
+ * Creates the file atomically unless it exists, so that processes that start together
+ * use the same key. Returns `true` if it created the file.
  */
 const publish = async (path: string, content: string): Promise<boolean> => {
   const draft = `${path}.${randomUUID()}`

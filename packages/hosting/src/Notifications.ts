@@ -1,8 +1,8 @@
 /**
- * Carries hints between the processes of one Postgres: "there may be work", "there may
- * be webhooks to send" and "these generations changed". Hints are sent outside of transactions and many at
- * a time, since a `NOTIFY` inside a transaction serialises the commits of the whole
- * database. Whatever is lost on the way, those who wait find by asking.
+ * Wake-ups between the processes of one Postgres: new jobs, new webhooks and changed
+ * generations. Sent outside of transactions and in batches, since a `NOTIFY` in a
+ * transaction serialises the commits of the whole database. A lost notification only
+ * delays its receivers, which also poll.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Changes } from "@kinora/generations"
@@ -12,15 +12,15 @@ import { Wakeup as WebhookWakeup } from "@kinora/webhooks"
 import { Duration, Effect, Latch, Layer, Option, PubSub, Schedule, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** How long hints are collected before they are sent. */
+/** How long notifications are collected before they are sent. */
 const collectFor = Duration.millis(5)
-/** Ids in one notification, whose payload Postgres limits to 8,000 bytes. */
+/** Maximum number of ids in a notification. Postgres limits its payload to 8,000 bytes. */
 const idsMax = 200
-/** Pause before listening again on a new connection. */
+/** Delay before a lost connection is replaced. */
 const reconnectAfter = Duration.millis(200)
 const channel = "kinora"
 
-/** Wakes and changes that reach every process on this database. */
+/** Notifications between all processes on this database. */
 export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.SecureRandom> = Layer.unwrap(
   Effect.gen(function*() {
     const sender = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
@@ -49,33 +49,33 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
   })
 )
 
-/** For a process that shares its database with nobody. */
+/** Notifications within this process, for a database that no other process uses. */
 export const layerLocal: Layer.Layer<Hinted> = Layer.mergeAll(Wakeup.layer, WebhookWakeup.layer, Changes.layer)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Those who are told. */
+/** Services that send and receive notifications. */
 type Hinted = Changes.Changes | Wakeup.Wakeup | WebhookWakeup.Wakeup
 
 const Hint = Schema.fromJsonString(Schema.Struct({
-  /** Who sent it, so that a process does not wake itself twice. */
+  /** Sender, which ignores its own notifications. */
   from: Schema.String,
   work: Schema.Boolean,
-  /** A build from before there were webhooks does not send it, and passes over it. */
+  /** Optional, since release 0.1 neither sends nor reads it. */
   webhooks: Schema.optionalKey(Schema.Boolean),
   changed: Schema.Array(GenerationId.schema)
 }))
 
-/** What a process has to say; `false`, or absent: nothing. */
+/** Changes to announce. */
 interface News {
   readonly changed?: ReadonlyArray<GenerationId>
   readonly webhooks?: boolean
   readonly work?: boolean
 }
 
-/** Collects hints and sends them from a fiber of its own. */
+/** Makes an outbox that collects notifications and sends them in the background. */
 const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   const pg = yield* PgClient.PgClient
   const filled = yield* Latch.make(false)
@@ -96,8 +96,7 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
     Effect.andThen(Effect.sleep(collectFor)),
     Effect.andThen(Effect.suspend(() => Schema.encodeEffect(Hint)(take()))),
     Effect.flatMap((payload) => pg.notify(channel, payload)),
-    // Hints may be lost; a database that is gone is noticed by those who need it. A driver
-    // may die of that instead of failing, which must not be the last that is heard from here.
+    // Notifications may be lost. Drivers can die of a lost connection instead of failing, so defects are ignored too.
     Effect.ignoreCause({ log: "Debug" }),
     Effect.forever,
     Effect.forkScoped
@@ -115,7 +114,7 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   }
 })
 
-/** Listens until interrupted. `connected` runs after each connection, for what was missed without one. */
+/** Listens until interrupted. `connected` runs after each connection, to catch up on missed notifications. */
 const listen = Effect.fnUntraced(function*(on: {
   readonly connected: Effect.Effect<unknown>
   readonly hint: (hint: typeof Hint.Type) => Effect.Effect<unknown>
@@ -127,7 +126,7 @@ const listen = Effect.fnUntraced(function*(on: {
   yield* notifications.pipe(
     Stream.runForEach(({ payload }) =>
       Effect.flatMap(
-        // A newer build may send what this one does not know.
+        // A newer release may send other payloads.
         Schema.decodeUnknownEffect(Hint)(payload).pipe(Effect.option),
         Option.match({ onNone: () => Effect.void, onSome: on.hint })
       )

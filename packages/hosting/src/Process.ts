@@ -1,29 +1,29 @@
-/** What the commands of hosts have in common: logs, messages and exit codes. */
+/** Runs a host as a command: flags, logs, error messages and exit codes. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, References, type Runtime, type Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Settings from "./Settings.ts"
 
-/** Version of the product, as `--version` shows it. */
+/** Version that `--version` prints. */
 export const version = "0.1.0"
 
-/** What tells one host's command line from another's. */
+/** Command line of a host. */
 export interface HostCommand<E> {
-  /** As it is called in help and messages. */
+  /** Name in the help text. */
   readonly name: string
   readonly description: string
-  /** What `--json` prints. */
+  /** Description of what `--json` prints. */
   readonly json: string
-  /** What `--workers` sets. */
+  /** Description of `--workers`. */
   readonly workers: string
-  /** The host itself. `say` prints a page for people, or one line of JSON when that was asked for. */
+  /** The host. Call `say` when it is ready. */
   readonly layer: (settings: Settings.Settings, say: Say) => Layer.Layer<never, E>
 }
 
-/** Prints what a host has to say when it is ready. */
+/** Prints a text page, or one line of JSON if `--json` is set. */
 export type Say = (ready: { readonly page: string; readonly json: Schema.Json }) => Effect.Effect<void>
 
-/** Runs a host as this process, on the settings of its environment and its command line. */
+/** Runs a host with the settings of the environment and the command line, until the process is told to stop. */
 export const runHost = <E>(host: HostCommand<E>): void => {
   const flags = {
     json: Flag.Boolean("json").pipe(
@@ -57,9 +57,8 @@ interface HostFlags {
 }
 
 /**
- * Runs a host's command line as this process. Being told to stop (SIGTERM, SIGINT)
- * is a good end and exits with 0 (D51); a start that fails says why in one sentence
- * for each reason and exits with 1.
+ * Runs the command line. Exits with 0 after SIGTERM or SIGINT. A start that fails prints
+ * one sentence per reason and exits with 1.
  */
 const runMain = <const Name extends string, Input, E>(
   command: Command.Command<Name, Input, {}, E, Command.Environment>
@@ -69,7 +68,7 @@ const runMain = <const Name extends string, Input, E>(
     NodeRuntime.runMain({ disableErrorReporting: true, teardown })
   )
 
-/** Turns what can be wrong at a start into the sentence that its message is. */
+/** Turns the errors of a start into their messages. */
 const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>
   Effect.catchCause(effect, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
@@ -78,19 +77,19 @@ const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliE
     return Effect.fail(
       new CliError.UserError({
         cause: error,
-        userMessage: isExpected ? messageOf(error) : `A bug stopped the process:\n${Cause.pretty(cause)}`
+        userMessage: isExpected ? messageOf(error) : `An internal error stopped the process:\n${Cause.pretty(cause)}`
       })
     )
   })
 
-/** Logs on standard error: for people on a terminal, as JSON lines otherwise. No traces. */
+/** Logs to standard error: as text on a terminal, otherwise as JSON lines. */
 const layerTelemetry = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([
       process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)
     ]),
     Layer.succeed(References.LogToStderr, true),
-    // Nothing collects spans yet, and making them costs a request a seventh.
+    // No exporter collects spans, and creating them takes a seventh of a request's time.
     Layer.succeed(References.TracerEnabled, false),
     Layer.succeed(References.MinimumLogLevel, levels[logLevel])
   )
@@ -111,13 +110,13 @@ const teardown: Runtime.Teardown = (exit, onExit) => {
 
 const messageOf = (error: unknown): string => {
   const code = causeCodeOf(error)
-  if (code === "EADDRINUSE") return "The port is in use; choose another with KINORA_PORT, or 0 for any free one"
-  if (code === "EACCES") return "The port may not be opened by this user; choose one above 1023 with KINORA_PORT"
-  if (code === "EADDRNOTAVAIL") return "The address is not one of this machine; check KINORA_HOST"
+  if (code === "EADDRINUSE") return "The port is in use. Set KINORA_PORT to another port, or to 0 for any free port"
+  if (code === "EACCES") return "This user cannot open the port. Set KINORA_PORT to a port above 1023"
+  if (code === "EADDRNOTAVAIL") return "This machine does not have the address. Check KINORA_HOST"
   return error instanceof Error && error.message !== "" ? error.message : String(error)
 }
 
-/** The system's name for what went wrong while listening. */
+/** Returns the system's code of an error while listening, such as `EADDRINUSE`. */
 const causeCodeOf = (error: unknown): unknown => {
   const cause = error instanceof Error ? error.cause : undefined
   return typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined

@@ -1,8 +1,8 @@
-/** What the process says of itself beside what its services count (D49). */
+/** Metrics of the process: memory, processor time and event loop. */
 import { type Context, Effect, Layer, Metric } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 
-/** Shown with the other metrics for as long as the layer lives. Looked at when somebody asks, but for the event loop. */
+/** Registers the metrics until the layer's scope closes. They are read on request; the event loop is observed continuously. */
 export const layer: Layer.Layer<never> = Layer.effectDiscard(Effect.gen(function*() {
   const lagMillis = yield* watchEventLoop
   yield* show(residentMemory, () => ({ value: process.memoryUsage.rss() }))
@@ -20,26 +20,26 @@ export const layer: Layer.Layer<never> = Layer.effectDiscard(Effect.gen(function
 // -----------------------------------------------------------------------------
 
 const residentMemory = Metric.gauge("kinora_process_resident_memory_bytes", {
-  description: "Memory of the process."
+  description: "Resident memory of the process."
 })
 const usedHeap = Metric.gauge("kinora_process_heap_used_bytes", {
-  description: "Memory that the objects of the program take."
+  description: "Used heap of the process."
 })
 const uptime = Metric.gauge("kinora_process_uptime_seconds", {
   description: "Time since the process started."
 })
 const lag = Metric.gauge("kinora_process_event_loop_lag_seconds", {
-  description: "The longest that anything had to wait for the event loop since this was last asked."
+  description: "Longest delay of the event loop since the last request for metrics."
 })
 const processorTime = Metric.counter("kinora_process_cpu_seconds_total", {
   description: "Processor time of all threads.",
   incremental: true
 })
 
-/** How often the event loop is looked at. */
+/** Sampling interval of the event loop, in milliseconds. */
 const resolution = 20
 
-/** Watches until the scope closes. Answers with how late the loop was at worst since the last answer. */
+/** Observes the event loop until the scope closes. Returns a function for the longest delay since its last call. */
 const watchEventLoop = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -50,14 +50,14 @@ const watchEventLoop = Effect.map(
     (delays) => Effect.sync(() => delays.disable())
   ),
   (delays) => () => {
-    // A look that came in time is recorded as the whole time since the one before.
+    // A sample without delay is recorded as the interval.
     const millis = Math.max(0, delays.max / 1e6 - resolution)
     delays.reset()
     return millis
   }
 )
 
-/** Asks `get` whenever the metrics are shown. */
+/** Registers a metric that `get` computes on request. */
 const show = <State>(metric: Metric.Metric<number, State>, get: () => State) =>
   Effect.acquireRelease(
     Effect.contextWith((context: Context.Context<never>) =>

@@ -1,7 +1,7 @@
 /**
- * The settings of a host: an environment variable each, and the same as a key of
- * the configuration file. The environment wins over the file, the file over the
- * default. What is unknown or wrong stops the start, all of it at once.
+ * The settings of a host. Each is an environment variable and a key of the
+ * configuration file. The environment takes precedence over the file. Unknown and
+ * invalid settings stop the start, and all of them are reported at once.
  */
 import type { PlanTable } from "@kinora/accounts"
 import { Duration, Effect, Redacted } from "effect"
@@ -12,61 +12,63 @@ import { type Environment, readAll } from "./internal/settings/reading.ts"
 
 export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
 
-/** What a host is told. */
+/** The settings of a host. */
 export interface Settings {
+  /** Address to listen on. */
   readonly host: string
-  /** 0: any free port. */
+  /** Port to listen on; 0: any free port. */
   readonly port: number
-  /** Origin in the URLs that clients get; absent: the origin that the request came to (D26a). */
+  /** Origin in URLs that clients receive. If `undefined`, the origin of the request. */
   readonly baseUrl: string | undefined
-  /** Networks of the proxies in front, whose headers are believed (D28). */
+  /** Networks of the reverse proxies whose forwarding headers are used. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Directory of the embedded database and of stored files. */
   readonly dataDirectory: string
-  /** Absent: an embedded database in the data directory. */
+  /** URL of a Postgres. If `undefined`, the embedded database in the data directory is used. */
   readonly databaseUrl: Redacted.Redacted | undefined
-  /** Connections to Postgres, at most. */
+  /** Maximum number of connections to Postgres. */
   readonly databasePoolSize: number
-  /** Jobs at once in this process; 0: none. */
+  /** Maximum number of concurrent jobs in this process; 0: none. */
   readonly workers: number
-  /** The first signs, all verify; empty: one is made and kept in the data directory. */
+  /** Keys of content URLs: the first signs, all verify. If empty, one is generated and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
-  /** The first seals secrets of webhook endpoints, all open; empty: one is made and kept in the data directory. */
+  /** Keys of webhook secrets: the first encrypts, all decrypt. If empty, one is generated and kept in the data directory. */
   readonly webhookKeys: ReadonlyArray<Redacted.Redacted>
-  /** Webhooks sent at once by this process; 0: none. */
+  /** Maximum number of concurrent webhook sends in this process; 0: none. */
   readonly webhookSends: number
-  /** Domains that no webhook goes to, beside the host of `baseUrl` (section "Endpoint requirements"). */
+  /** Domains of this service besides the host of `baseUrl`. No webhook is sent to them. */
   readonly webhookOwnDomains: ReadonlyArray<string>
-  /** Whether addresses of these domains are theirs alone, so that no webhook goes to them under another name either. */
+  /** If `true`, no webhook is sent to an address that one of these domains resolves to. */
   readonly webhookOwnAddresses: boolean
-  /** Whether webhooks may go over HTTP, to any port and to private addresses (D44). */
+  /** If `true`, webhooks may use HTTP, any port and private addresses. */
   readonly webhookAllowPrivate: boolean
-  /** The operators' token; absent: there is no interface for operators (D50). */
+  /** Token of the admin API. If `undefined`, the admin API is disabled. */
   readonly adminToken: Redacted.Redacted | undefined
-  /** Whether the demo account is made in a database that has none. */
+  /** If `true`, a server creates the demo account in a database without one. */
   readonly demoAccount: boolean
-  /** How long after completion a result can be downloaded (D29). */
+  /** How long after completion a result can be downloaded. */
   readonly resultTtl: Duration.Duration
-  /** What an account may download per UTC day (D29). */
+  /** Bytes that an account may download per UTC day. */
   readonly downloadBytesPerDay: number
-  /** How many times its size may be downloaded of a result per UTC day (D29). */
+  /** Bytes of a result that may be downloaded per UTC day, as a multiple of its length. */
   readonly resultDownloadMultiple: number
-  /** Files that an account may download at the same time (D29). */
+  /** Maximum number of concurrent downloads of an account. */
   readonly downloadStreamsMax: number
-  /** How long the image endpoint waits (D20). */
+  /** How long the image endpoint waits for its image. */
   readonly imageWait: Duration.Duration
-  /** How long a server that stops goes on taking requests while it is not ready (D49). */
+  /** How long a stopping server continues to accept requests while `/readyz` returns 503. */
   readonly drain: Duration.Duration
-  /** Whether a server shows what it has counted (D49). */
+  /** If `true`, a server serves `/metrics`. */
   readonly metrics: boolean
+  /** Minimum level of log messages. */
   readonly logLevel: typeof LogLevel.Type
-  /** The file's `models`, to be checked by the catalog; absent: the default models. */
+  /** `models` of the file, which the catalog validates. If `undefined`, the default models. */
   readonly models: unknown
-  /** What tiers allow and cost (D25). */
+  /** Slots, quotas and prices of the plan tiers. */
   readonly planTable: PlanTable.PlanTable
 }
 
-/** A documented setting. `secret` values are never repeated in a message. */
+/** Documentation of a setting. */
 export interface SettingDoc {
   readonly variable: string
   readonly key: string
@@ -76,7 +78,7 @@ export interface SettingDoc {
   readonly about: string
 }
 
-/** The documentation of every setting, in the order in which they are shown. */
+/** The documentation of every setting, in the order of the reference page. */
 export const docs: ReadonlyArray<SettingDoc> = Object.entries<Definition>(definitions).map(([key, definition]) => ({
   variable: variableOf(key),
   key,
@@ -86,8 +88,8 @@ export const docs: ReadonlyArray<SettingDoc> = Object.entries<Definition>(defini
 }))
 
 /**
- * Reads the settings from `environment`, and from the file that `KINORA_CONFIG`
- * names, or `kinora.config.yaml` in the working directory if there is one.
+ * Reads the settings from `environment` and from the configuration file: the one that
+ * `KINORA_CONFIG` names, or else `kinora.config.yaml` in the working directory if it exists.
  */
 export const load = Effect.fn("Settings.load")(function*(environment: Environment) {
   const file = yield* ConfigFile.read(environment["KINORA_CONFIG"] || undefined)

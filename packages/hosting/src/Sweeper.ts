@@ -1,43 +1,43 @@
-/** Runs sweeps from time to time. Any number of hosts may: a sweep takes what it finds, once. */
+/** Runs sweeps at intervals. Any number of hosts may run the same sweeps: each row is handled once. */
 import { Cause, Duration, Effect, Layer, Random } from "effect"
 
-/** One kind of leftover, and how to deal with it. */
+/** A sweep. */
 export interface Sweep {
-  /** Shown in the log when it fails. */
+  /** What the sweep handles, for the log. */
   readonly name: string
-  /** How often to look. */
+  /** Mean interval between two runs. */
   readonly every: Duration.Input
-  /** Deals with up to `limit` and answers with how many it could deal with. */
+  /** Handles up to `limit` rows and returns how many it handled. */
   readonly run: (limit: number) => Effect.Effect<number, unknown>
 }
 
-/** How sweeps run. */
+/** Options for `Sweeper.layer`. */
 export interface SweeperOptions {
-  /** Waits until a sweep's next time. Default: as long as it says, spread by a quarter, so that hosts take turns. */
+  /** Waits for the next run. Default: sleeps for the interval, randomised by 25 %, so that hosts do not run in step. */
   readonly pause?: ((every: Duration.Input) => Effect.Effect<void>) | undefined
 }
 
-/** At most this many in one go. */
-const setMax = 500
+/** Maximum number of rows that a sweep handles in one call. */
+const limit = 500
 
-/** Sweeps for as long as the layer lives. A failing sweep is logged and tried again at its next time. */
-export const layer = (sweeps: ReadonlyArray<Sweep>, { pause = spread }: SweeperOptions = {}): Layer.Layer<never> =>
-  Layer.effectDiscard(Effect.forEach(sweeps, (sweep) => Effect.forkScoped(Effect.forever(round(sweep, pause)))))
+/** Runs the sweeps until the layer's scope closes. Logs a failure and continues at the next interval. */
+export const layer = (sweeps: ReadonlyArray<Sweep>, { pause = jittered }: SweeperOptions = {}): Layer.Layer<never> =>
+  Layer.effectDiscard(Effect.forEach(sweeps, (sweep) => Effect.forkScoped(Effect.forever(runNext(sweep, pause)))))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const spread = (every: Duration.Input) =>
+const jittered = (every: Duration.Input) =>
   Effect.flatMap(
     Random.nextBetween(0.75, 1.25),
-    (spread) => Effect.sleep(Duration.times(Duration.fromInputUnsafe(every), spread))
+    (factor) => Effect.sleep(Duration.times(Duration.fromInputUnsafe(every), factor))
   )
 
-const round = ({ every, name, run }: Sweep, pause: (every: Duration.Input) => Effect.Effect<void>) =>
+const runNext = ({ every, name, run }: Sweep, pause: (every: Duration.Input) => Effect.Effect<void>) =>
   pause(every).pipe(
-    // A full set says that there may be more.
-    Effect.andThen(Effect.repeat(run(setMax), { while: (done) => done >= setMax })),
+    // A full set means that there may be more rows.
+    Effect.andThen(Effect.repeat(run(limit), { while: (handled) => handled >= limit })),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logWarning(`The sweep of ${name} failed`, cause)
     ),

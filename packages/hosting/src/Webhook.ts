@@ -1,7 +1,4 @@
-/**
- * Webhooks as a host has them: what seals the secrets of endpoints, what says where
- * webhooks may go, and the worker that sends them.
- */
+/** Webhooks of a host: the encryption of endpoint secrets, the guard of addresses, and the worker that sends. */
 import { WebhookData } from "@kinora/http-server"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
@@ -11,22 +8,22 @@ import * as Crypto from "./Crypto.ts"
 import * as Keys from "./Keys.ts"
 import type { Settings } from "./Settings.ts"
 
-/** What `Services` must know of webhooks. */
+/** Options for `layerProtection`. */
 export interface ProtectionOptions
   extends Pick<AddressGuard.AddressGuardOptions, "allowPrivate" | "lookup" | "ownAddresses" | "ownDomains">
 {
-  /** The first seals the secrets of endpoints, all open. */
+  /** Keys of endpoint secrets: the first encrypts, all decrypt. */
   readonly keys: Keys.Keys
 }
 
-/** Seals and opens the secrets of endpoints, and guards where webhooks go. */
+/** Encrypts endpoint secrets, and checks the addresses that webhooks are sent to. */
 export const layerProtection = ({ keys, ...guard }: ProtectionOptions) =>
   Layer.mergeAll(
     SecretBox.layer({ keys }).pipe(Layer.provide([Crypto.layerAead, Crypto.layerDigest, Crypto.layerSecureRandom])),
     AddressGuard.layerWith(guard)
   )
 
-/** As the settings say. Warns where a webhook may reach what is private. */
+/** `layerProtection` with the settings of a host. Logs a warning if webhooks may reach private addresses. */
 export const layerProtectionOf = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
     const { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnAddresses: ownAddresses, webhookOwnDomains } =
@@ -41,21 +38,20 @@ export const layerProtectionOf = (settings: Settings) =>
     return layerProtection({ keys, ownDomains, ownAddresses, allowPrivate })
   })).pipe(Layer.provide(Crypto.layerSecureRandom))
 
-/** An endpoint's secret was sealed with a key that this process does not have. A start stops here. */
+/** The key of an endpoint's secret is missing. Stops the start. */
 export class WebhookKeyMissing extends Data.TaggedError("WebhookKeyMissing")<{ readonly endpoint: string }> {
   override get message(): string {
-    return `KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of ${this.endpoint}: add it, or put the file ` +
-      "webhook-key of the first start back into the data directory. If it is lost, start with KINORA_WEBHOOK_SENDS=0 " +
-      "and issue new secrets"
+    return `KINORA_WEBHOOK_KEYS lacks the key that encrypted the secret of ${this.endpoint}. Add the key, or restore ` +
+      "the file webhook-key of the first start in the data directory. If the key is lost, start with " +
+      "KINORA_WEBHOOK_SENDS=0 and issue new secrets"
   }
 }
 
 /**
- * Fails when endpoints sign with a secret that this process has no key of, so that the
- * start says so rather than every send. A process that sends nothing goes on, since it
- * is where operators put the matter right. It looks at some of those that the first key
- * did not seal. A text that was damaged is the matter of its endpoint alone: it shows
- * when something is sent there.
+ * Fails if the key of an endpoint's current secret is missing, so that the start reports
+ * it instead of every send. A process with `webhookSends` 0 only logs it, since operators
+ * use such a process to issue new secrets. Checks some of the secrets that the first key
+ * did not encrypt. A damaged secret is reported when something is sent to its endpoint.
  */
 export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends }: Pick<Settings, "webhookSends">) {
   const box = yield* SecretBox.SecretBox
@@ -69,25 +65,25 @@ export const checkKeys = Effect.fn("Webhook.checkKeys")(function*({ webhookSends
   }
 })
 
-/** What a worker is told. */
+/** Options for `layerWorker`. */
 export interface WorkerOptions extends Pick<DeliveryWorker.DeliveryWorkerOptions, "lookPause" | "pollInterval"> {
-  /** Sends at once; 0: none. */
+  /** Maximum number of concurrent sends; 0: none. */
   readonly sends: number
   /**
-   * `{base_url}` of the links in bodies. An effect: where this process listens, or a
-   * server does, since nobody has said better. Then nothing is sent before it is known,
-   * and a warning says that receivers may not reach it.
+   * Origin of the links in bodies. An effect stands for a guess: the address that this
+   * process or a server listens on. Nothing is sent before it completes, and a warning
+   * is logged that receivers may not reach the links.
    */
   readonly baseUrl: string | Effect.Effect<string>
 }
 
-/** What sends webhooks in this process. */
+/** The sender of webhooks in this process. */
 export class Sender extends Context.Service<Sender, {
-  /** Claims nothing more, and waits for the sends that are under way, each for 10 seconds at most (D51). */
+  /** Stops claiming, and waits for the sends in progress, which take up to 10 seconds. */
   readonly drain: Effect.Effect<void>
 }>()("@kinora/hosting/Webhook/Sender") {}
 
-/** Sends webhooks until its scope closes, and then drains. Needs a `Transport`. */
+/** Sends webhooks until its scope closes, then drains. Requires a `Transport`. */
 export const layerWorker = ({ baseUrl, sends, ...options }: WorkerOptions) =>
   Layer.effect(
     Sender,
@@ -102,36 +98,36 @@ export const layerWorker = ({ baseUrl, sends, ...options }: WorkerOptions) =>
         }))).pipe(Effect.tapCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.void
-            : Effect.logError("A bug ended the sending of webhooks in this process", cause)
+            : Effect.logError("An internal error stopped the sending of webhooks in this process", cause)
         ))
-      // On a fiber of its own, since a server knows its address only when all else is there.
+      // In the background, since the address of a server is available after all other layers are built.
       const fiber = yield* Effect.forkScoped(sends === 0 ? Effect.void : sending)
       return Sender.of({ drain: Fiber.interrupt(fiber) })
     })
   )
 
-/** Sends over the network, to where the guard lets it. */
+/** Sends over the network to the addresses that the guard accepts. */
 export const layerTransport = UndiciTransport.layerWith({})
 
-/** Begins the drain, and does not wait for its end: closing the worker's layer does. */
+/** Starts the drain without waiting for its end, which closing the worker's layer does. */
 export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Endpoints that a start looks at. */
+/** Maximum number of endpoints that a start checks. */
 const checkedMax = 100
 
-/** What makes the data of bodies, with links on `baseUrl`. */
+/** Makes the function that completes event data with links on `baseUrl`. */
 const completing = (baseUrl: string) =>
   Effect.map(UrlSigner.UrlSigner, (signer) => WebhookData.complete({ baseUrl, signer }))
 
-/** As `completing`, and the first body with links says what they are on. */
+/** `completing` for a guessed origin. Logs a warning with the first body that has links. */
 const guessing = Effect.fnUntraced(function*(origin: string) {
   const complete = yield* completing(origin)
   const warn = yield* Effect.cached(
-    Effect.logWarning("Links in webhooks may lead nowhere for their receivers: set KINORA_BASE_URL", { origin })
+    Effect.logWarning("Links in webhooks may be unreachable for their receivers: set KINORA_BASE_URL", { origin })
   )
   return (event: Event.Event) => Effect.andThen(event.type === Event.testType ? Effect.void : warn, complete(event))
 })

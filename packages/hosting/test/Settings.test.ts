@@ -226,8 +226,8 @@ describe("Settings", () => {
   it.effect("refuses names that it does not know", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(loadWith("prot: 80\n", { KINORA_PROT: "80" }))
-      assert.match(error.message, /^KINORA_PROT is no setting; known are KINORA_HOST, /)
-      assert.match(error.message, /config\.yaml: prot is no setting; known are host, /)
+      assert.match(error.message, /^KINORA_PROT is not a setting; known settings: KINORA_HOST, /)
+      assert.match(error.message, /config\.yaml: prot is not a setting; known settings: host, /)
     }))
 
   it.effect("never repeats a secret", () =>

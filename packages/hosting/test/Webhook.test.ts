@@ -49,7 +49,7 @@ it.effect("stops the start of a process without the key of a secret, unless it i
     yield* startWith(keysOf("b", "a"), 1)
 
     const error = yield* Effect.flip(startWith(keysOf("b"), 1))
-    assert.include(error.message, `KINORA_WEBHOOK_KEYS lacks the key that sealed the secret of ${id}: `)
+    assert.include(error.message, `KINORA_WEBHOOK_KEYS lacks the key that encrypted the secret of ${id}. `)
 
     const log = makeLog()
     yield* startWith(keysOf("b"), 0).pipe(Effect.provide(log.layer))
@@ -152,7 +152,7 @@ it.live("says once that links may lead nowhere, where nobody has said what they 
     yield* Deferred.succeed(origin, "http://127.0.0.1:4747")
     yield* Queue.takeN(arrived, 2)
     assert.deepStrictEqual(log.lines, [
-      "Warn: Links in webhooks may lead nowhere for their receivers: set KINORA_BASE_URL"
+      "Warn: Links in webhooks may be unreachable for their receivers: set KINORA_BASE_URL"
     ])
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 

@@ -1,12 +1,11 @@
-/** Every service of the product, in this process's memory and on this host's time. */
+/** The services of a test host: the product's composition in memory, on virtual time, with scripted surroundings. */
 import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
 import { Generator, Generators, ScriptedGenerator } from "@kinora/generator"
 import { ProceduralGenerator } from "@kinora/generator-procedural"
-import { Drivers, Notifications, Services, Stores, Webhook, Work } from "@kinora/hosting"
+import { Drivers, Host } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { Media } from "@kinora/media"
-import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Metric, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -15,42 +14,26 @@ import * as VirtualTime from "../VirtualTime.ts"
 import * as Script from "./Script.ts"
 import * as Webhooks from "./webhooks.ts"
 
-/** All but HTTP. A worker and the sweeps are running. */
+/** The services without HTTP. A worker and the sweeps run. */
 export const layer = (options: TestHostOptions) => {
-  const { models, planTable, procedural = false, resultTtl, workers = 8 } = options
-  const configured = models ?? DefaultModels.models
-  const services = Services.layer({
-    models: procedural ? configured : configured.map(madeByScript),
-    planTable
+  const { models = DefaultModels.models, planTable, procedural = false } = options
+  const services = Host.layerMemory({
+    models: procedural ? models : models.map(withScriptedDriver),
+    planTable,
+    urlSigningKeys: [Redacted.make("signing key of content URLs of a test host")]
   })
-  const generators = (procedural ? Generators.layer({ procedural: painted, scripted }) : Generators.layer({ scripted }))
-    .pipe(
-      Layer.provideMerge(Script.layer(options.script ?? (procedural ? Drivers.scriptOf : {})))
-    )
-  const baseUrl = options.http?.baseUrl ?? defaultBaseUrl
   const surroundings = Layer.mergeAll(
-    BlobStore.layerMemory,
-    generators,
+    layerGenerators(options),
     HttpServer.layerServices,
-    Notifications.layerLocal,
     Readiness.layerAlways,
-    Stores.layerMemory,
-    Webhooks.layer(options.webhooks ?? {}, baseUrl),
-    UrlSigner.layer({ keys: [Redacted.make("the test host signs its links so")] })
+    Webhooks.layer(options.webhooks ?? {}, baseUrlOf(options))
   )
-  const worker = Work.layerWorker({ name: "test", concurrency: workers, resultTtl, ...alone })
-  const sender = Webhook.layerWorker({
-    sends: 256,
-    baseUrl,
-    lookPause: 0,
-    pollInterval: alone.pollInterval
-  })
-  return Layer.mergeAll(worker, sender, sweeps).pipe(
-    Layer.provideMerge(stillness),
+  return layerWork(options).pipe(
+    Layer.provideMerge(layerStill),
     Layer.provideMerge(services),
     Layer.provideMerge(surroundings),
-    Layer.provideMerge(counters),
-    Layer.provideMerge(timeOf(options))
+    Layer.provideMerge(layerMetrics),
+    Layer.provideMerge(layerTime(options))
   )
 }
 
@@ -58,28 +41,43 @@ export const layer = (options: TestHostOptions) => {
 // internal
 // -----------------------------------------------------------------------------
 
+const baseUrlOf = ({ http }: TestHostOptions) => http?.baseUrl ?? defaultBaseUrl
+
 /**
- * There is no other worker that could have told of work, or take over. Looking for
- * either every few seconds would be most of what happens in a month of virtual time.
- * A job that runs when the host stops is given up, since nobody moves time for it.
+ * Polling and short leases are for other processes, of which there are none, and would
+ * be most of the work in a month of virtual time. A job that runs when the host stops
+ * is abandoned, since nothing advances its time.
  */
 const alone = { grace: 0, lease: "1 day", pollInterval: "1 day" } as const
 
-/** So would be looking every minute for what nobody needs any more. */
-const sweeps = Layer.unwrap(Effect.map(VirtualTime.VirtualTime, ({ nap }) => Work.layerSweepsWith({ pause: nap })))
+/** The background work. Sweeps pause with `nap`, so that they cost little while a long time passes. */
+const layerWork = (options: TestHostOptions) =>
+  Layer.unwrap(Effect.map(VirtualTime.VirtualTime, ({ nap }) =>
+    Host.layerWork({
+      worker: { name: "test", concurrency: options.workers ?? 8, resultTtl: options.resultTtl, ...alone },
+      sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval },
+      sweeps: { pause: nap }
+    })))
 
-const timeOf = (options: TestHostOptions) =>
+const layerTime = (options: TestHostOptions) =>
   options.time === "real" ? VirtualTime.layerReal : VirtualTime.layer(Number(options.startsAt ?? startsAt))
 
-const scripted = ScriptedGenerator.layer
+/** The scripted generator, and the procedural one if the models use their own drivers. */
+const layerGenerators = ({ procedural = false, script }: TestHostOptions) => {
+  const scripted = ScriptedGenerator.layer
+  const generators = procedural
+    ? Generators.layer({ procedural: layerStillProcedural, scripted })
+    : Generators.layer({ scripted })
+  return generators.pipe(Layer.provideMerge(Script.layer(script ?? (procedural ? Drivers.scriptOf : {}))))
+}
 
-const madeByScript = (model: Model.ModelInput): Model.ModelInput => ({
+const withScriptedDriver = (model: Model.ModelInput): Model.ModelInput => ({
   ...model,
   driver: { name: "scripted", options: {} }
 })
 
-/** The painter, which uses threads. */
-const painted = Layer.effect(
+/** The procedural generator. It works on other threads, so time stands still meanwhile. */
+const layerStillProcedural = Layer.effect(
   Generator.Generator,
   Effect.gen(function*() {
     const generator = yield* Generator.Generator
@@ -92,11 +90,11 @@ const painted = Layer.effect(
   })
 ).pipe(Layer.provide(ProceduralGenerator.layer()))
 
-/** What is counted here is of this host alone, as it is of a process. */
-const counters = Layer.sync(Metric.MetricRegistry, () => new Map())
+/** Metrics of this host only, as in a process of its own. */
+const layerMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
-/** Whatever else takes real time. */
-const stillness = Layer.mergeAll(
+/** Services that work on other threads. Time stands still meanwhile. */
+const layerStill = Layer.mergeAll(
   Layer.effect(
     Media.Media,
     Effect.gen(function*() {

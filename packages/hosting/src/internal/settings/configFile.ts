@@ -4,13 +4,13 @@ import { Yaml } from "effect/encoding"
 import { readFile } from "node:fs/promises"
 import { invalid, type InvalidSettings } from "./problems.ts"
 
-/** A mapping of settings, and where it was read. */
+/** Content and path of the configuration file. */
 export interface ConfigFile {
   readonly path: string
   readonly content: Readonly<Record<string, unknown>>
 }
 
-/** The file that was named, or the one in the working directory. The latter may be missing, one that was named may not. */
+/** Reads the named file, or the default file. The default file may be missing; a named file must exist. */
 export const read = (named: string | undefined): Effect.Effect<ConfigFile, InvalidSettings> => {
   const path = named ?? defaultPath
   return Effect.tryPromise({

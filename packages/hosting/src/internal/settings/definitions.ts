@@ -1,8 +1,8 @@
-/** Every setting: how it is read, and what the documentation says of it. */
+/** Definitions of all settings: schema, default and documentation. */
 import { Result, Schema, SchemaGetter } from "effect"
 import { IpNetwork } from "effect/net"
 
-/** How severe a message must be to be logged. */
+/** Minimum level of log messages. */
 export const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
 
 const listOf = (item: Schema.Codec<string>) =>
@@ -17,13 +17,13 @@ const between = (minimum: number, maximum: number) =>
   Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
 const Secret = Schema.String.check(Schema.isMinLength(32))
-/** A name without scheme, port, path or wildcard. */
+/** A host name without scheme, port, path or wildcard. */
 const HostName = Schema.String.check(
   Schema.makeFilter((text) => /^[^\s/:?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`))
 )
 const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
 
-/** By key of the file; `KINORA_` and the key in capitals is the variable. In the order in which they are shown. */
+/** Definitions by key of the file, in the order of the reference page. `variableOf` returns the environment variable. */
 export const definitions = {
   host: {
     schema: Schema.NonEmptyString,
@@ -183,32 +183,32 @@ export const definitions = {
   }
 } as const satisfies Readonly<Record<string, Definition>>
 
-/** Keys of the file that are settings of their own shape, and have no variable. */
+/** Keys of the file that have no environment variable and a schema of their own. */
 export const fileKeys = ["models", "plans"] as const
 
-/** How one setting is read. */
+/** Definition of a setting. */
 export interface Definition {
-  /** Decodes what a variable says. */
+  /** Decodes the text of the variable. */
   readonly schema: Schema.ConstraintDecoder<unknown>
-  /** As a variable would say it. */
+  /** Text of the default; `undefined`: the setting may be unset. */
   readonly default: string | undefined
-  /** What a problem says was wanted. */
+  /** Description of valid values, for error messages. */
   readonly expected: string
-  /** One sentence of the documentation. */
+  /** Documentation. */
   readonly about: string
-  /** Its value is never repeated in a message. */
+  /** If `true`, messages never contain the value. */
   readonly isSecret?: boolean
-  /** The file may give a list. */
+  /** If `true`, the file may contain a list. */
   readonly isList?: boolean
 }
 
 /** The key of a setting. */
 export type Key = keyof typeof definitions
 
-/** What every setting is once it was read; those without a default may be absent. */
+/** Values of all settings. Those without a default may be `undefined`. */
 export type Values = {
   readonly [K in Key]: (typeof definitions)[K]["schema"]["Type"] | ((typeof definitions)[K]["default"] & undefined)
 }
 
-/** The environment variable of a setting. */
+/** Returns the environment variable of a setting. */
 export const variableOf = (key: string): string => `KINORA_${key.toUpperCase()}`

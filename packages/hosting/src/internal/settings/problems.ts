@@ -1,14 +1,15 @@
-/** What can be wrong with settings. */
+/** Errors in settings. */
 import { Data } from "effect"
 
-/** One thing that is wrong, as a sentence. Never carries the value of a secret. */
+/** One error. Never contains the value of a secret. */
 export interface SettingsProblem {
-  /** `KINORA_PORT`, or `kinora.config.yaml: port`. */
+  /** Source of the value, such as `KINORA_PORT` or `kinora.config.yaml: port`. */
   readonly where: string
+  /** Predicate of a sentence about the source. */
   readonly problem: string
 }
 
-/** The start stops here; the message has one line for each problem. */
+/** Invalid settings. Stops the start. The message has one line per problem. */
 export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
   readonly problems: ReadonlyArray<SettingsProblem>
 }> {
@@ -17,6 +18,6 @@ export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
   }
 }
 
-/** With one problem. */
+/** Returns an error with one problem. */
 export const invalid = (where: string, problem: string): InvalidSettings =>
   new InvalidSettings({ problems: [{ where, problem }] })

@@ -1,4 +1,4 @@
-/** Reads settings from the environment and the file, and tells everything that is wrong with them. */
+/** Reads settings from the environment and the configuration file, and collects all errors. */
 import { PlanTable } from "@kinora/accounts"
 import { Issue } from "@kinora/catalog"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
@@ -9,7 +9,7 @@ import { InvalidSettings, type SettingsProblem } from "./problems.ts"
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The values of all settings, and the plan table. */
+/** Returns the values of all settings and the plan table. */
 export const readAll = (
   environment: Environment,
   file: ConfigFile
@@ -26,7 +26,7 @@ export const readAll = (
   const planTable = keep(readPlanTable(file))
   return problems.length > 0 || planTable === undefined
     ? Effect.fail(new InvalidSettings({ problems }))
-    // Without a problem, each has the type of its schema.
+    // Without problems, each value has the type of its schema.
     : Effect.succeed({ values: values as Values, planTable })
 }
 
@@ -34,7 +34,7 @@ export const readAll = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Names with our prefix that are no settings of a host: where the file is, and what only tests read. */
+/** Variables with the prefix `KINORA_` that are not settings of a host: the path of the file, and options of tests. */
 const otherNames = new Set(["KINORA_CONFIG", "KINORA_TEST_POSTGRES", "KINORA_TEST_POSTGRES_URL"])
 
 const readOne = (
@@ -51,7 +51,7 @@ const readOne = (
   })
 }
 
-/** The text of a setting and where it comes from. An empty variable counts as absent. */
+/** Returns the text of a setting and its source. An empty variable counts as unset. */
 const sourceOf = (
   key: string,
   { default: fallback, isList = false }: Definition,
@@ -63,17 +63,17 @@ const sourceOf = (
   if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
   const fromFile = file.content[key]
   if (fromFile !== undefined && fromFile !== null) {
-    const value = isList && Array.isArray(fromFile) ? fromFile.join(",") : spelled(fromFile)
+    const value = isList && Array.isArray(fromFile) ? fromFile.join(",") : asText(fromFile)
     return { where: `${file.path}: ${key}`, value }
   }
   return fallback === undefined ? undefined : { where: variable, value: fallback }
 }
 
-/** A scalar of YAML as a variable would spell it. Anything else stays what it is, which no setting accepts. */
-const spelled = (value: unknown): unknown =>
+/** Returns a YAML scalar as text. Other values are returned unchanged, and no setting accepts them. */
+const asText = (value: unknown): unknown =>
   typeof value === "number" || typeof value === "boolean" ? String(value) : value
 
-/** The file's `plans`, over the table of the interface. What the table does not have is refused. */
+/** Reads `plans` of the file, with the defaults of the plan table. Rejects unknown keys. */
 const readPlanTable = (file: ConfigFile): Result.Result<PlanTable.PlanTable, ReadonlyArray<SettingsProblem>> =>
   Result.mapError(
     decodePlanTable(file.content["plans"] ?? {}),
@@ -99,9 +99,9 @@ const unknownNames = (environment: Environment, file: ConfigFile): ReadonlyArray
   return [
     ...Object.keys(environment)
       .filter((name) => name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name))
-      .map((name) => ({ where: name, problem: `is no setting; known are ${[...known].join(", ")}` })),
+      .map((name) => ({ where: name, problem: `is not a setting; known settings: ${[...known].join(", ")}` })),
     ...Object.keys(file.content)
       .filter((key) => !keys.has(key))
-      .map((key) => ({ where: `${file.path}: ${key}`, problem: `is no setting; known are ${[...keys].join(", ")}` }))
+      .map((key) => ({ where: `${file.path}: ${key}`, problem: `is not a setting; known settings: ${[...keys].join(", ")}` }))
   ]
 }
