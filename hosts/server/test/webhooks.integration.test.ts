@@ -1,4 +1,4 @@
-/** Webhooks of whole hosts, from a request of a client to a receiver that verifies them. */
+/** Webhooks of complete hosts, from a client's request to a receiver that verifies them. */
 import { assert, describe, it } from "@effect/vitest"
 import { WorkerHost } from "@kinora/host-worker"
 import { Settings } from "@kinora/hosting"
@@ -8,11 +8,11 @@ import { Clock, Deferred, Effect, Exit, Fiber, Latch, Layer, Queue, Scope } from
 import * as Receiver from "./Receiver.ts"
 import * as Site from "./Site.ts"
 
-/** Milliseconds. A picture is painted, and an embedded database made. */
+/** Time limit in milliseconds. The test paints an image and initialises an embedded database. */
 const timeout = 120_000
 
 describe("webhooks", { timeout }, () => {
-  it.live("go from a server that does everything itself, with links to where it listens", () =>
+  it.live("are sent by a server without a worker process, with links to its address", () =>
     Effect.gen(function*() {
       const receiver = yield* Receiver.listen
       const server = yield* Site.startServer(yield* Site.make(""), yield* Effect.scope)
@@ -21,7 +21,7 @@ describe("webhooks", { timeout }, () => {
       yield* assertJobTold(receiver, secret, id, server.baseUrl)
     }))
 
-  it.live("go from a worker beside a server that sends none, with links to the server", () =>
+  it.live("are sent by a worker process if the server sends none, with links to the server", () =>
     Effect.gen(function*() {
       const receiver = yield* Receiver.listen
       const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
@@ -35,7 +35,7 @@ describe("webhooks", { timeout }, () => {
       yield* assertJobTold(receiver, secret, id, server.baseUrl)
     }))
 
-  it.live("that are under way when the server stops come to their end, and are not sent again (D51)", () =>
+  it.live("in progress when the server stops are completed and not sent again", () =>
     Effect.gen(function*() {
       const { endpoint, environment, receiver, scope, server } = yield* startSending
 
@@ -48,7 +48,7 @@ describe("webhooks", { timeout }, () => {
       assert.deepStrictEqual(yield* Site.reasons(next, endpoint), ["ok"])
     }))
 
-  it.live("do not keep a server whose receiver never answers for longer than a send may take (D51)", () =>
+  it.live("to a receiver that never responds delay the stop by at most the time limit of a send", () =>
     Effect.gen(function*() {
       const { endpoint, environment, scope } = yield* startSending
       const asked = yield* Clock.currentTimeMillis
@@ -58,7 +58,7 @@ describe("webhooks", { timeout }, () => {
       assert.deepStrictEqual(yield* Site.reasons(next, endpoint), ["timeout"])
     }))
 
-  it.live("stop the start of a process that lacks the key of an endpoint's secret, and say so", () =>
+  it.live("stop the start of a process that lacks the key of an endpoint's secret", () =>
     Effect.gen(function*() {
       const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
       const server = yield* Site.startServer(environment, yield* Effect.scope)
@@ -79,7 +79,7 @@ const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<str
   yield* Deferred.await(ready)
 })
 
-/** A server with a send under way, which the receiver answers when the test lets it. */
+/** Starts a server with a send in progress, which the receiver answers on the test's signal. */
 const startSending = Effect.gen(function*() {
   const receiver = yield* Receiver.listen
   const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
@@ -98,11 +98,11 @@ interface Told {
   readonly generation: { readonly id: string; readonly output: { readonly url: string } | null }
 }
 
-/** What a webhook says, which its secret signed a moment ago. */
+/** Verifies the signature of a webhook and returns its event. */
 const verify = ({ body, headers }: Receiver.Arrival, secret: string) =>
   Effect.promise(async () => (await Webhook.verify<Webhook.Event<string, Told>>({ body, headers, secret })).event)
 
-/** The job's start and its end arrive, and the link works without a key. */
+/** Asserts that the events of the job's start and end arrive and that the link works without a key. */
 const assertJobTold = Effect.fnUntraced(function*(
   receiver: Listening,
   secret: string,
@@ -120,6 +120,6 @@ const assertJobTold = Effect.fnUntraced(function*(
   assert.strictEqual(content.status, 200)
 })
 
-/** Waits until the server takes no more connections. */
+/** Waits until the server refuses connections. */
 const untilRefused = ({ baseUrl }: { readonly baseUrl: string }) =>
   Effect.tryPromise((signal) => fetch(`${baseUrl}/healthz`, { signal })).pipe(Effect.forever, Effect.ignore)

@@ -7,7 +7,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import * as TestHost from "../src/TestHost.ts"
 
-/** The typed client of the interface, as the host's first account. */
+/** Typed client of the HTTP API with the key of the host's first account. */
 const makeClient = Effect.gen(function*() {
   const { account, baseUrl, fetch } = yield* TestHost.TestHost
   const key = Redacted.make(account.apiKey)
@@ -25,7 +25,7 @@ const makeClient = Effect.gen(function*() {
 
 const payload = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
 
-it.effect("the typed client reaches the service, and TestClock moves its time", () =>
+it.effect("serves the typed client, and TestClock moves its time", () =>
   Effect.gen(function*() {
     const kinora = yield* TestHost.TestHost
     const client = yield* makeClient
@@ -44,7 +44,7 @@ it.effect("the typed client reaches the service, and TestClock moves its time", 
     )
   }).pipe(Effect.provide(TestHost.layer())))
 
-it.effect("the services of the product are at hand", () =>
+it.effect("provides the services of the product", () =>
   Effect.gen(function*() {
     const { account } = yield* TestHost.TestHost
     const accounts = yield* Accounts.Accounts
@@ -53,7 +53,7 @@ it.effect("the services of the product are at hand", () =>
     assert.strictEqual(DateTime.formatIso(yield* DateTime.now), "2030-01-01T00:00:00.000Z")
   }).pipe(Effect.provide(TestHost.layer())))
 
-it.effect("every build is a service of its own, also inside another", () =>
+it.effect("builds an independent service each time, also inside another", () =>
   Effect.gen(function*() {
     const outer = yield* TestHost.TestHost
     const inner = yield* TestHost.TestHost.pipe(Effect.provide(TestHost.layer()))

@@ -35,7 +35,7 @@ it("serves several hosts at once, each on its own port", async () => {
   expect(await Promise.all(statuses)).toEqual([200, 401])
 })
 
-it("a limit that was reached over HTTP counts in process too, and time moves both", async () => {
+it("applies one rate limit to HTTP and in-process requests, on virtual time", async () => {
   await using kinora = await TestHost.start({ http: { keyRequestsPerMinute: 1 } })
   const url = await kinora.listen()
   const headers = { authorization: `Bearer ${kinora.apiKey}` }

@@ -4,7 +4,7 @@ import * as TestHost from "../src/TestHost.ts"
 import { defaultAdminToken } from "../src/TestHostOptions.ts"
 import { codeOf, create } from "./Requests.ts"
 
-/** Sends as the operator. */
+/** Sends a request with the operator's token. */
 const operatorOf = (kinora: RunningHost) => async (method: string, path: string, body?: unknown) => {
   const response = await kinora.fetch(`/admin/v1${path}`, {
     method,
@@ -14,7 +14,7 @@ const operatorOf = (kinora: RunningHost) => async (method: string, path: string,
   return { status: response.status, json: await response.json() as Readonly<Record<string, string>> }
 }
 
-it("an operator sets the stage over HTTP, as on any host (D50)", async () => {
+it("serves the admin API", async () => {
   await using kinora = await TestHost.start()
   const operator = operatorOf(kinora)
   const { id } = (await operator("POST", "/accounts", { email: "ada@example.com" })).json
@@ -33,7 +33,7 @@ it("an operator sets the stage over HTTP, as on any host (D50)", async () => {
   expect((await operator("POST", "/ledger/verify")).json).toMatchObject({ discrepancies: [], next_cursor: null })
 })
 
-it("a host without operators has nothing below /admin (D50)", async () => {
+it("returns 404 below /admin without an operator's token", async () => {
   await using kinora = await TestHost.start({ adminToken: null })
   expect(kinora.adminToken).toBe(defaultAdminToken)
   expect((await operatorOf(kinora)("POST", "/ledger/verify")).status).toBe(404)

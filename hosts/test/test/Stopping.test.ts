@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 import * as TestHost from "../src/TestHost.ts"
 import { createdId, read } from "./Requests.ts"
 
-it("who waits for a job is answered when the host stops (D51)", async () => {
+it("returns waiting requests when the host stops", async () => {
   const kinora = await TestHost.start({ script: { delay: "hold" } })
   const id = await createdId(kinora)
   await kinora.generator.started(id)
@@ -15,7 +15,7 @@ it("who waits for a job is answered when the host stops (D51)", async () => {
   await rejected
 })
 
-it("a host that has stopped takes no requests", async () => {
+it("rejects requests after the host has stopped", async () => {
   const kinora = await TestHost.start()
   const url = await kinora.listen()
   await kinora.stop()
@@ -23,7 +23,7 @@ it("a host that has stopped takes no requests", async () => {
   await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed")
 })
 
-it("a download that nobody reads does not keep the host", async () => {
+it("stops while a download is not read", async () => {
   const kinora = await TestHost.start({ script: { bytes: 50_000_000 } })
   const id = await createdId(kinora)
   await kinora.settled(id)
@@ -35,7 +35,7 @@ it("a download that nobody reads does not keep the host", async () => {
   await expect(response.bytes()).rejects.toThrow("terminated")
 })
 
-/** Uses all of a host, and says what keeps the process alive after it has stopped. */
+/** Uses every part of a host, and prints what keeps the process alive after it has stopped. */
 const program = `
   import { TestHost } from "@kinora/host-test"
   const use = async (options) => {
@@ -58,7 +58,7 @@ const program = `
   console.log(JSON.stringify(left))
 `
 
-it("a process ends by itself after its hosts have stopped: no timer, socket or thread is left", async () => {
+it("leaves no timer, socket or thread that keeps the process alive", async () => {
   const args = ["--conditions=@kinora/source", "--input-type=module", "--eval", program]
   const cwd = new URL("..", import.meta.url)
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 25_000 })

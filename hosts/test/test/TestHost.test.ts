@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 import * as TestHost from "../src/TestHost.ts"
 import { codeOf, create, createCompleted, createdId, read } from "./Requests.ts"
 
-it("a failed job is paid back, once, and the books are sound", async () => {
+it("refunds a failed job once and keeps the books sound", async () => {
   await using kinora = await TestHost.start({ script: { delay: "hold" } })
   const id = await createdId(kinora)
   expect(await kinora.ledger.balances(kinora.account.id)).toMatchObject({ credits: 992 })
@@ -21,7 +21,7 @@ it("a failed job is paid back, once, and the books are sound", async () => {
   })
 })
 
-it("the first decision about a job stands", async () => {
+it("ignores all but the first decision about a job", async () => {
   await using kinora = await TestHost.start({ script: { delay: "hold" } })
   const id = await createdId(kinora)
   await kinora.generator.fail(id)
@@ -30,7 +30,7 @@ it("the first decision about a job stands", async () => {
   expect((await read(kinora, id)).error).toMatchObject({ code: "generation_failed", reason: "provider" })
 })
 
-it("a script that changes concerns jobs that start after it", async () => {
+it("applies a new script to jobs that start after it is set", async () => {
   await using kinora = await TestHost.start()
   await kinora.generator.hold()
   const held = await createdId(kinora, { prompt: "held" })
@@ -40,7 +40,7 @@ it("a script that changes concerns jobs that start after it", async () => {
   expect((await read(kinora, held)).status).toBe("processing")
 })
 
-it("accounts cannot see each other", async () => {
+it("hides jobs of other accounts", async () => {
   await using kinora = await TestHost.start()
   const other = await kinora.createAccount({ credits: 5 })
   const { id } = await createCompleted(kinora)
@@ -54,7 +54,7 @@ it("accounts cannot see each other", async () => {
   expect(await kinora.ledger.balances(other.id)).toEqual({ credits: 5, quotaUsed: {} })
 })
 
-it("an account has what the test gives it", async () => {
+it("creates an account with the given options", async () => {
   await using kinora = await TestHost.start({ account: { studio: null, email: "ada@example.com" } })
   expect(kinora.account.email).toBe("ada@example.com")
   const refused = await create(kinora, { plan: "studio", model: "kinora-sketch-1" })
@@ -67,7 +67,7 @@ it("an account has what the test gives it", async () => {
   })
 })
 
-it("hosts know nothing of each other", async () => {
+it("shares no data between hosts", async () => {
   await using one = await TestHost.start()
   await using other = await TestHost.start()
   const { id } = await createCompleted(one)
@@ -78,14 +78,14 @@ it("hosts know nothing of each other", async () => {
   expect(await other.ledger.balances(other.account.id)).toMatchObject({ credits: 1_000 })
 })
 
-it("many hosts run at once", async () => {
+it("runs many hosts concurrently", async () => {
   const hosts = await Promise.all(Array.from({ length: 20 }, () => TestHost.start()))
   const jobs = await Promise.all(hosts.map((kinora) => createCompleted(kinora)))
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(20)
   await Promise.all(hosts.map((kinora) => kinora.stop()))
 })
 
-it("a request goes with the key that it is given, or with none", async () => {
+it("sends the given key or none", async () => {
   await using kinora = await TestHost.start()
   const statusOf = async (...[input, init]: Parameters<typeof kinora.fetch>) => (await kinora.fetch(input, init)).status
   expect(await statusOf("/v1/models")).toBe(200)
@@ -95,7 +95,7 @@ it("a request goes with the key that it is given, or with none", async () => {
   expect(await statusOf(new URL("/v1/models", "https://api.example.com"))).toBe(200)
 })
 
-it("links are on the base URL, and open without a key", async () => {
+it("returns links on the base URL that require no key", async () => {
   await using kinora = await TestHost.start()
   expect((await createCompleted(kinora)).output.url).toMatch(/^http:\/\/kinora\.test\/v1\//)
   await using elsewhere = await TestHost.start({ http: { baseUrl: "https://api.example.com" } })
@@ -104,7 +104,7 @@ it("links are on the base URL, and open without a key", async () => {
   expect((await elsewhere.fetch(output.url, { apiKey: null })).status).toBe(200)
 })
 
-it("models, tiers and limits are what the test says", async () => {
+it("uses the models, tiers and limits of the options", async () => {
   const models = [{ ...DefaultModels.canvas, id: "mine-1", driver: { name: "somewhere", options: {} } }]
   const planTable = { ...PlanTable.defaults, free: { createRpm: 1, concurrency: 1 } }
   await using kinora = await TestHost.start({
@@ -120,7 +120,7 @@ it("models, tiers and limits are what the test says", async () => {
   await expect(TestHost.start({ models: [{ ...DefaultModels.canvas, price_table: [] }] })).rejects.toThrow("models[0]")
 })
 
-it("without workers a job waits, and can be cancelled", async () => {
+it("leaves jobs waiting without workers, and cancels them", async () => {
   await using kinora = await TestHost.start({ workers: 0 })
   const id = await createdId(kinora)
   const settled = kinora.settled(id)
@@ -130,13 +130,13 @@ it("without workers a job waits, and can be cancelled", async () => {
   expect(await settled).toBe("cancelled")
 })
 
-it("who waits for a job that does not exist is told", async () => {
+it("rejects waiting for a job that does not exist", async () => {
   await using kinora = await TestHost.start()
   await expect(kinora.settled("nonsense")).rejects.toThrow("There is no job nonsense")
   await expect(kinora.settled("gen_01q3dcbd00evhthzyyqsfhxazr")).rejects.toThrow("There is no job gen_")
 })
 
-it("a request that its caller gives up rejects with the reason", async () => {
+it("rejects an aborted request with the reason", async () => {
   await using kinora = await TestHost.start({ script: { delay: "hold" } })
   const id = await createdId(kinora)
   const left = new AbortController()

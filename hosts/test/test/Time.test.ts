@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import * as TestHost from "../src/TestHost.ts"
 import { codeOf, create, createCompleted, createdId, jobOf, read } from "./Requests.ts"
 
-it("a job goes its whole way in virtual time, and a long poll with it", async () => {
+it("runs a job and a long poll in virtual time", async () => {
   await using kinora = await TestHost.start()
   await kinora.generator.hold()
   const id = await createdId(kinora)
@@ -28,7 +28,7 @@ it("a job goes its whole way in virtual time, and a long poll with it", async ()
   expect(kinora.clock.now().toISOString()).toBe("2030-01-01T00:00:59.000Z")
 })
 
-it("a long poll ends with its time, neither before nor after", async () => {
+it("ends a long poll exactly after its time", async () => {
   await using kinora = await TestHost.start()
   await kinora.generator.hold()
   const id = await createdId(kinora)
@@ -42,7 +42,7 @@ it("a long poll ends with its time, neither before nor after", async () => {
   expect((await polled).status).toBe("processing")
 })
 
-it("a full minute of creations is over with the minute", async () => {
+it("resets the creation limit with the minute", async () => {
   await using kinora = await TestHost.start({ account: { creditsPlan: null } })
   for (let n = 0; n < 10; n++) await kinora.settled(await createdId(kinora, { prompt: `lake ${n}` }))
   await kinora.clock.advance("59 seconds")
@@ -53,7 +53,7 @@ it("a full minute of creations is over with the minute", async () => {
   expect((await create(kinora)).status).toBe(201)
 })
 
-it("a result can be downloaded for 24 hours, and its bytes are deleted soon after (D35)", async () => {
+it("serves a result for 24 hours and deletes its bytes soon after", async () => {
   await using kinora = await TestHost.start()
   const { id } = await createCompleted(kinora)
   const content = `/v1/generations/${id}/content`
@@ -66,7 +66,7 @@ it("a result can be downloaded for 24 hours, and its bytes are deleted soon afte
   expect(await read(kinora, id)).toMatchObject({ status: "completed", output: null })
 })
 
-it("the download window is what the test says", async () => {
+it("uses the download window of the options", async () => {
   await using kinora = await TestHost.start({ resultTtl: "10 minutes" })
   const job = await createCompleted(kinora)
   expect(job.result_expires_at).toBe("2030-01-01T00:10:00.000Z")
@@ -74,7 +74,7 @@ it("the download window is what the test says", async () => {
   expect((await kinora.fetch(job.output.url, { apiKey: null })).status).toBe(403)
 })
 
-it("the same request is a replay for 120 seconds, and a new job after (D14)", async () => {
+it("replays the same request for 120 seconds and then creates a new job", async () => {
   await using kinora = await TestHost.start()
   const id = await createdId(kinora)
   await kinora.clock.advance("119 seconds")
@@ -87,7 +87,7 @@ it("the same request is a replay for 120 seconds, and a new job after (D14)", as
   expect((await jobOf(fresh)).id).not.toBe(id)
 })
 
-it("a scripted delay and a time limit end at their moments", async () => {
+it("ends a scripted delay and a time limit exactly at their times", async () => {
   await using kinora = await TestHost.start({
     script: ({ prompt }) => prompt === "slow" ? { delay: "3 seconds" } : { delay: "hold" }
   })
@@ -102,7 +102,7 @@ it("a scripted delay and a time limit end at their moments", async () => {
   })
 })
 
-it("time stands still for work that is under way on threads", async () => {
+it("stops time during work on other threads", async () => {
   await using kinora = await TestHost.start()
   await kinora.generator.hold()
   const id = await createdId(kinora)
@@ -113,7 +113,7 @@ it("time stands still for work that is under way on threads", async () => {
   expect(await read(kinora, id)).toMatchObject({ status: "completed", finished_at: "2030-01-01T00:00:00.000Z" })
 })
 
-it("time stands still while pictures are painted", async () => {
+it("stops time while images are painted", async () => {
   await using kinora = await TestHost.start({ procedural: true })
   const id = await createdId(kinora, { model: "kinora-sketch-1" })
   await kinora.clock.advance("1 hour")
@@ -122,20 +122,20 @@ it("time stands still while pictures are painted", async () => {
   expect(job.output?.bytes).toBeGreaterThan(4096)
 })
 
-it("a plan lapses at its end", async () => {
+it("ends a plan at the end of its period", async () => {
   await using kinora = await TestHost.start({ account: { lasts: "30 days" } })
   await kinora.clock.advance("30 days")
   const refused = await create(kinora, { plan: "studio", model: "kinora-sketch-1" })
   expect([refused.status, await codeOf(refused)]).toEqual([402, "plan_inactive"])
 })
 
-it("time begins when the test says", async () => {
+it("starts at the time of the options", async () => {
   await using kinora = await TestHost.start({ startsAt: new Date("2028-02-29T23:59:59Z") })
   await kinora.clock.advance("1 second")
   expect(kinora.clock.now().toISOString()).toBe("2028-03-01T00:00:00.000Z")
 })
 
-it("real time passes by itself and cannot be moved", async () => {
+it("uses real time, which cannot be advanced", async () => {
   await using kinora = await TestHost.start({ time: "real", script: { delay: "20 millis" } })
   const id = await createdId(kinora)
   expect((await read(kinora, id, "?wait=60")).status).toBe("completed")

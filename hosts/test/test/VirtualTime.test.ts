@@ -6,13 +6,13 @@ import * as VirtualTime from "../src/VirtualTime.ts"
 
 const startsAt = Date.UTC(2030, 0, 1)
 
-/** Milliseconds since the beginning. */
+/** Milliseconds since the start. */
 const elapsed = Effect.map(Clock.currentTimeMillis, (now) => now - startsAt)
 
 const virtual = <A, E, R>(effect: Effect.Effect<A, E, R | VirtualTime.VirtualTime>) =>
   Effect.provide(effect, VirtualTime.layer(startsAt))
 
-/** After a while does something that takes many turns of the scheduler, and notes when it was over. */
+/** Sleeps, then works for many turns of the scheduler, and records when it ended. */
 const note = (notes: Array<string>, name: string, millis: number) =>
   Effect.repeat(Effect.yieldNow, { times: 20 }).pipe(
     Effect.andThen(elapsed),
@@ -20,14 +20,14 @@ const note = (notes: Array<string>, name: string, millis: number) =>
     Effect.delay(millis)
   )
 
-/** Takes real time, as work on a thread does. */
+/** Takes real time, like work on another thread. */
 const realWork = Effect.forEach(
   Array.from({ length: 50 }),
   () => Effect.promise(() => new Promise((resolve) => setImmediate(resolve))),
   { discard: true }
 )
 
-it.effect("what is due happens at its moment and in order, and is over when advancing returns", () =>
+it.effect("runs due work at its time and in order, and completes it before `advance` returns", () =>
   Effect.gen(function*() {
     const { advance } = yield* VirtualTime.VirtualTime
     const notes: Array<string> = []
@@ -41,7 +41,7 @@ it.effect("what is due happens at its moment and in order, and is over when adva
     assert.strictEqual(yield* Clock.monotonicTimeNanos, 3_000_000_000n)
   }).pipe(virtual))
 
-it.effect("time stands still for work that takes real time", () =>
+it.effect("stops time during work in real time", () =>
   Effect.gen(function*() {
     const { advance, still } = yield* VirtualTime.VirtualTime
     const stilled = yield* Effect.forkChild(Effect.timeoutOption(still(realWork), "1 second"))
@@ -54,7 +54,7 @@ it.effect("time stands still for work that takes real time", () =>
     assert.isTrue(Option.isNone(yield* Fiber.join(alone)))
   }).pipe(virtual))
 
-it.effect("who advances at the same time advances one after the other", () =>
+it.effect("serialises concurrent calls of `advance`", () =>
   Effect.gen(function*() {
     const { advance } = yield* VirtualTime.VirtualTime
     const notes: Array<string> = []
@@ -65,7 +65,7 @@ it.effect("who advances at the same time advances one after the other", () =>
     assert.strictEqual(yield* elapsed, 3_000)
   }).pipe(virtual))
 
-it.effect("who gives up sleeping is not woken, and who sleeps for nothing or for ever does not hold time up", () =>
+it.effect("handles interrupted, empty and infinite sleeps", () =>
   Effect.gen(function*() {
     const { advance } = yield* VirtualTime.VirtualTime
     const notes: Array<string> = []
@@ -78,7 +78,7 @@ it.effect("who gives up sleeping is not woken, and who sleeps for nothing or for
     assert.deepStrictEqual(notes, ["nothing 0"])
   }).pipe(virtual))
 
-it.effect("who naps sleeps through a long time, and has looked shortly before its end", () =>
+it.effect("wakes a nap once an hour and shortly before the end of a long time", () =>
   Effect.gen(function*() {
     const { advance, nap } = yield* VirtualTime.VirtualTime
     const hour = 3_600_000
@@ -100,7 +100,7 @@ it.effect("who naps sleeps through a long time, and has looked shortly before it
     ])
   }).pipe(virtual))
 
-it.effect("a nap that was to be longer than an hour is not cut short", () =>
+it.effect("does not shorten a nap of more than an hour", () =>
   Effect.gen(function*() {
     const { advance, nap } = yield* VirtualTime.VirtualTime
     const woken = yield* Effect.forkChild(Effect.andThen(nap("3 hours"), elapsed))
@@ -108,7 +108,7 @@ it.effect("a nap that was to be longer than an hour is not cut short", () =>
     assert.strictEqual(yield* Fiber.join(woken), 3 * 3_600_000)
   }).pipe(virtual))
 
-it.effect("rest lets everything happen that takes no time", () =>
+it.effect("completes all work that takes no time during `rest`", () =>
   Effect.gen(function*() {
     const { rest } = yield* VirtualTime.VirtualTime
     const notes: Array<string> = []
@@ -118,7 +118,7 @@ it.effect("rest lets everything happen that takes no time", () =>
     assert.deepStrictEqual(notes, ["now 0"])
   }).pipe(virtual))
 
-it.effect("TestClock moves it, and leads to real time", () =>
+it.effect("is moved by TestClock, whose `withLive` is real time", () =>
   Effect.gen(function*() {
     const notes: Array<string> = []
     yield* Effect.forkChild(note(notes, "one", 1_000))
@@ -130,7 +130,7 @@ it.effect("TestClock moves it, and leads to real time", () =>
     assert.notStrictEqual(yield* TestClock.withLive(elapsed), 5_000)
   }).pipe(virtual))
 
-it.effect("real time cannot be advanced", () =>
+it.effect("cannot advance real time", () =>
   Effect.gen(function*() {
     const { advance, rest, still } = yield* VirtualTime.VirtualTime
     yield* rest

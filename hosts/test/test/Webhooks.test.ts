@@ -11,15 +11,15 @@ const url = "https://hooks.example.com/kinora"
 
 const typesOf = (sends: ReadonlyArray<WebhookSend>) => sends.map(({ event }) => event.type)
 
-/** Seconds since the host began. */
+/** Seconds since the start of the host. */
 const secondsOf = (sends: ReadonlyArray<WebhookSend>) =>
   sends.map(({ at }) => (at.getTime() - Date.UTC(2030, 0, 1)) / 1000)
 
-/** Without how long links are good, which is all in which a webhook may differ from GET. */
+/** Removes the expiry of links, the only difference between a webhook and GET. */
 const withoutLifetimes = (json: unknown): unknown =>
   JSON.parse(JSON.stringify(json).replaceAll(/exp=\d+&sig=[\w-]+|(?<="expires_at":")[^"]+/g, "<lifetime>"))
 
-it("what happens to a job is sent, signed with the endpoint's secret over the raw body (D43)", async () => {
+it("sends the events of a job, signed with the endpoint's secret", async () => {
   await using kinora = await TestHost.start()
   const { secret } = await kinora.webhooks.register({ url })
   const id = await createdId(kinora)
@@ -35,7 +35,7 @@ it("what happens to a job is sent, signed with the endpoint's secret over the ra
   }
 })
 
-it("the job in a webhook is that of GET, and its link is good for one hour without a key", async () => {
+it("sends the job as GET returns it, with a link that is valid for one hour", async () => {
   await using kinora = await TestHost.start({ http: { baseUrl: "https://media.example.com" } })
   await kinora.webhooks.register({ url, types: ["generation.completed"] })
   const id = await createdId(kinora)
@@ -53,7 +53,7 @@ it("the job in a webhook is that of GET, and its link is good for one hour witho
   expect((await kinora.fetch(link, { apiKey: null })).status).toBe(403)
 })
 
-it("a webhook that fails is sent again after 10, 60 and 300 seconds, with the same bytes, and then no more (D46)", async () => {
+it("retries a failed webhook after 10, 60 and 300 seconds with the same bytes", async () => {
   await using kinora = await TestHost.start({ webhooks: { script: { status: 500 } } })
   const { secret } = await kinora.webhooks.register({ url, types: ["generation.completed"] })
   await kinora.settled(await createdId(kinora))
@@ -69,7 +69,7 @@ it("a webhook that fails is sent again after 10, 60 and 300 seconds, with the sa
   }
 })
 
-it("the pause begins when a send has ended, and a receiver has 10 seconds (D46)", async () => {
+it("starts the pause at the end of a send, which may take 10 seconds", async () => {
   await using kinora = await TestHost.start({
     webhooks: {
       script: ({ at }) =>
@@ -87,7 +87,7 @@ it("the pause begins when a send has ended, and a receiver has 10 seconds (D46)"
   expect(sends.map(({ outcome }) => outcome?.reason)).toEqual(["timeout", "ok"])
 })
 
-it("a test says why sends fail, and changes its mind", async () => {
+it("scripts failures, and changes the script", async () => {
   await using kinora = await TestHost.start()
   await kinora.webhooks.register({ url, types: ["generation.failed"] })
   await kinora.webhooks.script({ failure: "tls" })
@@ -107,7 +107,7 @@ it("a test says why sends fail, and changes its mind", async () => {
   ])
 })
 
-it("an account is told of its own jobs only", async () => {
+it("sends events of the account's own jobs only", async () => {
   await using kinora = await TestHost.start()
   const other = await kinora.createAccount()
   await kinora.webhooks.register({ url })
@@ -116,14 +116,14 @@ it("an account is told of its own jobs only", async () => {
   expect((await kinora.webhooks.sends()).map(({ url }) => url)).toEqual([`${url}/other`, `${url}/other`])
 })
 
-it("an endpoint is registered by the rules of the product", async () => {
+it("applies the product's rules to endpoints", async () => {
   await using kinora = await TestHost.start()
   for (const refused of ["http://hooks.example.com", "https://127.0.0.1/", "https://hooks.example.com:444/"]) {
     await expect(kinora.webhooks.register({ url: refused })).rejects.toThrow("AddressRefused")
   }
 })
 
-it("no endpoint is the service itself (D44)", async () => {
+it("rejects the service's own address as an endpoint", async () => {
   await using kinora = await TestHost.start({ http: { baseUrl: "https://media.example.com" } })
   for (const host of ["media.example.com", "eu.media.example.com"]) {
     await expect(kinora.webhooks.register({ url: `https://${host}/` })).rejects.toThrow("AddressRefused")
@@ -131,7 +131,7 @@ it("no endpoint is the service itself (D44)", async () => {
   await kinora.webhooks.register({ url: "https://hooks.example.com/" })
 })
 
-it("a host stops while a receiver does not answer", async () => {
+it("stops while a receiver does not respond", async () => {
   const kinora = await TestHost.start({ webhooks: { script: { delay: "hold" } } })
   await kinora.webhooks.register({ url })
   await kinora.settled(await createdId(kinora))
@@ -141,14 +141,14 @@ it("a host stops while a receiver does not answer", async () => {
   await rejected
 })
 
-it("sends are waited for where time is real", async () => {
+it("waits for sends in real time", async () => {
   await using kinora = await TestHost.start({ time: "real" })
   await kinora.webhooks.register({ url })
   await createdId(kinora)
   expect(typesOf(await kinora.webhooks.sends(2))).toEqual(["generation.started", "generation.completed"])
 })
 
-it("a receiver of the test's own gets webhooks over the network, and time stands still meanwhile", async () => {
+it("sends webhooks over the network to a receiver of the test, while time stands still", async () => {
   const arrived: Array<{ readonly path: string | undefined; readonly body: string }> = []
   await using server = createServer(async (request, response) => {
     let body = ""

@@ -9,6 +9,6 @@ await import("../example/webhook.ts")
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
 
-it.each(["effect", "job", "models", "webhook"])("the README shows the example %s as it runs", async (name) => {
+it.each(["effect", "job", "models", "webhook"])("shows the example %s in the README", async (name) => {
   expect(await read("../README.md")).toContain(await read(`../example/${name}.ts`))
 })

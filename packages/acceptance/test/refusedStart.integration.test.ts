@@ -48,7 +48,10 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
   it.live("reports that a worker needs a Postgres", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
-      assert.match(yield* assertRefused("worker", environment), /^A worker requires the database .*KINORA_DATABASE_URL/m)
+      assert.match(
+        yield* assertRefused("worker", environment),
+        /^A worker requires the database .*KINORA_DATABASE_URL/m
+      )
     }))
 
   it.live("reports an invalid configuration file", () =>

@@ -7,6 +7,7 @@
  * that cannot be handled is logged and does not block the others.
  */
 import { Catalog } from "@kinora/catalog/Catalog"
+import { Sweep } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobStore } from "@kinora/storage/BlobStore"
@@ -44,6 +45,16 @@ export interface GenerationSweepOptions {
   readonly retryAfter?: Duration.Input | undefined
 }
 
+/** Options for `GenerationSweep.layerSweep`. */
+export interface SweepOptions {
+  /** Mean interval of the sweeps that fail jobs. Default 1 minute. */
+  readonly jobsInterval?: Duration.Input | undefined
+  /** Mean interval of the sweeps that delete files. Default 5 minutes. */
+  readonly filesInterval?: Duration.Input | undefined
+  /** Maximum number of rows that a sweep handles in one call. Default 500. */
+  readonly limit?: number | undefined
+}
+
 /** Services that the sweeps require. */
 export type Requirements = GenerationsRequirements | BlobStore
 
@@ -61,6 +72,37 @@ export const layerWith = (options: GenerationSweepOptions): Layer.Layer<Generati
 
 /** The sweeps with default options. */
 export const layer: Layer.Layer<GenerationSweep, never, Requirements> = layerWith({})
+
+/** Runs all sweeps in the background. Logs failures and continues. Any number of hosts may run it. */
+export const layerSweep = (
+  { filesInterval = "5 minutes", jobsInterval = "1 minute", limit = 500 }: SweepOptions = {}
+): Layer.Layer<never, never, GenerationSweep> =>
+  Layer.mergeAll(
+    Sweep.layer({
+      name: "jobs that waited too long",
+      interval: jobsInterval,
+      limit,
+      run: (limit) => GenerationSweep.use(({ dropStale }) => dropStale(limit))
+    }),
+    Sweep.layer({
+      name: "jobs of withdrawn models",
+      interval: jobsInterval,
+      limit,
+      run: (limit) => GenerationSweep.use(({ dropWithdrawn }) => dropWithdrawn(limit))
+    }),
+    Sweep.layer({
+      name: "expired results",
+      interval: filesInterval,
+      limit,
+      run: (limit) => GenerationSweep.use(({ expireResults }) => expireResults(limit))
+    }),
+    Sweep.layer({
+      name: "unused images",
+      interval: filesInterval,
+      limit,
+      run: (limit) => GenerationSweep.use(({ dropImages }) => dropImages(limit))
+    })
+  )
 
 // -----------------------------------------------------------------------------
 // internal

@@ -3,9 +3,10 @@ import type { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import type { PlanName } from "@kinora/accounts/AccountStore"
 import { Ledger } from "@kinora/ledger/Ledger"
+import { Sweep } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Cause, Context, DateTime, Effect, Layer } from "effect"
+import { Cause, Context, DateTime, type Duration, Effect, Layer } from "effect"
 
 /** Sweep of plans whose period ends. */
 export class PlanRenewal extends Context.Service<PlanRenewal, {
@@ -51,6 +52,25 @@ export const layerWith = ({ planTable }: PlanRenewalOptions): Layer.Layer<PlanRe
       return PlanRenewal.of({ renew })
     })
   )
+
+/** Options for `PlanRenewal.layerSweep`. */
+export interface SweepOptions {
+  /** Mean interval. Default 20 seconds: half of the time by which plans are renewed before their period ends. */
+  readonly interval?: Duration.Input | undefined
+  /** Maximum number of plans that the sweep handles in one call. Default 500. */
+  readonly limit?: number | undefined
+}
+
+/** Runs the sweep in the background. Logs failures and continues. Any number of hosts may run it. */
+export const layerSweep = (
+  { interval = "20 seconds", limit = 500 }: SweepOptions = {}
+): Layer.Layer<never, never, PlanRenewal> =>
+  Sweep.layer({
+    name: "plans whose period ends",
+    interval,
+    limit,
+    run: (limit) => PlanRenewal.use(({ renew }) => renew(limit))
+  })
 
 // -----------------------------------------------------------------------------
 // internal

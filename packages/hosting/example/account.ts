@@ -4,7 +4,7 @@ import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option } from "effect"
 
-/** Opens an account with a plan for 30 days and credits. The key that it answers with cannot be had again. */
+/** Opens an account with credits and a plan for 30 days. The returned key cannot be read again. */
 export const openAccount = Effect.fn("openAccount")(function*(email: string, credits: number) {
   const accounts = yield* Accounts.Accounts
   const ledger = yield* Ledger.Ledger
@@ -22,6 +22,6 @@ export const openAccount = Effect.fn("openAccount")(function*(email: string, cre
   }))
 })
 
-/** The same in the database of these settings. An embedded one must not be in use by a server. */
+/** Opens the account in the database of these settings. A running server must not use an embedded one. */
 export const openAccountIn = (settings: Settings.Settings, email: string, credits: number) =>
   openAccount(email, credits).pipe(Effect.provide(Host.layer(settings)))

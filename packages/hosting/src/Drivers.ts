@@ -86,7 +86,9 @@ const failureOf = (code: typeof FailureCode.Type) =>
 
 const problemsOf = (model: Model.Model, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { name } = model.driver
-  if (!names.includes(name)) return [`names the unknown driver ${JSON.stringify(name)}; available drivers: ${names.join(", ")}`]
+  if (!names.includes(name)) {
+    return [`names the unknown driver ${JSON.stringify(name)}; available drivers: ${names.join(", ")}`]
+  }
   switch (name) {
     case "procedural":
       return proceduralProblems(model)
@@ -102,7 +104,11 @@ const proceduralProblems = ({ capabilities, max_reference_images }: Model.Model)
   const unknown = capabilities.filter((mode) => !modes.includes(mode))
   return [
     ...unknown.length > 0
-      ? [`has modes that the driver procedural does not support, ${unknown.join(", ")}; supported modes: ${modes.join(", ")}`]
+      ? [
+        `has modes that the driver procedural does not support, ${unknown.join(", ")}; supported modes: ${
+          modes.join(", ")
+        }`
+      ]
       : [],
     ...max_reference_images > referencesMax
       ? [

@@ -23,7 +23,6 @@ import * as ProcessMetrics from "./ProcessMetrics.ts"
 import * as Services from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stores from "./Stores.ts"
-import type * as Sweeper from "./Sweeper.ts"
 import * as Webhook from "./Webhook.ts"
 import * as Work from "./Work.ts"
 
@@ -69,12 +68,11 @@ export const layerWorker = (settings: Settings) =>
 export interface WorkOptions {
   readonly worker: Work.WorkOptions
   readonly sender: Webhook.WorkerOptions
-  readonly sweeps?: Sweeper.SweeperOptions | undefined
 }
 
 /** Background work: runs jobs, sends webhooks and sweeps. Requires the services, generators, a `UrlSigner` and a `Transport`. */
-export const layerWork = ({ sender, sweeps = {}, worker }: WorkOptions) =>
-  Layer.mergeAll(Work.layerWorker(worker), Webhook.layerWorker(sender), Work.layerSweepsWith(sweeps))
+export const layerWork = ({ sender, worker }: WorkOptions) =>
+  Layer.mergeAll(Work.layerWorker(worker), Webhook.layerWorker(sender), Work.layerSweeps)
 
 /** The services and the generators that a process needs to run jobs. Fails if a model cannot be served. */
 export const layerWorking = (settings: Settings) =>

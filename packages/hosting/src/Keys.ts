@@ -51,7 +51,9 @@ const resolve = Effect.fnUntraced(function*(
   const isMade = yield* Effect.promise(() => publish(path, `${key}\n`))
   // The directory of an embedded database belongs to one process.
   if (isMade && databaseUrl !== undefined) {
-    yield* Effect.logInfo(`Generated ${file}. Processes with another data directory need the same keys: set ${variable} on all of them`)
+    yield* Effect.logInfo(
+      `Generated ${file}. Processes with another data directory need the same keys: set ${variable} on all of them`
+    )
   }
   const kept = yield* Effect.promise(() => readFile(path, "utf8"))
   return [Redacted.make(kept.trim())]

@@ -2,11 +2,11 @@
 import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
+import { Sweep } from "@kinora/persistence"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
-import { DateTime, type Duration, Effect, Layer } from "effect"
-import * as Sweeper from "./Sweeper.ts"
+import { type Duration, Effect, Layer } from "effect"
 
 /** Options for `layerWorker`. */
 export interface WorkOptions {
@@ -36,38 +36,37 @@ export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
 /** Starts the drain of the worker without waiting for its end, which closing its layer does. */
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
-/** The sweeps of all packages, with these options. */
-export const layerSweepsWith = Effect.fnUntraced(function*(options: Sweeper.SweeperOptions) {
-  const budgets = yield* Budget.Budget
-  const generations = yield* GenerationSweep.GenerationSweep
-  const idempotency = yield* Idempotency.Idempotency
-  const ledger = yield* Ledger.Ledger
-  const places = yield* Places.Places
-  const plans = yield* PlanRenewal.PlanRenewal
-  const rateLimit = yield* RateLimit.RateLimit
-  const webhooks = yield* Webhooks.Webhooks
+/** Maximum number of rows that a sweep handles in one call. */
+const limit = 500
 
-  const expireCredits = Effect.fnUntraced(function*(limit: number) {
-    const { lots } = yield* ledger.expire({ at: yield* DateTime.now, limit })
-    return lots
+/** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
+export const layerSweeps = Layer.mergeAll(
+  PlanRenewal.layerSweep(),
+  GenerationSweep.layerSweep(),
+  Ledger.layerSweep({ interval: "5 minutes" }),
+  Webhooks.layerSweep(),
+  Sweep.layer({
+    name: "idempotency keys",
+    interval: "5 minutes",
+    limit,
+    run: (limit) => Idempotency.Idempotency.use(({ sweep }) => sweep(limit))
+  }),
+  Sweep.layer({
+    name: "rate limit counters",
+    interval: "5 minutes",
+    limit,
+    run: (limit) => RateLimit.RateLimit.use(({ sweep }) => sweep(limit))
+  }),
+  Sweep.layer({
+    name: "concurrency places of stopped processes",
+    interval: "5 minutes",
+    limit,
+    run: (limit) => Places.Places.use(({ sweep }) => sweep(limit))
+  }),
+  Sweep.layer({
+    name: "budgets of past days",
+    interval: "1 hour",
+    limit,
+    run: (limit) => Budget.Budget.use(({ sweep }) => sweep(limit))
   })
-
-  return Sweeper.layer([
-    // Half of the time by which plans are renewed before their period ends.
-    { name: "plans whose period ends", every: "20 seconds", run: plans.renew },
-    { name: "jobs that waited too long", every: "1 minute", run: generations.dropStale },
-    { name: "jobs of withdrawn models", every: "1 minute", run: generations.dropWithdrawn },
-    { name: "expired results", every: "5 minutes", run: generations.expireResults },
-    { name: "unused images", every: "5 minutes", run: generations.dropImages },
-    { name: "idempotency keys", every: "5 minutes", run: idempotency.sweep },
-    { name: "expired credits", every: "5 minutes", run: expireCredits },
-    { name: "ended webhook deliveries", every: "5 minutes", run: webhooks.sweep },
-    { name: "webhook secrets sealed with an old key", every: "5 minutes", run: webhooks.reseal },
-    { name: "rate limit counters", every: "5 minutes", run: rateLimit.sweep },
-    { name: "concurrency places of stopped processes", every: "5 minutes", run: places.sweep },
-    { name: "budgets of past days", every: "1 hour", run: budgets.sweep }
-  ], options)
-}, Layer.unwrap)
-
-/** The sweeps of all packages. */
-export const layerSweeps = layerSweepsWith({})
+)

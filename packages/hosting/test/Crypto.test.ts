@@ -4,7 +4,7 @@ import { Effect, Exit } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Crypto from "../src/Crypto.ts"
 
-it.effect("hashes small and large data as every implementation does", () =>
+it.effect("computes the same digests as WebCrypto for short and long data", () =>
   Effect.gen(function*() {
     const ours = yield* Effect.provide(Digest.Digest, Crypto.layerDigest)
     const reference = yield* Effect.provide(Digest.Digest, Digest.layerWebCrypto)
@@ -21,7 +21,7 @@ it.effect("hashes small and large data as every implementation does", () =>
     }
   }))
 
-it.effect("seals as every implementation does, and opens nothing that was changed", () =>
+it.effect("encrypts like WebCrypto and rejects modified ciphertexts", () =>
   Effect.gen(function*() {
     const ours = yield* Effect.provide(Aead.Aead, Crypto.layerAead)
     const reference = yield* Effect.provide(Aead.Aead, Aead.layerWebCrypto)
@@ -41,7 +41,7 @@ it.effect("seals as every implementation does, and opens nothing that was change
     }
   }).pipe(Effect.provide(Crypto.layerSecureRandom)))
 
-it.effect("signs webhooks as the package does that receivers have", () =>
+it.effect("signs webhooks like @kinora/webhook-signing", () =>
   Effect.promise(async () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     const [ours, reference] = [Crypto.makeWebhookSigner(secret), await Signature.makeSigner(secret)]
@@ -50,7 +50,7 @@ it.effect("signs webhooks as the package does that receivers have", () =>
     }
   }))
 
-it.effect("never hands out the same random bytes twice, whatever sizes are asked for", () =>
+it.effect("returns no random bytes twice for any sequence of sizes", () =>
   Effect.gen(function*() {
     const { randomBytes, uuidV4 } = yield* SecureRandom.SecureRandom
     const seen = new Set<string>()

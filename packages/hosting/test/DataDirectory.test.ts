@@ -14,7 +14,7 @@ const withDirectory = <A, E>(use: (directory: string) => Effect.Effect<A, E>) =>
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   )
 
-it.effect("keeps a second owner out until the first lets go", () =>
+it.effect("rejects a second owner until the first releases the directory", () =>
   withDirectory((parent) =>
     Effect.gen(function*() {
       const path = join(parent, "made", "on demand")
@@ -28,7 +28,7 @@ it.effect("keeps a second owner out until the first lets go", () =>
     })
   ))
 
-it.effect("is free again after its owner was killed", () =>
+it.effect("can be acquired after its owner was killed", () =>
   withDirectory((path) =>
     Effect.gen(function*() {
       const script = `
@@ -53,7 +53,7 @@ it.effect("is free again after its owner was killed", () =>
     })
   ))
 
-it.effect("says why a directory cannot be used", () =>
+it.effect("reports why a directory cannot be used", () =>
   withDirectory((parent) =>
     Effect.gen(function*() {
       const path = join(parent, "a file")

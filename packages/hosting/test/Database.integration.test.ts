@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../src/Database.ts"
 
-/** Builds the layers on a database of its own, with a single migration. */
+/** Builds the layers on a new database with a single migration. */
 const migrateWith = Effect.fnUntraced(function*(
   migration: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>
 ) {
@@ -23,7 +23,7 @@ const limitsOf = (sql: SqlClient.SqlClient) =>
     SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock
   `
 
-it.live("lets a migration's statements take as long as they take, and requests' not", () =>
+it.live("applies no statement timeout to migrations, and one to requests", () =>
   Effect.gen(function*() {
     const seen: Array<unknown> = []
     const services = yield* migrateWith((sql) =>
@@ -34,7 +34,7 @@ it.live("lets a migration's statements take as long as they take, and requests' 
     assert.deepStrictEqual(limits, { statement: "30s", lock: "10s" })
   }).pipe(Effect.scoped))
 
-it.live("says that the database was lost during a migration", () =>
+it.live("reports that the database was lost during a migration", () =>
   Effect.gen(function*() {
     const error = yield* Effect.flip(migrateWith((sql) => sql`SELECT pg_terminate_backend(pg_backend_pid())`))
     assert.strictEqual(error._tag, "DatabaseLost")

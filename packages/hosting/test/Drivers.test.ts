@@ -4,7 +4,7 @@ import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
 import { Duration, Effect, Layer, type Schema } from "effect"
 import * as Drivers from "../src/Drivers.ts"
 
-/** What a start with the default model changed like this would say. */
+/** Returns the problems of the default model with these changes. */
 const problemsWith = (changes: Partial<Model.ModelInput>) =>
   Effect.flip(Drivers.check).pipe(
     Effect.map(({ message }) => message),
@@ -14,23 +14,23 @@ const problemsWith = (changes: Partial<Model.ModelInput>) =>
 it.effect("serves the default models", () =>
   Drivers.check.pipe(Effect.provide(Layer.mergeAll(Catalog.layer(DefaultModels.models), Drivers.layer))))
 
-it.effect("refuses a driver that there is not, and names those that there are", () =>
+it.effect("rejects an unknown driver and lists the available ones", () =>
   Effect.gen(function*() {
     assert.strictEqual(
       yield* problemsWith({ driver: { name: "painter" } }),
-      "The model kinora-sketch-1 names the driver \"painter\"; there are procedural, scripted"
+      "The model kinora-sketch-1 names the unknown driver \"painter\"; available drivers: procedural, scripted"
     )
   }))
 
-it.effect("refuses options that the scripted driver does not understand, and says which", () =>
+it.effect("rejects invalid options of the scripted driver and names them", () =>
   Effect.gen(function*() {
     const wrong: ReadonlyArray<readonly [options: Record<string, Schema.Json>, told: RegExp]> = [
       [{ delay: "soon" }, /delay/],
       [{ dealy: "1 second" }, /dealy/],
-      [{ delay: "1 second", delay_min: "1 second", delay_max: "2 seconds" }, /a delay, or a delay_min/],
-      [{ delay_min: "1 second" }, /a delay, or a delay_min/],
-      [{ delay_max: "1 second" }, /a delay, or a delay_min/],
-      [{ delay_min: "2 seconds", delay_max: "1 second" }, /a delay, or a delay_min/],
+      [{ delay: "1 second", delay_min: "1 second", delay_max: "2 seconds" }, /either delay, or delay_min/],
+      [{ delay_min: "1 second" }, /either delay, or delay_min/],
+      [{ delay_max: "1 second" }, /either delay, or delay_min/],
+      [{ delay_min: "2 seconds", delay_max: "1 second" }, /either delay, or delay_min/],
       [{ failure: "bad_luck" }, /failure/],
       [{ failure_rate: 1.5 }, /failure_rate/],
       [{ bytes: 0 }, /bytes/]
@@ -38,7 +38,7 @@ it.effect("refuses options that the scripted driver does not understand, and say
     for (const [options, told] of wrong) {
       const problems = yield* problemsWith({ driver: { name: "scripted", options } })
       assert.notInclude(problems, "\n")
-      assert.match(problems, /options that the driver scripted does not understand/)
+      assert.match(problems, /invalid options for the driver scripted/)
       assert.match(problems, told)
       assert.deepInclude(Drivers.scriptOf(requestFor(options)).outcome, { code: "invalid_input" })
     }
@@ -55,18 +55,18 @@ it.effect("serves models with reference images", () =>
     { discard: true }
   ))
 
-it.effect("refuses more reference images, and other modes, than the painter takes", () =>
+it.effect("rejects more reference images and other modes than the procedural driver supports", () =>
   Effect.gen(function*() {
     const { canvas } = DefaultModels
     assert.strictEqual(
       yield* problemsWith({ ...canvas, max_reference_images: 5 }),
-      "The model kinora-canvas-1 takes more reference images than the driver procedural:" +
+      "The model kinora-canvas-1 accepts more reference images than the driver procedural;" +
         " max_reference_images must be at most 4"
     )
     assert.strictEqual(
       yield* problemsWith({ kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] }),
-      "The model kinora-sketch-1 has modes that the driver procedural does not have, text_to_video;" +
-        " there are text_to_image, image_to_image"
+      "The model kinora-sketch-1 has modes that the driver procedural does not support, text_to_video;" +
+        " supported modes: text_to_image, image_to_image"
     )
   }))
 
@@ -87,7 +87,7 @@ it("reads a script from the options of the scripted driver", () => {
   assert.deepStrictEqual([codeOf(both), both.failureRate], ["content_rejected", 0.5])
 })
 
-/** A request for a model whose driver has these options. */
+/** Returns a request for a model with these driver options. */
 const requestFor = (options: Record<string, Schema.Json>): GenerationRequest.GenerationRequest => ({
   id: "a",
   model: { name: "drill", options },

@@ -12,7 +12,7 @@ const job = "00000000-0000-4000-8000-000000000001"
 const terms = { worker: "test", kinds: [kind.name], limit: 10, lease: "1 hour" } as const
 
 it.live(
-  "takes over at once what the process before it had leased, when nobody else can have the database",
+  "takes over the jobs of the previous process immediately if the database is embedded",
   () =>
     Effect.gen(function*() {
       const directory = yield* Effect.acquireRelease(

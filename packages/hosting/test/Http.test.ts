@@ -26,7 +26,7 @@ const server = Http.layer({ host: "127.0.0.1", port: 0, interface: {}, drain: "1
 
 const NotReady = Schema.Struct({ error: Schema.Struct({ details: Schema.Json }) })
 
-it.effect("goes on for the time of its drain while it is alive and not ready, and then refuses connections (D49, D51)", () =>
+it.effect("accepts requests while it drains and /readyz returns 503, then refuses connections", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(server, scope)

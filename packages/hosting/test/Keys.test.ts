@@ -20,7 +20,7 @@ const withDirectory = <A, E, R>(use: (directory: string) => Effect.Effect<A, E, 
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   )
 
-it.effect("gives processes that start together on one directory the same key, and keeps it from others", () =>
+it.effect("returns one key to processes that start together, in a file that only their user can read", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
       const starts = Array.from({ length: 16 }, () => Keys.urlSigning(settingsOf(dataDirectory)))
@@ -34,7 +34,7 @@ it.effect("gives processes that start together on one directory the same key, an
     })
   ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect("keeps a key for each purpose, and the same from start to start", () =>
+it.effect("keeps one key per purpose across starts", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
       const [signing] = yield* Keys.urlSigning(settingsOf(dataDirectory))
@@ -47,7 +47,7 @@ it.effect("keeps a key for each purpose, and the same from start to start", () =
     })
   ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect("takes the configured keys, and then writes none", () =>
+it.effect("returns the configured keys and writes no file", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
       const configured = [Redacted.make("first"), Redacted.make("second")]
@@ -58,7 +58,7 @@ it.effect("takes the configured keys, and then writes none", () =>
     })
   ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect("says once that a key was made which others need, where there can be others", () =>
+it.effect("logs once that other processes need the generated key, if the database can be shared", () =>
   withDirectory((dataDirectory) =>
     Effect.gen(function*() {
       const lines: Array<unknown> = []
@@ -66,7 +66,7 @@ it.effect("says once that a key was made which others need, where there can be o
       const settings = { ...settingsOf(dataDirectory), databaseUrl: Redacted.make("postgres://localhost/kinora") }
       yield* Effect.replicateEffect(Keys.webhooks(settings), 2).pipe(Effect.provide(log))
       assert.deepStrictEqual(lines, [
-        "Made webhook-key: processes with another data directory need KINORA_WEBHOOK_KEYS, the same on each"
+        "Generated webhook-key. Processes with another data directory need the same keys: set KINORA_WEBHOOK_KEYS on all of them"
       ])
     })
   ).pipe(Effect.provide(SecureRandom.layerWebCrypto)))

@@ -13,7 +13,7 @@ import * as Notifications from "../src/Notifications.ts"
 
 const layerDatabase = (url: string) => Database.layer({ url: Redacted.make(url), dataDirectory: "unused" })
 
-/** A process of its own on the database. */
+/** Connects a separate process to the database. */
 const startProcess = Effect.fnUntraced(
   function*(url: string, change: (pg: PgClient.PgClient) => Partial<PgClient.PgClient> = () => ({})) {
     const database = yield* Layer.build(Layer.fresh(layerDatabase(url)))
@@ -30,7 +30,7 @@ const startProcess = Effect.fnUntraced(
   }
 )
 
-/** Repeats a hint until it has arrived: the other process may not listen yet, or not again. */
+/** Repeats a notification until it arrives, since the other process may not listen yet or be reconnecting. */
 const repeatUntil = <A, E>(hint: Effect.Effect<void>, arrives: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const arrived = yield* Effect.forkChild(arrives, { startImmediately: true })
@@ -40,7 +40,7 @@ const repeatUntil = <A, E>(hint: Effect.Effect<void>, arrives: Effect.Effect<A, 
     yield* Fiber.join(arrived)
   })
 
-it.effect("carries hints between processes, also after their connections were lost and for thousands of ids", () =>
+it.effect("delivers notifications between processes, after lost connections and for thousands of ids", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const here = yield* startProcess(url)
@@ -61,7 +61,7 @@ it.effect("carries hints between processes, also after their connections were lo
     yield* bothArrive
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
-it.effect("goes on sending and listening when the driver dies instead of failing", () =>
+it.effect("continues to send and listen after the driver died with a defect", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     let deaths = 0
@@ -87,7 +87,7 @@ it.effect("goes on sending and listening when the driver dies instead of failing
     assert.strictEqual(deaths, 2)
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
-it.effect("wakes those who send webhooks in every process, and nobody who waits for jobs", () =>
+it.effect("wakes webhook senders in every process and no job workers", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const here = yield* startProcess(url)
@@ -103,7 +103,7 @@ it.effect("wakes those who send webhooks in every process, and nobody who waits 
     assert.isFalse(work.isOpen())
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
-it.effect("understands a build that knows nothing of webhooks, and is understood by it", () =>
+it.effect("is compatible with release 0.1, which has no webhooks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const here = yield* startProcess(url)
@@ -119,7 +119,7 @@ it.effect("understands a build that knows nothing of webhooks, and is understood
     yield* repeatUntil(Effect.orDie(older.notify("kinora", hint)), changed)
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
-/** What version 0.1.0 sends and understands. */
+/** Schema of release 0.1.0. */
 const OlderHint = Schema.fromJsonString(Schema.Struct({
   from: Schema.String,
   work: Schema.Boolean,

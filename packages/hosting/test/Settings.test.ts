@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Settings from "../src/Settings.ts"
 
-/** The settings from a configuration file with this text. */
+/** Loads the settings from a configuration file with this text. */
 const loadWith = (text: string, environment: Record<string, string> = {}) =>
   Effect.acquireUseRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-settings-"))),
@@ -23,7 +23,7 @@ const loadWith = (text: string, environment: Record<string, string> = {}) =>
 const secret = "a-secret-of-more-than-thirty-two-characters"
 
 describe("Settings", () => {
-  it.effect("has a default for everything that a first start needs", () =>
+  it.effect("has defaults for a first start", () =>
     Effect.gen(function*() {
       const settings = yield* Settings.load({})
       assert.deepStrictEqual(settings, {
@@ -56,7 +56,7 @@ describe("Settings", () => {
       })
     }))
 
-  it.effect("prefers the environment to the file, and the file to the default", () =>
+  it.effect("prefers the environment to the file and the file to the default", () =>
     Effect.gen(function*() {
       const settings = yield* loadWith("host: 0.0.0.0\nport: 8000\nmodels:\n  - id: a\n", { KINORA_PORT: "0" })
       assert.strictEqual(settings.host, "0.0.0.0")
@@ -65,13 +65,13 @@ describe("Settings", () => {
       assert.deepStrictEqual(settings.models, [{ id: "a" }])
     }))
 
-  it.effect("takes an empty variable for none, also that of the configuration file", () =>
+  it.effect("treats an empty variable as unset, including KINORA_CONFIG", () =>
     Effect.gen(function*() {
       const settings = yield* Settings.load({ KINORA_CONFIG: "", KINORA_PORT: "" })
       assert.strictEqual(settings.port, 4747)
     }))
 
-  it.effect("refuses a list or a mapping where one value is wanted", () =>
+  it.effect("rejects a list or a mapping for a scalar setting", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(loadWith("host:\n  a: 1\ndata_dir: [data, more]\nport: [1]\n"))
       assert.deepStrictEqual(error.problems.map(({ problem }) => problem), [
@@ -87,7 +87,7 @@ describe("Settings", () => {
       assert.deepStrictEqual(settings.urlSigningKeys.map(Redacted.value), [`${secret}1`, `${secret}2`])
     }))
 
-  it.effect("reads what operators may say of limits and proxies (D18, D20, D28, D29)", () =>
+  it.effect("reads limits and proxies", () =>
     Effect.gen(function*() {
       const settings = yield* loadWith(
         "results_ttl_hours: 48\ndownload_gib_per_day: 1\ndemo_account: false\ntrusted_proxies: [10.0.0.0/8, \"fd00::/8\"]\n",
@@ -114,7 +114,7 @@ describe("Settings", () => {
       })
     }))
 
-  it.effect("reads what operators may say of webhooks (D44)", () =>
+  it.effect("reads the settings of webhooks", () =>
     Effect.gen(function*() {
       const settings = yield* loadWith(
         `webhook_own_domains: [example.com, example.net]\nwebhook_keys: [${secret}1, ${secret}2]\n`,
@@ -133,7 +133,7 @@ describe("Settings", () => {
       })
     }))
 
-  it.effect("refuses wrong values of webhooks, and repeats none of their keys", () =>
+  it.effect("rejects invalid settings of webhooks without repeating their keys", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Settings.load({
         KINORA_WEBHOOK_KEYS: `${secret},hunter2`,
@@ -165,7 +165,7 @@ describe("Settings", () => {
       }
     }))
 
-  it.effect("refuses what would undo a limit, or is no network", () =>
+  it.effect("rejects values that would disable a limit and invalid networks", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Settings.load({
         KINORA_ADMIN_TOKEN: "short",
@@ -185,7 +185,7 @@ describe("Settings", () => {
       ])
     }))
 
-  it.effect("lays the plans of the file over the table of the interface (D25)", () =>
+  it.effect("merges the plans of the file into the default plan table", () =>
     Effect.gen(function*() {
       const { planTable } = yield* loadWith(
         "plans:\n  period_days: 31\n  studio:\n    pro:\n      price_cents: 3500\n      quota: { images: 250 }\n"
@@ -199,7 +199,7 @@ describe("Settings", () => {
       })
     }))
 
-  it.effect("names every problem of the plans with its path, and knows no other tiers", () =>
+  it.effect("reports every problem of the plans with its path and rejects unknown tiers", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
         loadWith("plans:\n  studio: { gold: {}, pro: { concurrency: 0 } }\n  credits: { pro: { createRpm: 1 } }\n")
@@ -213,7 +213,7 @@ describe("Settings", () => {
       assert.match(list.message, /config\.yaml: plans is not valid: /)
     }))
 
-  it.effect("names every wrong value with its place, at once", () =>
+  it.effect("reports all invalid values with their sources", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(loadWith("log_level: loud\n", { KINORA_PORT: "99999", KINORA_WORKERS: "many" }))
       const lines = error.message.split("\n")
@@ -223,7 +223,7 @@ describe("Settings", () => {
       assert.match(error.message, /config\.yaml: log_level is "loud"; expected one of trace, debug, info/)
     }))
 
-  it.effect("refuses names that it does not know", () =>
+  it.effect("rejects unknown settings", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(loadWith("prot: 80\n", { KINORA_PROT: "80" }))
       assert.match(error.message, /^KINORA_PROT is not a setting; known settings: KINORA_HOST, /)
@@ -243,7 +243,7 @@ describe("Settings", () => {
       assert.notMatch(error.message, /hunter2|short/)
     }))
 
-  it.effect("stops at a file that was named and does not exist, or is not a mapping", () =>
+  it.effect("fails if the named file does not exist or is not a mapping", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(Settings.load({ KINORA_CONFIG: "nowhere/config.yaml" }))
       assert.strictEqual(missing.message, "nowhere/config.yaml does not exist")

@@ -25,11 +25,11 @@ const lookup = { addresses: () => Effect.succeed(["1.1.1.1"]), aliases: () => Ef
 
 const stores = Layer.mergeAll(Stores.layerMemory, Notifications.layerLocal, Crypto.layerSecureRandom)
 
-/** Webhooks of a process with these keys, over the surrounding stores. */
+/** Webhooks of a process with these keys, over the given stores. */
 const webhooksWith = (keys: Keys.Keys) =>
   Layer.fresh(Webhooks.layer).pipe(Layer.provideMerge(Webhook.layerProtection({ keys, lookup })))
 
-/** What is logged, with its level. */
+/** Collects log messages with their levels. */
 const makeLog = () => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
@@ -38,7 +38,7 @@ const makeLog = () => {
   return { lines, layer: Logger.layer([logger]) }
 }
 
-it.effect("stops the start of a process without the key of a secret, unless it is to put that right", () =>
+it.effect("stops the start of a process that lacks the key of a secret, unless it sends no webhooks", () =>
   Effect.gen(function*() {
     const { id } = (yield* Webhooks.Webhooks.use(({ create }) => create(account, { url })).pipe(
       Effect.provide(webhooksWith(keysOf("a")))
@@ -59,7 +59,7 @@ it.effect("stops the start of a process without the key of a secret, unless it i
     yield* startWith(keysOf("b"), 1)
   }).pipe(Effect.provide(stores)))
 
-it.effect("starts beside a secret that was damaged, which is its endpoint's matter alone", () =>
+it.effect("starts if the secret of an endpoint is damaged", () =>
   Effect.gen(function*() {
     const { create } = yield* Webhooks.Webhooks
     const { id } = (yield* create(account, { url })).endpoint
@@ -71,7 +71,7 @@ it.effect("starts beside a secret that was damaged, which is its endpoint's matt
     yield* Webhook.checkKeys({ webhookSends: 1 }).pipe(Effect.provide(webhooksWith(keysOf("b", "a"))))
   }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
-it.effect("lets no webhook go to the host of base_url or to own domains, nor below them (D44)", () =>
+it.effect("rejects the host of base_url, own domains and their subdomains as receivers", () =>
   Effect.gen(function*() {
     const { create } = yield* Webhooks.Webhooks
     for (const host of ["media.example.com", "eu.media.example.com", "example.net", "www.example.net"]) {
@@ -87,7 +87,7 @@ it.effect("lets no webhook go to the host of base_url or to own domains, nor bel
     ))
   ))
 
-it.effect("warns at its start where webhooks may go to private addresses, and lets them (D44)", () =>
+it.effect("logs a warning at the start and accepts private addresses if they are allowed", () =>
   Effect.gen(function*() {
     const log = makeLog()
     const register = Webhooks.Webhooks.use(({ create }) => create(account, { url: "http://127.0.0.1:1/" }))
@@ -102,7 +102,7 @@ it.effect("warns at its start where webhooks may go to private addresses, and le
     assert.match(log.lines[0]!, /^Warn: Webhooks may go to private addresses/)
   }).pipe(Effect.provide(stores)))
 
-it.live("drains within the time of a send: what is under way ends, and is kept (D51)", () =>
+it.live("drains within the time limit of a send and stores the outcome of sends in progress", () =>
   Effect.gen(function*() {
     const { create, sends, test } = yield* Webhooks.Webhooks
     const { endpoint } = yield* create(account, { url })
@@ -132,7 +132,7 @@ it.live("drains within the time of a send: what is under way ends, and is kept (
     assert.deepStrictEqual((yield* sends(account, endpoint.id)).map(({ reason }) => reason), ["ok"])
   }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
-it.live("says once that links may lead nowhere, where nobody has said what they are on", () =>
+it.live("logs once that links may be unreachable if base_url is unset", () =>
   Effect.gen(function*() {
     const { create, publish } = yield* Webhooks.Webhooks
     const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -156,7 +156,7 @@ it.live("says once that links may lead nowhere, where nobody has said what they 
     ])
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
-it.live("sends nothing where it is told so, whatever is due", () =>
+it.live("sends nothing if sends is 0", () =>
   Effect.gen(function*() {
     const transport = Layer.succeed(Transport.Transport, { send: () => Effect.die("sent") })
     const worker = Webhook.layerWorker({ sends: 0, baseUrl: Effect.die("asked for") }).pipe(
@@ -166,7 +166,7 @@ it.live("sends nothing where it is told so, whatever is due", () =>
     yield* drain
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
-/** Webhooks of a process with these settings. */
+/** Builds the protection with these settings. */
 const webhooksOf = (environment: Readonly<Record<string, string>>) =>
   Layer.unwrap(Effect.gen(function*() {
     const directory = yield* Effect.acquireRelease(

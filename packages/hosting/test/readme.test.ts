@@ -10,7 +10,7 @@ import { host } from "../example/host.ts"
 import * as Host from "../src/Host.ts"
 import * as Settings from "../src/Settings.ts"
 
-/** Milliseconds. Initialising a database takes a second of an idle core, and tests run side by side. */
+/** Time limit in milliseconds. Initialising a database takes a second on an idle core, and tests run in parallel. */
 const startsMax = 120_000
 
 const Created = Schema.Struct({ id: Schema.String })
@@ -19,7 +19,7 @@ const Completed = Schema.Struct({
   output: Schema.Struct({ url: Schema.String, bytes: Schema.Int })
 })
 
-it.live("the README's example host makes a picture", () =>
+it.live("runs a job on the README's example host", () =>
   Effect.gen(function*() {
     const { key } = yield* openAccount("ada@example.com", 10)
     const baseUrl = yield* HttpServer.addressFormattedWith(Effect.succeed)
@@ -36,7 +36,7 @@ it.live("the README's example host makes a picture", () =>
     assert.strictEqual((yield* Effect.promise(() => picture.arrayBuffer())).byteLength, output.bytes)
   }).pipe(Effect.provide(host)))
 
-it.live("the README's example account is there when the host starts again", () =>
+it.live("finds the README's example account after a restart", () =>
   Effect.acquireUseRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-account-"))),
     (directory) =>
@@ -51,7 +51,7 @@ it.live("the README's example account is there when the host starts again", () =
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   ), startsMax)
 
-it.effect("the README shows the examples as they run", () =>
+it.effect("shows the examples in the README", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     const readme = yield* read("../README.md")

@@ -3,7 +3,7 @@
  *
  * Any number of hosts may run the same sweep.
  */
-import { Cause, Duration, Effect, Layer, Random } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Random } from "effect"
 
 /** Options for `layer`. */
 export interface SweepOptions<R> {
@@ -17,6 +17,15 @@ export interface SweepOptions<R> {
   readonly run: (limit: number) => Effect.Effect<number, unknown, R>
 }
 
+/**
+ * The pause between two sweeps. Override it where time does not pass by itself, for
+ * example under a virtual clock. Default: sleeps for the interval, varied by a quarter.
+ */
+export const Pause = Context.Reference<(interval: Duration.Input) => Effect.Effect<void>>(
+  "@kinora/persistence/Sweep/Pause",
+  { defaultValue: () => sleepVaried }
+)
+
 /** Runs a sweep at the interval while the layer lives. Logs failures and continues. */
 export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R> =>
   Layer.effectDiscard(Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options)))))
@@ -25,7 +34,9 @@ export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R>
 // internal
 // -----------------------------------------------------------------------------
 
-const pause = (interval: Duration.Input) =>
+const pause = (interval: Duration.Input) => Effect.flatMap(Pause, (pause) => pause(interval))
+
+const sleepVaried = (interval: Duration.Input) =>
   Effect.flatMap(
     Random.nextBetween(0.75, 1.25),
     (spread) => Effect.sleep(Duration.times(Duration.fromInputUnsafe(interval), spread))

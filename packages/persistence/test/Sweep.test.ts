@@ -48,3 +48,14 @@ it.effect("continues after a failure", () =>
     yield* TestClock.adjust("3 minutes")
     assert.isAtLeast(yield* Queue.size(calls), 2)
   }).pipe(Effect.scoped))
+
+it.effect("waits with the overridden pause", () =>
+  Effect.gen(function*() {
+    const pauses = yield* Queue.unbounded<unknown>()
+    const calls = yield* start([]).pipe(
+      Effect.provideService(Sweep.Pause, (interval) => Effect.andThen(Queue.offer(pauses, interval), Effect.sleep(10)))
+    )
+    yield* TestClock.adjust(10)
+    assert.strictEqual(yield* Queue.take(pauses), "1 minute")
+    assert.strictEqual(yield* Queue.take(calls), 10)
+  }).pipe(Effect.scoped))

@@ -6,6 +6,7 @@ import { ProceduralGenerator } from "@kinora/generator-procedural"
 import { Drivers, Host } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { Media } from "@kinora/media"
+import { Sweep } from "@kinora/persistence"
 import { Effect, Layer, Metric, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServer } from "effect/http"
@@ -50,14 +51,14 @@ const baseUrlOf = ({ http }: TestHostOptions) => http?.baseUrl ?? defaultBaseUrl
  */
 const alone = { grace: 0, lease: "1 day", pollInterval: "1 day" } as const
 
-/** The background work. Sweeps pause with `nap`, so that they cost little while a long time passes. */
 const layerWork = (options: TestHostOptions) =>
-  Layer.unwrap(Effect.map(VirtualTime.VirtualTime, ({ nap }) =>
-    Host.layerWork({
-      worker: { name: "test", concurrency: options.workers ?? 8, resultTtl: options.resultTtl, ...alone },
-      sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval },
-      sweeps: { pause: nap }
-    })))
+  Host.layerWork({
+    worker: { name: "test", concurrency: options.workers ?? 8, resultTtl: options.resultTtl, ...alone },
+    sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval }
+  }).pipe(Layer.provide(layerNaps))
+
+/** Sweeps pause with `nap`, so that they cost little while a long time passes. */
+const layerNaps = Layer.effect(Sweep.Pause, Effect.map(VirtualTime.VirtualTime, ({ nap }) => nap))
 
 const layerTime = (options: TestHostOptions) =>
   options.time === "real" ? VirtualTime.layerReal : VirtualTime.layer(Number(options.startsAt ?? startsAt))

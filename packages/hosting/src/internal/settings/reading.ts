@@ -102,6 +102,9 @@ const unknownNames = (environment: Environment, file: ConfigFile): ReadonlyArray
       .map((name) => ({ where: name, problem: `is not a setting; known settings: ${[...known].join(", ")}` })),
     ...Object.keys(file.content)
       .filter((key) => !keys.has(key))
-      .map((key) => ({ where: `${file.path}: ${key}`, problem: `is not a setting; known settings: ${[...keys].join(", ")}` }))
+      .map((key) => ({
+        where: `${file.path}: ${key}`,
+        problem: `is not a setting; known settings: ${[...keys].join(", ")}`
+      }))
   ]
 }
