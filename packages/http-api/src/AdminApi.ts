@@ -16,6 +16,7 @@ import {
 import { AdminLot, AdminTransactionList, AdminVerification, GrantLotRequest } from "./AdminLedger.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
+import { documentation } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
@@ -230,18 +231,10 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .middleware(Envelope)
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
-  .annotateMerge(OpenApi.annotations({
-    title: "Kinora for operators",
-    version: "1.0.0",
-    description:
-      "Accounts, API keys, plans, balances, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
-      "is unset, every path responds with 404 `not_found`. Every error is the envelope " +
-      "`{ error: { code, message, plan, details } }`. Unknown ids, malformed ones included, and unknown paths respond " +
-      "with 404 `not_found`; known paths with another method respond with 405 `method_not_allowed` and the header " +
-      "`Allow`. Every path that supports GET supports HEAD. A trailing `/` is ignored.",
-    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
-    servers: [{ url: "/", description: "The origin of this document." }]
-  }))
-  // The type of the annotation is a record.
-  .annotate(OpenApi.Transform, (spec) => completeAdmin(spec as OpenApi.OpenAPISpec))
+  .annotateMerge(documentation(
+    "Kinora for operators",
+    "Accounts, API keys, plans, balances, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
+      "is unset, every path responds with 404 `not_found`. So do unknown ids, malformed ones included.",
+    completeAdmin
+  ))
 {}

@@ -14,6 +14,7 @@ import {
 } from "./Generation.ts"
 import { Health } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
+import { documentation } from "./internal/documentation.ts"
 import { creationErrors } from "./internal/errorCodes.ts"
 import { optionalParameter, parameter } from "./internal/fields.ts"
 import { complete } from "./internal/openApi.ts"
@@ -261,16 +262,9 @@ export class Api extends HttpApi.make("kinora")
   .middleware(Envelope)
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotate(HttpApi.AdditionalSchemas, [WebhookEvent, WebhookTest])
-  .annotateMerge(OpenApi.annotations({
-    title: "Kinora",
-    version: "1.0.0",
-    description: "Images and videos from a prompt, as asynchronous jobs: create a job, poll it, download its result. " +
-      "Every error is the envelope `{ error: { code, message, plan, details } }`. Unknown paths respond with 404 " +
-      "`not_found`; known paths with another method respond with 405 `method_not_allowed` and the header `Allow`. " +
-      "Every path that supports GET supports HEAD. A trailing `/` is ignored.",
-    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
-    servers: [{ url: "/", description: "The origin of this document." }]
-  }))
-  // The type of the annotation is a record.
-  .annotate(OpenApi.Transform, (spec) => complete(spec as OpenApi.OpenAPISpec))
+  .annotateMerge(documentation(
+    "Kinora",
+    "Images and videos from a prompt, as asynchronous jobs: create a job, poll it, download its result.",
+    complete
+  ))
 {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { nullable, text } from "./fields.ts"
 
 /** The properties of `details`. They need no services. */
-export type DetailFields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+type DetailFields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 
 /** Everything about an error that follows from its code. */
 export interface ErrorDefinition {
@@ -25,7 +25,7 @@ export interface ErrorDefinition {
 }
 
 /** One problem of a request. */
-export const Issue = Schema.Struct({
+const Issue = Schema.Struct({
   path: text("Path of the value, such as `params.images[0].data`. Empty for the request as a whole."),
   message: text("What the value must be.")
 }).annotate({ identifier: "Issue", description: "One problem of a request." })

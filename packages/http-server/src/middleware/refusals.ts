@@ -47,10 +47,6 @@ export const storageUnavailable = refuse("unavailable")
 /** Rejects a request for a model that does not exist. */
 export const modelNotFound = (model: string) => refuse("model_not_found", { details: { model: shorten(model) } })
 
-/** Rejects a body because of one property. */
-export const invalidField = (path: string, message: string) =>
-  refuse("invalid_request", { details: { issues: [{ path, message }] } })
-
 /** Rejects a request because of one parameter. */
 export const invalidParameter = (path: string, message: string) =>
   refuse("invalid_params", { details: { issues: [{ path, message }] } })
@@ -100,6 +96,10 @@ const answer = <E, Name extends RefusalName>(
   // The function under a name takes the reason of that name.
   return (refusals[name] as (reason: unknown) => Effect.Effect<never, Answer<Name>>)(reason)
 }
+
+/** Rejects a body because of one property. */
+const invalidField = (path: string, message: string) =>
+  refuse("invalid_request", { details: { issues: [{ path, message }] } })
 
 const notFound = () => refuse("not_found")
 
