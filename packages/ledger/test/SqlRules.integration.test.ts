@@ -22,7 +22,7 @@ import { makeShelf } from "./Shelf.ts"
 
 const referencesMax = 20
 
-/** What someone writes to the tables behind the ledger's back. */
+/** A statement that bypasses the ledger. */
 const tampering = Schema.Struct({
   figure: Schema.Literals(["remaining", "granted", "used", "amount", "no lot", "no counter"]),
   /** The row, counted from the first. */

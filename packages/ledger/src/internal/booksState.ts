@@ -33,7 +33,7 @@ export interface AccountState {
   readonly stored: { readonly lots: ReadonlyArray<Lot>; readonly quotas: ReadonlyArray<QuotaCount> }
 }
 
-/** What books are made of. */
+/** Loaded values and settings of new books. */
 export interface BooksOptions extends Omit<BooksState, "accounts" | "requested"> {
   readonly loaded: Loaded
   /** Transactions that commands may book or look up. The ones that exist are in `loaded`. */

@@ -17,13 +17,13 @@ export interface Options {
   readonly setMax: number
 }
 
-/** The part of a reference that names it within a kind. */
+/** A reference of an account. */
 interface Named {
   readonly account: string
   readonly reference: string
 }
 
-/** What to load. */
+/** References and lots to load. */
 export interface Request {
   readonly charges?: ReadonlyArray<Named> | undefined
   readonly grants?: ReadonlyArray<Named> | undefined

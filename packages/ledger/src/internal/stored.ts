@@ -24,7 +24,7 @@ export interface LoadQuery {
 /** Identifies a transaction. */
 export type TransactionName = Pick<Transaction, "account" | "kind" | "reference">
 
-/** What a store found: each lot, counter and transaction once, in no particular order. */
+/** The loaded values: each lot, counter and transaction once, in no particular order. */
 export interface Loaded {
   readonly lots: ReadonlyArray<Lot>
   readonly quotas: ReadonlyArray<QuotaCount>
