@@ -20,7 +20,7 @@ const models = [
 ]
 const [short, bad, long] = models.map(({ id }) => id)
 
-describe.concurrent("after kills", { timeout: 420_000 }, () => {
+describe.concurrent("after kills", { timeout: 900_000 }, () => {
   for (const database of databases) {
     it.live(`of a server, nine at random moments and one with 50 jobs in flight, every job ends once (${database})`, () =>
       Effect.gen(function*() {
