@@ -1,9 +1,9 @@
 /**
- * The hash by which two request bodies are the same: equal after parsing, key
- * order and insignificant white space aside (D14).
+ * Hashes request bodies, so that bodies that differ only in key order and insignificant
+ * white space have the same fingerprint.
  *
- * The text that is hashed follows RFC 8785: object keys sorted by UTF-16 code
- * units, numbers and strings as ECMAScript writes them.
+ * The hashed text follows RFC 8785: object keys sorted by UTF-16 code units, numbers and
+ * strings as ECMAScript writes them.
  */
 import { type Brand, Effect, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -11,7 +11,7 @@ import { Digest } from "effect/crypto"
 /** SHA-256 of a canonical JSON text, 64 lower-case hexadecimal digits. */
 export type Fingerprint = Brand.Branded<string, "Fingerprint">
 
-/** See the type of the same name. */
+/** Schema of `Fingerprint`. */
 export const Fingerprint = Schema.String.pipe(
   Schema.refine((text): text is Fingerprint => /^[0-9a-f]{64}$/.test(text), {
     identifier: "Fingerprint",
@@ -19,11 +19,7 @@ export const Fingerprint = Schema.String.pipe(
   })
 )
 
-/**
- * The fingerprint of a value as `JSON.parse` returns it. Costs one native pass
- * over long strings, so bodies with images in base64 are fine. Where the hash
- * itself runs is up to the `Digest`.
- */
+/** Computes the fingerprint of a value that `JSON.parse` returned. Long strings, such as images in base64, are encoded natively. */
 export const make = (json: Schema.Json): Effect.Effect<Fingerprint, never, Digest.Digest> =>
   Digest.Digest.use((digest) =>
     Effect.map(
@@ -33,15 +29,14 @@ export const make = (json: Schema.Json): Effect.Effect<Fingerprint, never, Diges
   )
 
 /**
- * The canonical text of a JSON value.
+ * Returns the canonical text of a JSON value.
  *
- * Two things that RFC 8785 leaves out but `JSON.parse` lets through have a text of
- * their own, so that they match nothing else: a number beyond the range of a
- * double (`1e999`, parsed as Infinity), and half of a surrogate pair.
+ * Values that RFC 8785 excludes but `JSON.parse` accepts have a distinct text: numbers
+ * beyond the range of a double (`1e999`, parsed as Infinity), and lone surrogates.
  */
 export const canonicalize = (json: Schema.Json): string => {
   let text = ""
-  // A stack of its own: nesting is as deep as the client likes, and the thread's stack is not.
+  // Not recursive, since the client chooses the depth of nesting and the call stack is limited.
   const pending: Array<Piece> = [{ value: json }]
   for (let piece = pending.pop(); piece !== undefined; piece = pending.pop()) {
     if (piece.before !== undefined) text += piece.before
@@ -72,7 +67,7 @@ export const canonicalize = (json: Schema.Json): string => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** A text to write, then a value to write. */
+/** A text, then a value to append. */
 interface Piece {
   readonly before?: string
   readonly value?: Schema.Json
@@ -83,7 +78,7 @@ const pushAll = (pending: Array<Piece>, end: string, pieces: ReadonlyArray<Piece
   for (let index = pieces.length - 1; index >= 0; index--) pending.push(pieces[index]!)
 }
 
-/** Every runtime has it, but TypeScript knows it only together with a browser's or Node's other globals. */
+/** Declared here, since TypeScript includes it only together with the globals of browsers or Node. */
 declare const TextEncoder: new() => { readonly encode: (text: string) => Uint8Array<ArrayBuffer> }
 
 const scalar = (value: string | number | boolean | null): string =>

@@ -1,35 +1,41 @@
 /**
- * Lets a request take effect once, however often it is sent.
+ * Makes a request take effect once, however often it is sent.
  *
- * A claim is a row that commits with the work it guards, so there is no state "in
- * progress" to recover: either both are there or neither is. A concurrent
- * repetition waits for the first one's unit of work and then replays it.
+ * A claim is a row that commits together with the work that it guards, so there is no
+ * intermediate state to recover after a crash. A concurrent repetition waits for the unit
+ * of work of the first request and then replays it.
  */
 import * as Folding from "@kinora/persistence/Folding"
+import * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, type Data, DateTime, Effect, Layer } from "effect"
-import * as Claim from "./Claim.ts"
+import * as Sweep from "@kinora/persistence/Sweep"
+import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
+import { Context, type Data, DateTime, type Duration, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type * as Claim from "./Claim.ts"
 import { IdempotencyError, KeyReused } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
+import * as Claims from "./internal/claims.ts"
+import * as MemoryIdempotencyStore from "./MemoryIdempotencyStore.ts"
+import * as SqlIdempotencyStore from "./SqlIdempotencyStore.ts"
 
-/** What `once` answers: the work's own result, or where to find that of the first request. */
+/** Result of `once`: the result of the work, or the reference of the earlier request. */
 export type Once<A> = Data.TaggedEnum<{
   Done: { readonly value: A }
   Replay: { readonly reference: string }
 }>
 
-/** What idempotency can be told. */
+/** Options for the layers. */
 export interface IdempotencyOptions {
   /** How long claims hold. */
   readonly windows?: Claim.Windows | undefined
 }
 
-/** Claims of requests. Sets may have any order and repetitions; results come in the order of the set. */
+/** Claims requests. Sets may have any order and repetitions; results are in the order of the set. */
 export class Idempotency extends Context.Service<Idempotency, {
   /**
-   * What is known of a request. A cheap look before anything is spent on it: only
-   * `claimAll` decides. Concurrent calls are one statement.
+   * Looks up a request without claiming it, to replay it before anything is spent on it.
+   * Only `claimAll` and `once` decide. Concurrent calls share one statement.
    */
   readonly find: (request: Claim.Request) => Effect.Effect<Claim.Found, StorageError>
 
@@ -39,50 +45,47 @@ export class Idempotency extends Context.Service<Idempotency, {
   ) => Effect.Effect<ReadonlyArray<Claim.Found>, StorageError>
 
   /**
-   * Claims each request for its reference, in the caller's unit: the first thing
-   * that it does, since it takes the first locks. A window that is over is taken
-   * over. Waits while another unit holds one of the keys; fails with `InProgress`
-   * once the database's `lock_timeout` has passed, and the unit with it.
+   * Claims each request for its reference in the caller's unit of work. Call it before
+   * anything else in the unit, since it takes the first locks. Replaces expired claims.
+   * Waits while another unit is claiming one of the keys. Fails with `InProgress`, and
+   * the unit with it, after the `lock_timeout` of the database.
    */
   readonly claimAll: (
     claims: ReadonlyArray<Claim.Claim>
   ) => Effect.Effect<ReadonlyArray<Claim.Outcome>, IdempotencyError | StorageError>
 
-  /**
-   * Gives back what `claimAll` answered `Claimed`, in the same unit, for requests
-   * that were refused after all: a refused request leaves nothing behind (D14).
-   */
+  /** Frees keys that `claimAll` claimed in the same unit, for requests that were refused after all. */
   readonly release: (claims: ReadonlyArray<Claim.Claim>) => Effect.Effect<void, StorageError>
 
   /**
-   * Starts the window of an implicit claim anew at `claim.at` (D20), even if it is
-   * over by now; not if its key has gone to another reference since. An explicit
-   * claim keeps its window.
+   * Restarts the window of a claim without a key at `claim.at`, also if it has expired.
+   * Does nothing if the key belongs to another reference now, or if the claim has a key.
    */
   readonly extend: (claim: Claim.Claim) => Effect.Effect<void, StorageError>
 
   /**
-   * Claims the request and does `work` in one unit of work, or answers with the
-   * reference of the request that did. When `work` fails, the key is free again.
+   * Claims the request and runs `work` in one unit of work, or returns the reference of the
+   * earlier request. Fails with `KeyReused` if the key belongs to a request with another
+   * body. If `work` fails, the key is free again.
    */
   readonly once: <A, E, R>(
     claim: Claim.Claim,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<Once<A>, E | IdempotencyError | StorageError, R>
 
-  /** Deletes up to `limit` claims whose window is over; answers how many. Run it now and then. */
+  /** Deletes up to `limit` expired claims and returns their number. `layerSweep` calls it at an interval. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/idempotency/Idempotency") {}
 
 const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
   const store = yield* IdempotencyStore
-  const { atomically } = yield* UnitOfWork
+  const { atomically } = yield* UnitOfWork.UnitOfWork
 
   const findAll = Effect.fn("Idempotency.findAll")(function*(requests: ReadonlyArray<Claim.Request>) {
     if (requests.length === 0) return []
-    const held = yield* store.find(sorted(requests.map(Claim.slotOf)))
-    const heldBySlot = new Map(held.map((held) => [Claim.slotText(held), held]))
-    return requests.map((request) => Claim.find(request, heldBySlot.get(Claim.slotText(Claim.slotOf(request)))))
+    const held = yield* store.find(sorted(requests.map(Claims.slotOf)))
+    const heldBySlot = new Map(held.map((held) => [Claims.slotText(held), held]))
+    return requests.map((request) => Claims.find(request, heldBySlot.get(Claims.slotText(Claims.slotOf(request)))))
   })
 
   const find = yield* Folding.make({ name: "Idempotency.find", membersMax: 256, setsMax: 4, run: findAll })
@@ -90,7 +93,7 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
   const claimAll = Effect.fn("Idempotency.claimAll")(
     function*(claims: ReadonlyArray<Claim.Claim>) {
       if (claims.length === 0) return []
-      return Claim.outcomesOf(claims, yield* store.claim(sorted(claims.map(arrivingOf))))
+      return Claims.outcomesOf(claims, yield* store.claim(sorted(claims.map(arrivingOf))))
     },
     atomically
   )
@@ -100,7 +103,7 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
   })
 
   const extendAll = (claims: ReadonlyArray<Claim.Claim>) => {
-    // The latest of each slot speaks for the others.
+    // Only the latest extension of each slot is stored.
     const latestFirst = claims.toSorted((a, b) => DateTime.Order(b.at, a.at))
     return Effect.as(store.extend(sorted(latestFirst.map(arrivingOf))), claims.map(() => undefined))
   }
@@ -128,28 +131,65 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     return yield* store.sweep(yield* DateTime.now, limit)
   })
 
-  const arrivingOf = (claim: Claim.Claim) => ({ ...Claim.holdOf(claim, windows), at: claim.at })
+  const arrivingOf = (claim: Claim.Claim) => Claims.arrivingOf(claim, windows)
 
   return Idempotency.of({ find, findAll, claimAll, release, extend, once, sweep })
 })
 
-/** Idempotency with these options. */
+/** Provides idempotency over a store, with options. */
 export const layerWith = (
   options: IdempotencyOptions
-): Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWork> => Layer.effect(Idempotency, make(options))
+): Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWork.UnitOfWork> => Layer.effect(Idempotency, make(options))
 
-/** `layerWith` with its defaults. */
-export const layer: Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWork> = layerWith({})
+/** `layerWith` with default options. */
+export const layer: Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWork.UnitOfWork> = layerWith({})
+
+/** Provides idempotency in the memory of this process, for tests and single processes. */
+export const layerMemory: Layer.Layer<
+  Idempotency | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend
+> = layer.pipe(Layer.provide(MemoryIdempotencyStore.layer), Layer.provideMerge(UnitOfWork.layerMemory))
+
+/** Provides idempotency in Postgres or PGlite. Brings the table up to date when the layer is built. */
+export const layerPostgres = (
+  options: IdempotencyOptions = {}
+): Layer.Layer<
+  Idempotency | UnitOfWork.UnitOfWork,
+  Migrations.SchemaMismatch | StorageError,
+  SqlClient.SqlClient
+> =>
+  layerWith(options).pipe(
+    Layer.provide(SqlIdempotencyStore.layer),
+    Layer.provideMerge(UnitOfWork.layerSql),
+    Layer.provide(Migrations.layer(SqlIdempotencyStore.migrations))
+  )
+
+/**
+ * Deletes expired claims in the background, at random intervals around `interval` (default
+ * 1 minute), `limit` claims per statement (default 1,000). Logs failures and continues. Any
+ * number of hosts may run it.
+ */
+export const layerSweep = (
+  { interval = "1 minute", limit = 1_000 }: {
+    readonly interval?: Duration.Input | undefined
+    readonly limit?: number | undefined
+  } = {}
+): Layer.Layer<never, never, Idempotency> =>
+  Sweep.layer({
+    name: "expired idempotency claims",
+    interval,
+    limit,
+    run: (limit) => Idempotency.use(({ sweep }) => sweep(limit))
+  })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** The first of each slot, in the order in which every unit takes its locks. */
-const sorted = <A extends Claim.Slot>(claims: ReadonlyArray<A>): ReadonlyArray<A> => {
+/** The first claim of each slot, in the order in which every unit takes its locks. */
+const sorted = <A extends Claims.Slot>(claims: ReadonlyArray<A>): ReadonlyArray<A> => {
   const bySlot = new Map<string, A>()
   for (const claim of claims) {
-    const slot = Claim.slotText(claim)
+    const slot = Claims.slotText(claim)
     if (!bySlot.has(slot)) bySlot.set(slot, claim)
   }
   return [...bySlot].toSorted(([a], [b]) => a < b ? -1 : 1).map(([, claim]) => claim)

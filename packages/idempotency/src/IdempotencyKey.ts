@@ -1,27 +1,24 @@
-/**
- * What tells a repeated request from a new one: the key that the client sent, or,
- * without one, the endpoint and the body themselves (D14).
- */
+/** Identifies repetitions of a request: by the key that the client sent, or by endpoint and body without one. */
 import { Data } from "effect"
 
 /**
- * The two kinds never match each other.
+ * Key of a request. The two kinds never match each other.
  *
- * - `Explicit`: the client's key. Good at every endpoint that shares the scope.
- * - `Implicit`: no key was sent. Matches requests without a key and with the same
- *   body at the same `endpoint`, at most 128 characters.
+ * - `Explicit`: the key that the client sent. Matches at every endpoint that shares the scope.
+ * - `Implicit`: the client sent no key. Matches requests without a key and with the same
+ *   body at the same `endpoint`, which has at most 128 characters.
  */
 export type IdempotencyKey = Data.TaggedEnum<{
   Explicit: { readonly text: string }
   Implicit: { readonly endpoint: string }
 }>
 
-/** Constructors and matchers. Text from outside goes through `parse`. */
+/** Constructors and matchers. Create explicit keys from untrusted text with `parse`. */
 export const IdempotencyKey = Data.taggedEnum<IdempotencyKey>()
 
 /**
- * The key in an `Idempotency-Key` header as it was sent, quotes included;
- * `undefined` when it is not 1 to 255 characters of printable ASCII (0x20 to 0x7E, D14).
+ * Returns the key of an `Idempotency-Key` header, with its quotes if it has any. Returns
+ * `undefined` unless it is 1 to 255 characters of printable ASCII (0x20 to 0x7E).
  */
 export const parse = (text: string): IdempotencyKey | undefined =>
   pattern.test(text) ? IdempotencyKey.Explicit({ text }) : undefined

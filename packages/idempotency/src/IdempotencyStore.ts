@@ -1,41 +1,29 @@
-/** Where claims are kept. Stores load and write; the rules are in `Claim`. */
+/** The port to the storage of claims. Rules are decided by `internal/claims.ts`; times are parameters. */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
-import type * as Claim from "./Claim.ts"
 import type { IdempotencyError } from "./IdempotencyError.ts"
+import type { Arriving, Held, Slot } from "./internal/claims.ts"
 
-/** A claim to keep, with the time of the request that makes it. */
-export interface Arriving extends Claim.Held {
-  readonly at: DateTime.Utc
-}
-
-/**
- * The port. Every set has distinct slots and comes sorted by `slotText`, so that
- * two units never wait for each other crosswise; implementers keep that order.
- */
+/** Stores claims. Every set has distinct slots, sorted by `slotText`, so that units of work do not deadlock. */
 export class IdempotencyStore extends Context.Service<IdempotencyStore, {
-  /** The claims in these slots, over or not. */
-  readonly find: (slots: ReadonlyArray<Claim.Slot>) => Effect.Effect<ReadonlyArray<Claim.Held>, StorageError>
+  /** Returns the claims in these slots, expired or not. */
+  readonly find: (slots: ReadonlyArray<Slot>) => Effect.Effect<ReadonlyArray<Held>, StorageError>
 
   /**
-   * Keeps each claim whose slot is free or held by a claim that is over, and
-   * answers with the claims that hold the other slots, which cannot change until
-   * the unit ends. Waits for units that are about to claim the same slots; fails
-   * with `InProgress` when one takes longer than the database waits for locks.
+   * Claims the slots that are free or expired, and returns the claims that hold the other
+   * slots. These cannot change until the unit ends. Waits for units that are claiming the
+   * same slots, and fails with `InProgress` after the `lock_timeout` of the database.
    */
   readonly claim: (
     arriving: ReadonlyArray<Arriving>
-  ) => Effect.Effect<ReadonlyArray<Claim.Held>, IdempotencyError | StorageError>
+  ) => Effect.Effect<ReadonlyArray<Held>, IdempotencyError | StorageError>
 
   /** Frees the slots that are held for the given references. */
-  readonly release: (held: ReadonlyArray<Claim.Held>) => Effect.Effect<void, StorageError>
+  readonly release: (held: ReadonlyArray<Held>) => Effect.Effect<void, StorageError>
 
-  /**
-   * Moves the end of each claim to the given one if that is later and the slot is
-   * free, over, or held for the same reference. Other slots stay as they are.
-   */
+  /** Moves the end of each claim to a later time if its slot is free, expired, or held for the same reference. */
   readonly extend: (arriving: ReadonlyArray<Arriving>) => Effect.Effect<void, StorageError>
 
-  /** Deletes up to `limit` claims that are over; answers how many. */
+  /** Deletes up to `limit` expired claims, and returns their number. */
   readonly sweep: (at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/idempotency/IdempotencyStore") {}

@@ -1,51 +1,42 @@
-/** The store in memory, for tests and for hosts that keep nothing. */
+/** Stores claims in the memory of this process. */
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, Layer } from "effect"
-import * as Claim from "./Claim.ts"
+import { Effect, Layer, Result } from "effect"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
+import * as Claims from "./internal/claims.ts"
 
-/** Keeps claims in the memory of the process, inside its units of work. Never waits for another unit's claim. */
+/** Provides a store in memory. A claim never waits, since units of work in memory run one at a time. */
 export const layer: Layer.Layer<IdempotencyStore, never, MemoryBackend> = Layer.effect(
   IdempotencyStore,
-  Effect.gen(function*() {
-    const memory = yield* MemoryBackend
-    const claims = memory.makeMap<string, Claim.Held>()
+  Effect.map(MemoryBackend, ({ access, makeMap }) => {
+    const slots = makeMap<string, Claims.Held>()
+
+    /** Decides each command, adopts the accepted slots, and returns the refusals. */
+    const decideEach = <Command extends Claims.Slot, Refusal>(
+      commands: ReadonlyArray<Command>,
+      decide: (
+        slot: Claims.SlotState,
+        command: Command
+      ) => Result.Result<{ readonly state: Claims.SlotState }, Refusal>
+    ): ReadonlyArray<Refusal> =>
+      commands.flatMap((command) => {
+        const key = Claims.slotText(command)
+        const decided = decide(slots.get(key), command)
+        if (Result.isFailure(decided)) return [decided.failure]
+        if (decided.success.state === undefined) slots.delete(key)
+        else slots.set(key, decided.success.state)
+        return []
+      })
 
     return IdempotencyStore.of({
-      find: (slots) => memory.access(() => slots.flatMap((slot) => claims.get(Claim.slotText(slot)) ?? [])),
-
-      claim: (arriving) =>
-        memory.access(() =>
-          arriving.flatMap((claim) => {
-            const slot = Claim.slotText(claim)
-            const held = claims.get(slot)
-            if (held !== undefined && Claim.holds(held, claim.at)) return [held]
-            claims.set(slot, claim)
-            return []
-          })
-        ),
-
-      release: (held) =>
-        memory.access(() => {
-          for (const claim of held) {
-            const slot = Claim.slotText(claim)
-            if (claims.get(slot)?.reference === claim.reference) claims.delete(slot)
-          }
-        }),
-
-      extend: (arriving) =>
-        memory.access(() => {
-          for (const claim of arriving) {
-            const slot = Claim.slotText(claim)
-            if (Claim.mayExtend(claims.get(slot), claim, claim.at)) claims.set(slot, claim)
-          }
-        }),
-
+      find: (wanted) => access(() => wanted.flatMap((slot) => slots.get(Claims.slotText(slot)) ?? [])),
+      claim: (arriving) => access(() => decideEach(arriving, Claims.claim)),
+      release: (held) => Effect.asVoid(access(() => decideEach(held, Claims.release))),
+      extend: (arriving) => Effect.asVoid(access(() => decideEach(arriving, Claims.extend))),
       sweep: (at, limit) =>
-        memory.access(() => {
-          const over = Array.from(claims.values()).filter((held) => !Claim.holds(held, at)).slice(0, limit)
-          for (const held of over) claims.delete(Claim.slotText(held))
-          return over.length
+        access(() => {
+          const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, at)).slice(0, limit)
+          for (const held of expired) slots.delete(Claims.slotText(held))
+          return expired.length
         })
     })
   })

@@ -1,4 +1,4 @@
-/** Every backend of idempotency, with the unit of work that its claims belong to. */
+/** The backends of idempotency, with their units of work. */
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import type { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"

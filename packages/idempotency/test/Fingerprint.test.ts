@@ -25,13 +25,13 @@ it("writes what RFC 8785 writes", () => {
   for (const [json, canonical] of vectors) assert.strictEqual(canonicalize(JSON.parse(json)), canonical)
 })
 
-it("tells a number beyond the doubles from null, and half a surrogate pair from its replacement", () => {
+it("distinguishes infinite numbers from null, and lone surrogates from the replacement character", () => {
   assert.notStrictEqual(canonicalize(JSON.parse("[1e999]")), canonicalize([null]))
   assert.notStrictEqual(canonicalize(JSON.parse("[1e999]")), canonicalize(JSON.parse("[-1e999]")))
   assert.notStrictEqual(canonicalize(JSON.parse("\"\\ud800\"")), canonicalize("\ufffd"))
 })
 
-it("takes any depth", () => {
+it("accepts any depth", () => {
   const depth = 200_000
   const text = "[".repeat(depth) + "]".repeat(depth)
   assert.strictEqual(canonicalize(JSON.parse(text)), text)
@@ -44,7 +44,7 @@ it.effect("is the SHA-256 of the canonical text", () =>
     assert.notStrictEqual(yield* make({ a: 1 }), yield* make({ a: "1" }))
   }).pipe(Effect.provide(Digest.layerWebCrypto)))
 
-it.effect("takes images in base64 of many megabytes", () =>
+it.effect("accepts images in base64 of many megabytes", () =>
   Effect.gen(function*() {
     const image = "iVBORw0KGgo".repeat(2_000_000)
     const fingerprint = yield* make({ prompt: "a", images: [image] })
@@ -53,7 +53,7 @@ it.effect("takes images in base64 of many megabytes", () =>
   }).pipe(Effect.provide(Digest.layerWebCrypto)))
 
 it.effect.prop(
-  "keeps the value",
+  "preserves the value",
   [Schema.Json],
   ([json]) =>
     Effect.sync(() => assert.deepStrictEqual(JSON.parse(canonicalize(json)), JSON.parse(JSON.stringify(json))))

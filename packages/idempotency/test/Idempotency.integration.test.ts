@@ -12,7 +12,7 @@ for (const [name, database] of TestDatabase.all) suite(name, Backend.over(databa
 
 const overPostgres = layerIdempotency.pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
 
-it.effect("gives up with InProgress once the database does not wait any longer", () =>
+it.effect("fails with InProgress after the lock timeout of the database", () =>
   Effect.gen(function*() {
     const { claimAll } = yield* Idempotency
     const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -37,7 +37,7 @@ it.effect("gives up with InProgress once the database does not wait any longer",
     yield* Fiber.join(first)
   }).pipe(Effect.provide(overPostgres)))
 
-it.effect("lets units claim the same keys in any order without a deadlock", () =>
+it.effect("claims the same keys in any order without a deadlock", () =>
   Effect.gen(function*() {
     const { claimAll } = yield* Idempotency
     const requests = yield* Effect.forEach(
@@ -53,7 +53,7 @@ it.effect("lets units claim the same keys in any order without a deadlock", () =
     const claimed = outcomes.map((outcomes) => outcomes.filter((outcome) => outcome._tag === "Claimed").length)
     assert.deepStrictEqual(claimed.filter((count) => count > 0), [20])
   }).pipe(
-    // A deadlock would be run again behind the scenes, so units here do not.
+    // A unit that deadlocks would run again, so reruns are disabled.
     Effect.provide(
       layerIdempotency.pipe(
         Layer.provideMerge(Backend.overWith(TestDatabase.postgres, UnitOfWork.layerSqlWith({ reruns: 0 })))

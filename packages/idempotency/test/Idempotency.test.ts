@@ -1,14 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Schema } from "effect"
-import * as Claim from "../src/Claim.ts"
+import type * as Claim from "../src/Claim.ts"
 import { IdempotencyKey, parse } from "../src/IdempotencyKey.ts"
+import * as Claims from "../src/internal/claims.ts"
 import * as Backend from "./Backend.ts"
 import { suite } from "./IdempotencyContract.ts"
 import { fingerprintOf } from "./requests.ts"
 
 suite("memory", Backend.memory)
 
-it("takes 1 to 255 printable ASCII characters for a key, and nothing else (D14)", () => {
+it("accepts keys of 1 to 255 printable ASCII characters only", () => {
   for (const text of [" ", "~", "\"quoted\"", "k".repeat(255)]) {
     assert.deepStrictEqual(parse(text), IdempotencyKey.Explicit({ text }))
   }
@@ -41,12 +42,12 @@ const isSame = (a: Claim.Claim, b: Claim.Claim) =>
     : b.key._tag === "Implicit" && a.key.endpoint === b.key.endpoint && a.fingerprint === b.fingerprint)
 
 it.effect.prop(
-  "has one claimer per key in a set, and everybody else with the same body follows it",
+  "claims one request per key of a set, and makes those with the same body followers",
   [Schema.Array(Small).check(Schema.isMaxLength(12))],
   ([smalls]) =>
     Effect.sync(() => {
       const claims = smalls.map(claimOf)
-      const outcomes = Claim.outcomesOf(claims, [])
+      const outcomes = Claims.outcomesOf(claims, [])
       for (const [index, outcome] of outcomes.entries()) {
         const claim = claims[index]!
         const first = claims.findIndex((other) => isSame(other, claim))
@@ -65,9 +66,9 @@ it.effect.prop(
       const windows = { explicit: Duration.millis(100_000), implicit: Duration.millis(50_000) }
       const claim = claimOf({ ...one, milliseconds: 0 }, 0)
       const request = claimOf(two, 1)
-      const inSlot = Claim.slotText(Claim.slotOf(request)) === Claim.slotText(Claim.slotOf(claim))
+      const inSlot = Claims.slotText(Claims.slotOf(request)) === Claims.slotText(Claims.slotOf(claim))
       assert.strictEqual(inSlot, isSame(claim, request))
-      const found = Claim.find(request, inSlot ? Claim.holdOf(claim, windows) : undefined)
+      const found = Claims.find(request, inSlot ? Claims.arrivingOf(claim, windows) : undefined)
       const inTime = two.milliseconds < (one.explicit ? 100_000 : 50_000)
       assert.strictEqual(
         found._tag,

@@ -10,10 +10,10 @@ import { fingerprintOf, requestAt } from "./requests.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
-/** What every backend of `Idempotency` promises. */
+/** The guarantees of `Idempotency` on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerIdempotency.pipe(Layer.provideMerge(backend)))(`Idempotency (${name})`, (it) => {
-    it.effect("lets one of a thousand identical requests through, and replays it to the others", () =>
+    it.effect("claims one of a thousand identical requests, and replays it to the others", () =>
       Effect.gen(function*() {
         const { once } = yield* Idempotency
         const request = yield* requestAt("thousand")
@@ -28,7 +28,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.isTrue(outcomes.every((outcome) => outcome._tag === "Done" || outcome.reference === first))
       }))
 
-    it.effect("finds nothing, then the reference, and refuses the key for another body (D14)", () =>
+    it.effect("finds nothing, then the reference, and refuses the key for another body", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
         const request = yield* requestAt("found")
@@ -42,7 +42,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.deepStrictEqual(yield* claimAll([{ ...other, reference: "third" }]).pipe(tags), ["Reused"])
       }))
 
-    it.effect("keeps scopes apart", () =>
+    it.effect("does not match requests of different scopes", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
         const request = yield* requestAt("apart")
@@ -50,7 +50,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find({ ...request, scope: `${request.scope}2` }))._tag, "None")
       }))
 
-    it.effect("answers concurrent look-ups each for itself", () =>
+    it.effect("returns to each of several concurrent look-ups its own result", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
         const requests = yield* Effect.forEach(
@@ -68,7 +68,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
       }))
 
     for (const [fate, expected] of [["commits", "Replay"], ["rolls back", "Claimed"]] as const) {
-      it.effect(`waits for a unit that is about to claim the same, and is ${expected} when that ${fate}`, () =>
+      it.effect(`waits for a unit that is claiming the same key, and is ${expected} if that unit ${fate}`, () =>
         Effect.gen(function*() {
           const { claimAll } = yield* Idempotency
           const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -102,7 +102,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* once(claim, Effect.void))._tag, "Done")
       }))
 
-    it.effect("fails `once` under a key with another body, and does no work", () =>
+    it.effect("once fails for a key with another body, without running the work", () =>
       Effect.gen(function*() {
         const { once } = yield* Idempotency
         const claim = { ...yield* requestAt("once reused"), reference: "first" }
@@ -115,7 +115,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.isFalse(worked)
       }))
 
-    it.effect("leaves nothing behind of the refused members of a set, and keeps the others", () =>
+    it.effect("frees the keys of refused requests of a set, and keeps the others", () =>
       Effect.gen(function*() {
         const { claimAll, find, release } = yield* Idempotency
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -136,7 +136,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find(request))._tag, "Replay")
       }))
 
-    it.effect("makes the repetitions within a set follow the first of them", () =>
+    it.effect("makes repetitions within a set followers of the first", () =>
       Effect.gen(function*() {
         const { claimAll } = yield* Idempotency
         const a = yield* requestAt("set a")
@@ -170,7 +170,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         const implicit = { ...explicit, key: IdempotencyKey.Implicit({ endpoint: "kinds" }) }
         yield* claimAll([{ ...explicit, reference: "explicit" }])
         assert.strictEqual((yield* find(implicit))._tag, "None")
-        // A key that looks like the way an implicit claim is kept.
+        // A key that looks like the stored identity of an implicit claim.
         const lookalike = {
           ...explicit,
           key: IdempotencyKey.Explicit({ text: `body:${explicit.fingerprint}:kinds` })
@@ -204,7 +204,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
           yield* TestClock.adjust(Duration.subtract(window, Duration.millis(1)))
           const last = { ...claim, at: yield* DateTime.now, reference: "second" }
           assert.strictEqual((yield* find(last))._tag, "Replay")
-          // A replay does not start the window anew.
+          // A replay does not restart the window.
           assert.deepStrictEqual(yield* claimAll([last]).pipe(tags), ["Replay"])
           yield* TestClock.adjust("1 millis")
           const later = { ...claim, at: yield* DateTime.now, reference: "third" }
@@ -214,7 +214,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         }))
     }
 
-    it.effect("lets one of many take over a claim that is over", () =>
+    it.effect("claims an expired key for one of many requests", () =>
       Effect.gen(function*() {
         const { claimAll, once } = yield* Idempotency
         yield* claimAll([{ ...yield* requestAt("take over", implicit), reference: "over" }])
@@ -230,7 +230,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.isTrue(outcomes.every((outcome) => outcome._tag === "Done" || outcome.reference === done[0]!.value))
       }))
 
-    it.effect("starts the window of a request without a key anew (D20)", () =>
+    it.effect("restarts the window of a request without a key", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency
         const claim = { ...yield* requestAt("extended", implicit), reference: "first" }
@@ -245,7 +245,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "Replay")
       }))
 
-    it.effect("ends with the latest of several extensions at the same moment", () =>
+    it.effect("keeps the latest of several concurrent extensions", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency
         const claim = { ...yield* requestAt("extended together", implicit), reference: "first" }
@@ -260,7 +260,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find({ ...claim, at: at(150_000) }))._tag, "None")
       }))
 
-    it.effect("does not extend what has gone to another reference, nor a key's window", () =>
+    it.effect("does not extend the claim of another reference, or the window of a key", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency
         const old = { ...yield* requestAt("taken over", implicit), reference: "old" }
@@ -277,7 +277,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find({ ...explicit, at: DateTime.add(explicit.at, { hours: 24 }) }))._tag, "None")
       }))
 
-    it.effect("sweeps claims that are over, as many as it is told, and no others", () =>
+    it.effect("sweeps up to the limit of expired claims, and no others", () =>
       Effect.gen(function*() {
         const { claimAll, find, sweep } = yield* Idempotency
         yield* TestClock.adjust("25 hours")
@@ -295,7 +295,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find(live))._tag, "Replay")
       }))
 
-    it.effect("takes an empty set for what it is", () =>
+    it.effect("returns nothing for an empty set", () =>
       Effect.gen(function*() {
         const { claimAll, findAll, release } = yield* Idempotency
         assert.deepStrictEqual(yield* claimAll([]), [])

@@ -1,0 +1,119 @@
+/**
+ * Rules of idempotency as pure functions: which requests are the same, how long a claim
+ * holds, and which claim gets a slot. The memory store runs the decisions on slots;
+ * `SqlIdempotencyStore` states the same rules in SQL.
+ *
+ *     free ──claim──▶ held ──(window ends)──▶ free
+ *       ▲               │
+ *       └────release────┘
+ */
+import * as Decision from "@kinora/persistence/Decision"
+import { DateTime, Result } from "effect"
+import { type Claim, Found, Outcome, type Request, type Windows } from "../Claim.ts"
+import type { Fingerprint } from "../Fingerprint.ts"
+
+/** Identifies a claim in a store. Requests with equal slots are repetitions of each other, or reuses of a key. */
+export interface Slot {
+  readonly scope: string
+  readonly identity: string
+}
+
+/** A claim as a store holds it. */
+export interface Held extends Slot {
+  readonly fingerprint: Fingerprint
+  readonly reference: string
+  readonly expiresAt: DateTime.Utc
+}
+
+/** A claim to store, and the time of its request. */
+export interface Arriving extends Held {
+  readonly at: DateTime.Utc
+}
+
+/** A slot: the claim that it holds, expired or not. */
+export type SlotState = Held | undefined
+
+/** The slot of a request. The prefixes keep explicit and implicit keys apart. */
+export const slotOf = ({ fingerprint, key, scope }: Request): Slot => ({
+  scope,
+  identity: key._tag === "Explicit" ? `key:${key.text}` : `body:${fingerprint}:${key.endpoint}`
+})
+
+/** Text that is equal only for equal slots. */
+export const slotText = ({ identity, scope }: Slot): string => `${scope.length}:${scope}${identity}`
+
+/** The claim to store for a request. */
+export const arrivingOf = (claim: Claim, windows: Windows): Arriving => ({
+  ...slotOf(claim),
+  fingerprint: claim.fingerprint,
+  reference: claim.reference,
+  at: claim.at,
+  expiresAt: DateTime.addDuration(
+    claim.at,
+    claim.key._tag === "Explicit" ? windows.explicit ?? "24 hours" : windows.implicit ?? "120 seconds"
+  )
+})
+
+/** Returns whether a claim holds at a time. */
+export const holds = (held: Held, at: DateTime.Utc): boolean => DateTime.isLessThan(at, held.expiresAt)
+
+/** Claims a slot that is free or whose claim has expired. Refuses with the claim that holds it. */
+export const claim = (slot: SlotState, next: Arriving): Decision.Decision<SlotState, void, Held> =>
+  slot !== undefined && holds(slot, next.at) ? Result.fail(slot) : Decision.accept(heldOf(next), undefined)
+
+/** Moves the end of a claim to a later time. Refuses with the claim of another reference, or with a later end. */
+export const extend = (slot: SlotState, next: Arriving): Decision.Decision<SlotState, void, Held> => {
+  if (slot === undefined || !holds(slot, next.at)) return Decision.accept(heldOf(next), undefined)
+  return slot.reference === next.reference && DateTime.isLessThan(slot.expiresAt, next.expiresAt)
+    ? Decision.accept(heldOf(next), undefined)
+    : Result.fail(slot)
+}
+
+/** Frees a slot that is held for the reference. Refuses a slot that is free or held for another one. */
+export const release = (slot: SlotState, { reference }: Held): Decision.Decision<SlotState, void, SlotState> =>
+  slot?.reference === reference ? Decision.accept(undefined, undefined) : Result.fail(slot)
+
+/** The result of looking up a request, given its slot. */
+export const find = (request: Request, slot: SlotState): Found => {
+  if (slot === undefined || !holds(slot, request.at)) return Found.None()
+  return slot.fingerprint === request.fingerprint ? Found.Replay({ reference: slot.reference }) : Found.Reused()
+}
+
+/** For each request, the index of the first one of the set with the same slot. */
+export const leadersOf = (requests: ReadonlyArray<Request>): ReadonlyArray<number> => {
+  const first = new Map<string, number>()
+  return requests.map((request, index) => {
+    const slot = slotText(slotOf(request))
+    const leader = first.get(slot)
+    if (leader === undefined) first.set(slot, index)
+    return leader ?? index
+  })
+}
+
+/** The outcome of each claim of a set, in order, given the claims that held their slots. */
+export const outcomesOf = (claims: ReadonlyArray<Claim>, held: ReadonlyArray<Held>): ReadonlyArray<Outcome> => {
+  const heldBySlot = new Map(held.map((held) => [slotText(held), held]))
+  return leadersOf(claims).map((leader, index) => {
+    const claim = claims[index]!
+    const standing = heldBySlot.get(slotText(slotOf(claim)))
+    if (standing !== undefined) {
+      return standing.fingerprint === claim.fingerprint
+        ? Outcome.Replay({ reference: standing.reference })
+        : Outcome.Reused()
+    }
+    if (leader === index) return Outcome.Claimed()
+    return claims[leader]!.fingerprint === claim.fingerprint ? Outcome.Follower({ leader }) : Outcome.Reused()
+  })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const heldOf = ({ expiresAt, fingerprint, identity, reference, scope }: Held): Held => ({
+  scope,
+  identity,
+  fingerprint,
+  reference,
+  expiresAt
+})

@@ -1,0 +1,121 @@
+/** Claims belong to the transaction of their caller, whoever opened it. */
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
+import { DateTime, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Claim } from "../src/Claim.ts"
+import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
+import { IdempotencyKey } from "../src/IdempotencyKey.ts"
+import * as Backend from "./Backend.ts"
+import { fingerprintOf, requestAt } from "./requests.ts"
+
+const callers = 400
+const numbers = Array.from({ length: callers }, (_, n) => n)
+
+type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
+
+/** The two ways to open a transaction. */
+const transactions = [
+  ["sql.withTransaction", Effect.map(SqlClient.SqlClient, (sql): Transaction => (body) => sql.withTransaction(body))],
+  [
+    "atomically",
+    Effect.map(UnitOfWork.UnitOfWork, ({ atomically }): Transaction => (body) => atomically(body))
+  ]
+] as const
+
+/** Claims without keys, one per caller. */
+const makeClaims = Effect.map(
+  Effect.suspend(() => requestAt(`transactions ${++scopes}`, IdempotencyKey.Implicit({ endpoint: "orders" }))),
+  (request) => numbers.map((n): Claim => ({ ...request, fingerprint: fingerprintOf(String(n)), reference: String(n) }))
+)
+
+let scopes = 0
+
+/** Rows of the caller, in a table of its own. */
+const makeRows = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const set = `set-${++scopes}`
+  yield* sql`CREATE TABLE IF NOT EXISTS caller_row (set text, n int4, PRIMARY KEY (set, n))`
+  return {
+    insert: (n: number) => sql`INSERT INTO caller_row (set, n) VALUES (${set}, ${n})`,
+    all: Effect.map(
+      sql<{ n: number }>`SELECT n FROM caller_row WHERE set = ${set}`,
+      (rows) => new Set(rows.map(({ n }) => n))
+    )
+  }
+})
+
+/** The callers whose requests have a claim at a time. */
+const claimed = Effect.fnUntraced(function*(claims: ReadonlyArray<Claim>, at: DateTime.Utc) {
+  const { findAll } = yield* Idempotency
+  const found = yield* findAll(claims.map((claim) => ({ ...claim, at })))
+  return new Set(numbers.filter((n) => found[n]?._tag === "Replay"))
+})
+
+/** Runs each caller in a transaction that also inserts a row. Every fourth one rolls back. */
+const runAll = Effect.fnUntraced(function*(
+  transaction: Transaction,
+  run: (n: number) => Effect.Effect<unknown, unknown>
+) {
+  const rows = yield* makeRows
+  const exits = yield* Effect.forEach(numbers, (n) =>
+    rows.insert(n).pipe(
+      Effect.andThen(run(n)),
+      Effect.andThen(n % 4 === 0 ? Effect.fail("rolled back") : Effect.void),
+      transaction,
+      Effect.exit
+    ), { concurrency: "unbounded" })
+  exits.forEach((exit, n) => assert.strictEqual(Exit.isSuccess(exit), n % 4 !== 0, String(exit)))
+  return yield* rows.all
+})
+
+for (const [name, database] of TestDatabase.all) {
+  layer(layerIdempotency.pipe(Layer.provideMerge(Backend.over(database))))(`Transactions (${name})`, (it) => {
+    for (const [transactionName, getTransaction] of transactions) {
+      it.effect(
+        `once commits and rolls back with the rows of its caller in ${transactionName}`,
+        () =>
+          Effect.gen(function*() {
+            const { once } = yield* Idempotency
+            const claims = yield* makeClaims
+            const inserted = yield* runAll(yield* getTransaction, (n) => once(claims[n]!, Effect.void))
+            assert.strictEqual(inserted.size, callers * 3 / 4)
+            assert.deepStrictEqual(yield* claimed(claims, claims[0]!.at), inserted)
+          }),
+        { timeout: 60_000 }
+      )
+
+      it.effect(
+        `extend commits and rolls back with the rows of its caller in ${transactionName}`,
+        () =>
+          Effect.gen(function*() {
+            const { claimAll, extend } = yield* Idempotency
+            const claims = yield* makeClaims
+            yield* claimAll(claims)
+            const later = DateTime.add(claims[0]!.at, { seconds: 60 })
+            const inserted = yield* runAll(yield* getTransaction, (n) => extend({ ...claims[n]!, at: later }))
+            assert.strictEqual(inserted.size, callers * 3 / 4)
+            // After the end of the first window only extended claims hold.
+            assert.deepStrictEqual(yield* claimed(claims, DateTime.add(claims[0]!.at, { seconds: 120 })), inserted)
+          }),
+        { timeout: 60_000 }
+      )
+
+      it.effect(`find reads the claims of its own ${transactionName} only`, () =>
+        Effect.gen(function*() {
+          const { claimAll, find } = yield* Idempotency
+          const claims = yield* makeClaims
+          const transaction = yield* getTransaction
+          yield* runAll(transaction, (n) =>
+            Effect.gen(function*() {
+              const [other, own] = [claims[(n + 1) % callers]!, claims[n]!]
+              yield* claimAll([own])
+              assert.strictEqual((yield* find(own))._tag, "Replay")
+              // A neighbour that rolls back was never visible.
+              if ((n + 1) % 4 === 0) assert.strictEqual((yield* find(other))._tag, "None")
+            }))
+        }), { timeout: 60_000 })
+    }
+  })
+}
