@@ -32,8 +32,7 @@ const exceptions = {
     "packages/rate-limit",
     "packages/scheduler",
     "packages/storage",
-    "packages/testkit",
-    "packages/webhook-signing"
+    "packages/testkit"
   ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 

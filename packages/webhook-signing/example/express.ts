@@ -1,10 +1,7 @@
 import { Webhook } from "@kinora/webhook-signing"
 import express from "express"
 
-/**
- * An app of Express. The route stands before `express.json()`, which would take the raw
- * body away.
- */
+/** An Express app. The route comes before `express.json()`, which would consume the raw body. */
 export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) => {
   const app = express()
   app.post("/webhooks", (request, response) => {

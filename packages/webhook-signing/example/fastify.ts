@@ -2,8 +2,8 @@ import { Webhook } from "@kinora/webhook-signing"
 import type { FastifyPluginAsync } from "fastify"
 
 /**
- * A plugin of Fastify. Its parser hands the raw body over as it is, and holds for the
- * routes of this plugin alone. Fastify answers an error with its `status`.
+ * A Fastify plugin. Its parser passes the raw body on, for the routes of this plugin only. Fastify
+ * responds to an error with its `status`.
  */
 export const receiver =
   (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>): FastifyPluginAsync => async (app) => {

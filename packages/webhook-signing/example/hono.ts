@@ -1,7 +1,7 @@
 import { Webhook } from "@kinora/webhook-signing"
 import { Hono } from "hono"
 
-/** An app of Hono, on whatever it runs. `c.req.raw` has the raw body, until something calls `c.req.json()`. */
+/** A Hono app for any runtime. `c.req.raw` has the raw body until `c.req.json()` is called. */
 export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) => {
   const app = new Hono()
   app.post("/webhooks", async (c) => {

@@ -1,9 +1,9 @@
 import { Webhook } from "@kinora/webhook-signing"
 
 /**
- * A route handler of Next: `export const POST = receiver(process.env.WEBHOOK_SECRET, keep)`
- * in `app/webhooks/route.ts`. The same function serves wherever a handler takes a standard
- * `Request`: Deno, Bun, Cloudflare Workers, SvelteKit, Remix.
+ * A Next route handler: `export const POST = receiver(process.env.WEBHOOK_SECRET, keep)` in
+ * `app/webhooks/route.ts`. The same function works wherever a handler takes a standard `Request`:
+ * Deno, Bun, Cloudflare Workers, SvelteKit, Remix.
  */
 export const receiver =
   (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) =>

@@ -1,7 +1,7 @@
 import { Webhook } from "@kinora/webhook-signing"
 import { createServer } from "node:http"
 
-/** A server of plain Node. `receive` reads the raw body itself; nothing may read it before. */
+/** A Node server. `receive` reads the raw body, so nothing else may read it before. */
 export const receiver = (secret: string | undefined, keep: (event: Webhook.Event) => Promise<void>) =>
   createServer(async (request, response) => {
     try {

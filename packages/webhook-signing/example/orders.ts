@@ -1,17 +1,17 @@
 import { Secret, Signature, Webhook } from "@kinora/webhook-signing"
 
-/** What the shop tells of. */
+/** The events of the shop. */
 export type OrderEvent =
   | Webhook.Event<"order.paid", { readonly order: string; readonly cents: number }>
   | Webhook.Event<"order.sent", { readonly order: string; readonly parcel: string }>
 
-/** The shop gives every endpoint a secret, shows it once, and keeps a signer of it. */
+/** Issues a secret for an endpoint, and a signer to reuse. */
 export const issue = async () => {
   const secret = Secret.generate()
   return { secret, signer: await Signature.makeSigner(secret) }
 }
 
-/** The shop sends. While a new secret takes over from an old one both sign, the new one first. */
+/** Sends an event. During a rotation both secrets sign, the new one first. */
 export const send = async (url: string, event: OrderEvent, signers: ReadonlyArray<Signature.Signer>) => {
   const body = new TextEncoder().encode(JSON.stringify(event))
   const timestamp = Math.floor(Date.now() / 1000)
@@ -20,7 +20,7 @@ export const send = async (url: string, event: OrderEvent, signers: ReadonlyArra
   return fetch(url, { method: "POST", body, headers })
 }
 
-/** A customer receives, with all secrets that may have signed, and answers before the work is done. */
+/** Receives an event on the customer's side, with all active secrets. Responds before the event is processed. */
 export const receive = async (
   request: Request,
   secrets: ReadonlyArray<string | undefined>,

@@ -1,7 +1,7 @@
 /**
- * The signature of a webhook: `t=<unix seconds>,v1=<hex>`, where `v1` is the lowercase
- * hex of HMAC-SHA256 over `<t>.` and the raw bytes of the body, keyed with the whole
- * secret, prefix included (section "Signature").
+ * Signatures of webhooks: `t=<unix seconds>,v1=<hex>`, where `v1` is the lower-case hex of
+ * HMAC-SHA256 over `<t>.` and the raw bytes of the body. The key is the whole secret, including
+ * its prefix.
  */
 import { nowMillis } from "./internal/Ambient.ts"
 import * as body from "./internal/body.ts"
@@ -12,22 +12,22 @@ import * as verification from "./internal/verification.ts"
 export type { HeadersLike } from "./internal/header.ts"
 export type { Checked, VerifyOptions, Warning } from "./internal/verification.ts"
 
-/** Signs bodies with one secret. The key is imported once. */
+/** A signer with an imported key. */
 export interface Signer {
   /**
-   * The hex of one `v1`. `timestamp` is in whole seconds since 1970; another number
-   * rejects with a `RangeError`. A text is signed as UTF-8.
+   * Signs a body and returns the hex of one `v1`. A text is signed as UTF-8. `timestamp` is in
+   * whole seconds since 1970. Rejects with a `RangeError` for any other number.
    */
   readonly sign: (timestamp: number, body: Uint8Array | string) => Promise<string>
 }
 
 /**
- * A signer for a secret. Make one per secret and share it: it holds the imported key
- * and not the text. An empty secret, or one with white space, rejects with a
- * `TypeError` that does not show it.
+ * Creates a signer for a secret. It imports the key once and does not retain the text, so create
+ * one per secret and reuse it. Rejects with a `TypeError` if the secret is empty or contains
+ * white space. The error does not contain the secret.
  */
 export const makeSigner = async (secret: string): Promise<Signer> => {
-  if (secret === "" || /\s/.test(secret)) throw new TypeError("A secret is a text without white space.")
+  if (secret === "" || /\s/.test(secret)) throw new TypeError("A secret must not be empty or contain white space.")
   const key = await hmac.importKey(secret)
   return {
     sign: async (timestamp, body) => hmac.mac(key, hmac.message(checkedTimestamp(timestamp), body))
@@ -35,28 +35,27 @@ export const makeSigner = async (secret: string): Promise<Signer> => {
 }
 
 /**
- * The header's value for these signatures, each of them good for itself: one per secret
- * that signs, newest first. Throws a `RangeError` for a timestamp that is none, or
- * without signatures.
+ * Formats the value of the header from one signature per active secret, newest first. Throws a
+ * `RangeError` if the timestamp is invalid or there is no signature.
  */
 export const format = (timestamp: number, signatures: ReadonlyArray<string>): string => {
-  if (signatures.length === 0) throw new RangeError("A header has at least one signature.")
+  if (signatures.length === 0) throw new RangeError("A header must have at least one signature.")
   return [`t=${checkedTimestamp(timestamp)}`, ...signatures.map((hex) => `v1=${hex}`)].join(",")
 }
 
-/** What to sign, for `sign`. */
+/** Options for `sign`. */
 export interface SignOptions {
-  /** The body as it is sent; a text is sent as UTF-8. */
+  /** The body that is sent. A text is signed as UTF-8. */
   readonly body: Uint8Array | string
-  /** The secret that signs; several while one takes over from another, newest first. */
+  /** The secret, or all active secrets during a rotation, newest first. */
   readonly secret: string | ReadonlyArray<string>
   /** Whole seconds since 1970. Default: now. */
   readonly timestamp?: number | undefined
 }
 
 /**
- * The header's value, all at once: for tests of receivers, and for those who send seldom.
- * It imports the key each time and rejects as `makeSigner` and `format` do.
+ * Signs a body and returns the value of the header, for tests of receivers and occasional sends.
+ * Imports the key on each call. Rejects like `makeSigner` and `format`.
  */
 export const sign = async (options: SignOptions): Promise<string> => {
   const timestamp = options.timestamp ?? Math.floor(nowMillis() / 1000)
@@ -66,21 +65,20 @@ export const sign = async (options: SignOptions): Promise<string> => {
   return format(timestamp, await Promise.all(signatures))
 }
 
-/** The raw bytes of a request's body, or its text when that is all there is. */
+/** The raw bytes of a request's body, or its text. */
 export type RawBody = Uint8Array | ArrayBuffer | string
 
-/** What to verify, for `verify`. */
+/** A request to verify. */
 export interface SignedRequest extends verification.VerifyOptions {
-  /** As it arrived: before anything parsed it. */
+  /** The body as received, before any parser. */
   readonly body: RawBody
   readonly headers: HeadersLike
 }
 
 /**
- * Whether one of the secrets signed this body, not longer than `toleranceSeconds` ago,
- * whatever the body is; `Webhook.verify` reads the event in it too. Rejects with a
- * `VerificationError`, and with a `RangeError` where `toleranceSeconds` or `nowMillis` is no
- * number that it can be.
+ * Verifies that one of the secrets signed the body at most `toleranceSeconds` ago. The body may
+ * have any shape; `Webhook.verify` also parses an event. Rejects with a `VerificationError`, or
+ * with a `RangeError` if `toleranceSeconds` or `nowMillis` is invalid.
  */
 export const verify = async (request: SignedRequest): Promise<verification.Checked> => {
   const pending = verification.begin(request.headers, request)
@@ -91,10 +89,10 @@ export const verify = async (request: SignedRequest): Promise<verification.Check
 // internal
 // -----------------------------------------------------------------------------
 
-/** The year 5138. Milliseconds taken for seconds are beyond it. */
+/** The year 5138. Timestamps in milliseconds exceed it. */
 const timestampMax = 99_999_999_999
 
 const checkedTimestamp = (timestamp: number): number => {
   if (Number.isInteger(timestamp) && timestamp >= 0 && timestamp <= timestampMax) return timestamp
-  throw new RangeError("A timestamp is a whole number of seconds since 1970, not of milliseconds.")
+  throw new RangeError("A timestamp must be a whole number of seconds since 1970, not milliseconds.")
 }

@@ -1,9 +1,8 @@
 /**
- * Receives webhooks: verifies first, and reads the event only then.
+ * Receipt of webhooks: verifies the signature, then parses the event.
  *
- * The same event can arrive more than once, and events can arrive in another order than
- * they happened: keep `event.id` in your database together with what you do about it, and
- * do nothing when it is there already.
+ * An event may arrive more than once, and events may arrive out of order. Store `event.id` in the
+ * transaction that processes the event, and skip events whose id is already stored.
  */
 import * as body from "./internal/body.ts"
 import * as verification from "./internal/verification.ts"
@@ -13,47 +12,46 @@ import { VerificationError } from "./VerificationError.ts"
 export type { RequestLike } from "./internal/body.ts"
 export { type Reason, VerificationError } from "./VerificationError.ts"
 
-/** An event as it arrives (section "Body"). */
+/** An event. */
 export interface Event<Type extends string = string, Data = unknown> {
-  /** The delivery, the same in every send: ignore duplicates by it. */
+  /** Id of the delivery, which is the same in every send. Use it to detect duplicates. */
   readonly id: string
-  /** What happened. Let types pass that you do not know: new ones come. */
+  /** Type of the event. Accept unknown types, because new ones may be added. */
   readonly type: Type
   /** When it happened, RFC 3339. */
   readonly created_at: string
-  /** What it happened to. */
+  /** Payload of the event. */
   readonly data: Data
 }
 
-/** A request that was verified. */
+/** A verified request. */
 export interface Verified<E extends Event = Event> extends Signature.Checked {
   readonly event: E
 }
 
 /**
- * Verifies a body that you have, and reads the event in it. Rejects with a
- * `VerificationError`.
+ * Verifies a body and parses its event. Rejects with a `VerificationError`.
  *
- * `E` is what you expect of the sender: the envelope is checked, `data` is not.
+ * `E` is the expected type. Only the envelope is checked, `data` is not.
  */
 export const verify = async <E extends Event = Event>(request: Signature.SignedRequest): Promise<Verified<E>> => {
   const checked = await Signature.verify(request)
   return { ...checked, event: parse(body.expectRaw(request.body)) as E }
 }
 
-/** How to receive. */
+/** Options for `receive`. */
 export interface ReceiveOptions extends Signature.VerifyOptions {
-  /** The largest body that is read. Default 2 MiB, twice what `@kinora/webhooks` lets the data of an event be. */
+  /** Bytes of a body. Default 2 MiB, twice the default limit for `data` in `@kinora/webhooks`. */
   readonly bodyBytesMax?: number | undefined
 }
 
 /**
- * Reads the raw body of a request and verifies it: a standard `Request`, or what Node,
- * Express, Fastify and others call one. A request without a well-formed signature is
- * turned down before its body is read. Rejects with a `VerificationError`, and as the
- * request does when it breaks off.
+ * Reads the raw body of a request, verifies it and parses its event. Accepts a standard `Request`
+ * and the requests of Node, Express, Fastify and others. Rejects a request without a well-formed
+ * signature before it reads the body. Rejects with a `VerificationError`, or with the error of the
+ * request if it is aborted.
  *
- * `E` as in `verify`.
+ * `E` is the expected type. Only the envelope is checked, `data` is not.
  */
 export const receive = async <E extends Event = Event>(
   request: body.RequestLike,
@@ -65,7 +63,7 @@ export const receive = async <E extends Event = Event>(
   return { ...checked, event: parse(bytes) as E }
 }
 
-/** The HTTP status to answer an error with: that of a `VerificationError`, and 500 for any other, so that it is sent again. */
+/** Returns the HTTP status for an error: that of a `VerificationError`, or 500, so that the sender retries. */
 export const statusOf = (error: unknown): number => error instanceof VerificationError ? error.status : 500
 
 // -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/** The package as a bundler makes it, where there is no Node. */
+/** The bundled package in environments without Node. */
 import { assert, it } from "@effect/vitest"
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -11,7 +11,7 @@ import { build } from "rolldown"
 import { Signature } from "../src/index.ts"
 import { body, event, now, secret } from "./Scene.ts"
 
-/** All of the package as a script that leaves it in the global `signing`. */
+/** The package as a script that defines the global `signing`. */
 const { output: [{ code, imports }] } = await build({
   input: fileURLToPath(new URL("../src/index.ts", import.meta.url)),
   platform: "neutral",
@@ -19,7 +19,7 @@ const { output: [{ code, imports }] } = await build({
   output: { format: "iife", minify: true, name: "signing" }
 })
 
-/** Signs, verifies, receives a standard request where there are some, and is refused. */
+/** Signs, verifies, receives a standard request if the environment has them, and rejects a wrong secret. */
 const script = `(async () => {
   const { Secret, Signature, Webhook } = signing
   const [body, secret, timestamp] = ${JSON.stringify([body, secret, now])}
@@ -39,14 +39,14 @@ const expected = {
   reason: "no_match"
 }
 
-it("is as small as the README says, imports nothing, and names nothing of Node", async () => {
+it("has the size that the README states, no imports and no Node APIs", async () => {
   assert.deepStrictEqual(imports, [])
   assert.notMatch(code, /node:|\brequire\b|\bprocess\b|\bBuffer\b/)
   const kilobytes = Math.ceil(gzipSync(code, { level: 9 }).length / 1000)
   assert.include(await readFile(new URL("../README.md", import.meta.url), "utf8"), `${kilobytes} kB`)
 })
 
-it("needs no more than WebCrypto, TextEncoder and TextDecoder", async () => {
+it("needs only WebCrypto, TextEncoder and TextDecoder", async () => {
   const answer: Promise<string> = runInNewContext(`${code};${script}`, { crypto, TextEncoder, TextDecoder })
   assert.deepStrictEqual(JSON.parse(await answer), expected)
 })
@@ -59,11 +59,11 @@ it("runs in Chromium", async (context) => {
     assert.notStrictEqual(process.env["CI"], "true", "There is no Chromium; run .ci/chromium")
     return context.skip("NOT TESTED: there is no Chromium; .ci/chromium installs Debian's")
   }
-  // Without a sandbox, since whoever runs this may be root; the page is our own.
+  // Without a sandbox, because the test may run as root. The page is trusted.
   const browser = await chromium.launch({ executablePath: path, args: ["--no-sandbox"] })
   try {
     const page = await browser.newPage()
-    // WebCrypto is there on pages over TLS only.
+    // WebCrypto is available on pages over TLS only.
     await page.route("https://shop.example/", (route) => route.fulfill({ contentType: "text/html", body: "" }))
     await page.goto("https://shop.example/")
     await page.addScriptTag({ content: code })

@@ -1,4 +1,4 @@
-/** What a stranger could learn from how long a comparison takes. */
+/** The duration of comparisons, measured by the characters that they read. */
 import { afterEach, assert, it, vi } from "@effect/vitest"
 import { matches } from "../src/internal/hmac.ts"
 
@@ -11,7 +11,7 @@ const wrong = "f".repeat(64)
 const firstWrong = `f${code.slice(1)}`
 const lastWrong = `${code.slice(0, -1)}0`
 
-/** How many characters are looked at, and what comes of it. */
+/** Returns the number of characters read and the result. */
 const look = (codes: ReadonlyArray<string>, candidates: ReadonlyArray<string>) => {
   const charCodeAt = vi.spyOn(String.prototype, "charCodeAt")
   const answer = matches(codes, candidates)
@@ -20,21 +20,21 @@ const look = (codes: ReadonlyArray<string>, candidates: ReadonlyArray<string>) =
   return { answer, looks }
 }
 
-it("looks at all of a candidate, wherever it is wrong (section Signature)", () => {
+it("compares all characters of a candidate regardless of where it differs", () => {
   assert.deepStrictEqual(look([code], [code]), { answer: true, looks: 128 })
   for (const candidate of [wrong, firstWrong, lastWrong]) {
     assert.deepStrictEqual(look([code], [candidate]), { answer: false, looks: 128 })
   }
 })
 
-it("looks at every candidate with every secret, whichever matches", () => {
+it("compares every candidate with every secret regardless of which matches", () => {
   const candidates = [firstWrong, code, wrong]
   for (const codes of [[code, lastWrong], [lastWrong, code], [lastWrong, lastWrong]]) {
     assert.deepStrictEqual(look(codes, candidates), { answer: codes.includes(code), looks: 6 * 128 })
   }
 })
 
-it("takes no text for another that it begins with", () => {
+it("does not match a text with a prefix of it", () => {
   assert.isFalse(matches([code], [code.slice(0, -1), "", `${code}0`]))
   assert.isFalse(matches([code], []))
 })

@@ -1,4 +1,4 @@
-/** What takes the raw body away in real frameworks, and what gives it back, as the message and the guide say. */
+/** The raw body in real frameworks, as the error message and the how-to describe it. */
 import { assert, it, onTestFinished } from "@effect/vitest"
 import express, { type RequestHandler } from "express"
 import fastify, { type FastifyRequest } from "fastify"
@@ -12,14 +12,14 @@ import { body, now, secret, signed } from "./Scene.ts"
 const { headers } = await signed()
 const sent = { method: "POST", body, headers: { ...headers, "content-type": "application/json" } }
 
-/** The id of the event, or why it is refused. */
+/** Returns the id of the event, or the reason of the rejection. */
 const outcome = (request: Webhook.RequestLike): Promise<string> =>
   Webhook.receive(request, { secret, nowMillis: now * 1000 }).then(
     ({ event }) => event.id,
     (error: unknown) => error instanceof Webhook.VerificationError ? error.reason : String(error)
   )
 
-/** What a server answers. */
+/** Returns the response of a server. */
 const ask = async (server: Server): Promise<string> => {
   if (!server.listening) await once(server, "listening")
   onTestFinished(() => {
@@ -37,7 +37,7 @@ const onExpress = (...before: ReadonlyArray<RequestHandler>) => {
   return ask(app.listen(0, "127.0.0.1"))
 }
 
-it("Express: express.json() takes it away; express.raw(), no parser, and a kept rawBody do not", async () => {
+it("Express: reads the raw body except after express.json()", async () => {
   const keepRaw = (request: IncomingMessage & { rawBody?: Uint8Array }, _response: unknown, bytes: Uint8Array) => {
     request.rawBody = bytes
   }
@@ -48,7 +48,7 @@ it("Express: express.json() takes it away; express.raw(), no parser, and a kept 
   assert.strictEqual(await onExpress(), "dlv_1")
 })
 
-it("Fastify: its parser of JSON takes it away; one that keeps a buffer does not, and holds for its plugin alone", async () => {
+it("Fastify: reads the raw body only with a parser that returns a buffer, for its plugin only", async () => {
   const answer = (request: FastifyRequest) => outcome(request)
   const raw = { parseAs: "buffer" } as const
   const app = fastify()
@@ -61,7 +61,7 @@ it("Fastify: its parser of JSON takes it away; one that keeps a buffer does not,
   assert.deepStrictEqual([await post("/parsed"), await post("/raw")], ["parsed_body", "dlv_1"])
 })
 
-it("Hono: c.req.json() takes it away; c.req.raw before it has it", async () => {
+it("Hono: reads the raw body except after c.req.json()", async () => {
   const app = new Hono()
   app.post("/parsed", async (c) => {
     await c.req.json()

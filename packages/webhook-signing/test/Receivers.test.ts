@@ -1,4 +1,4 @@
-/** The example receivers, each in its real framework and over a real socket. */
+/** The example receivers in their real frameworks over real sockets. */
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import type { Express } from "express"
 import fastify from "fastify"
@@ -19,7 +19,7 @@ type Keep = (event: Webhook.Event) => Promise<void>
 /** Posts to a receiver. */
 type Post = (body: string | ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>>) => Promise<number>
 
-/** A receiver at work. */
+/** A running receiver. */
 type Start = (secret: string | undefined, keep: Keep) => Promise<Post>
 
 const overSocket = async (server: Server): Promise<Post> => {
@@ -55,7 +55,7 @@ const frameworks: Readonly<Record<string, Start>> = {
     overSocket(
       serve({ fetch: onHono.receiver(secret, keep).fetch, port: 0, hostname: "127.0.0.1", createServer }) as Server
     ),
-  // Its route handlers are functions of a standard `Request`, so that is what this one gets.
+  // Next's route handlers take a standard `Request`, so this test passes one.
   next: async (secret, keep) => {
     const handle = onNext.receiver(secret, keep)
     return async (body, headers) => {
@@ -65,7 +65,7 @@ const frameworks: Readonly<Record<string, Start>> = {
   }
 }
 
-/** The body in pieces, some of which end amid a letter, and without a length. */
+/** The body in chunks, some of which end inside a character, without Content-Length. */
 const inPieces = (text: string, size = 7) => {
   const bytes = new TextEncoder().encode(text)
   return new ReadableStream<Uint8Array>({
@@ -84,7 +84,7 @@ const past = () => Math.floor(Date.now() / 1000) - 400
 
 for (const [name, start] of Object.entries(frameworks)) {
   describe(`the receiver for ${name}`, () => {
-    it("takes what is signed, byte by byte as it arrived, and answers 204", async () => {
+    it("accepts a signed request and responds with 204", async () => {
       const kept: Array<Webhook.Event> = []
       const post = await start(secret, async (event) => void kept.push(event))
       const large = JSON.stringify({ ...event, data: "x".repeat(1.5 * 1024 ** 2) })
@@ -103,7 +103,7 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.deepStrictEqual(kept[0], event)
     })
 
-    it("answers 400 to what is not, and keeps nothing of it", async () => {
+    it("responds with 400 to an unsigned request and stores nothing", async () => {
       const kept: Array<Webhook.Event> = []
       const post = await start(secret, async (event) => void kept.push(event))
       const answers = [
@@ -117,23 +117,23 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.deepStrictEqual([answers, kept], [[400, 400, 400, 400, 400, 400], []])
     })
 
-    it("answers 413 to a body above 2 MiB, whether or not it says its length", async () => {
+    it("responds with 413 to a body above 2 MiB, with and without Content-Length", async () => {
       const large = JSON.stringify({ ...event, data: "x".repeat(2 * 1024 ** 2) })
       for (const body of [large, inPieces(large, 10_000)]) {
-        // Each on a connection of its own: a server may close one that has half a body left in it.
+        // A new connection each, because a server may close one with an unread body.
         const post = await start(secret, async () => {})
         assert.strictEqual(await post(body, await signed(large)), 413)
       }
     })
 
-    it("answers 500 when the event could not be kept, so that it is sent again", async () => {
+    it("responds with 500 if the event could not be stored, so that the sender retries", async () => {
       const post = await start(secret, async () => {
-        throw new Error("The database is away")
+        throw new Error("The database is unavailable")
       })
       assert.strictEqual(await post(body, await signed(body)), 500)
     })
 
-    it("answers 500 when its secret is not set", async () => {
+    it("responds with 500 if its secret is not set", async () => {
       const post = await start(undefined, async () => {})
       assert.strictEqual(await post(body, await signed(body)), 500)
     })

@@ -1,21 +1,21 @@
-/** A sender and what it sends. */
+/** A sender with its event and its secrets. */
 import { assert } from "@effect/vitest"
 import { Secret, Signature, Webhook } from "../src/index.ts"
 
 /** The secret of the endpoint. */
 export const secret = Secret.encode(new Uint8Array(32).fill(7))
 
-/** The secret of another one. */
+/** The secret of another endpoint. */
 export const otherSecret = Secret.encode(new Uint8Array(32).fill(8))
 
 /** The time of the tests, in seconds. */
 export const now = 1_790_000_000
 
-/** An event, and the text that is sent of it. */
+/** An event and its body. */
 export const event = { id: "dlv_1", type: "order.paid", created_at: "2026-09-21T14:13:20Z", data: { note: "🦩 naïve" } }
 export const body = JSON.stringify(event)
 
-/** A request with a good signature. */
+/** Returns a request with a valid signature. */
 export const signed = async (
   text: string | Uint8Array = body,
   secrets: string | ReadonlyArray<string> = secret,
@@ -27,12 +27,12 @@ export const signed = async (
   headers: { "x-service-signature": await Signature.sign({ body: text, secret: secrets, timestamp }) }
 })
 
-/** Why it is refused. Fails the test when it is not. */
+/** Returns the error of a rejected verification. */
 export const refusal = async (verified: Promise<unknown>): Promise<Webhook.VerificationError> => {
   const error = await verified.then(() => undefined, (error: unknown) => error)
   assert.instanceOf(error, Webhook.VerificationError)
   return error
 }
 
-/** The reason of a refusal. */
+/** Returns the reason of a rejected verification. */
 export const reasonOf = async (verified: Promise<unknown>): Promise<Webhook.Reason> => (await refusal(verified)).reason

@@ -8,12 +8,12 @@ const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maxim
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-/** The number that the bytes are, and the number that the text says. */
+/** The bytes as a number, and the text as a number. */
 const ofBytes = (bytes: ReadonlyArray<number>) => bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n)
 const ofText = (text: string) =>
   Array.from(text).reduce((sum, letter) => sum * 32n + BigInt(alphabet.indexOf(letter)), 0n)
 
-it("makes secrets that start with whsec_ and differ (section Signature)", () => {
+it("generates different secrets that start with whsec_", () => {
   const secrets = Array.from({ length: 1000 }, Secret.generate)
   for (const secret of secrets) assert.match(secret, /^whsec_[0-9a-hjkmnp-tv-z]{52}$/)
   assert.strictEqual(new Set(secrets).size, 1000)
@@ -27,10 +27,10 @@ it("uses every letter of the alphabet", () => {
 it.effect.prop("keeps all 256 bits, whatever they are", [Bytes], ([bytes]) =>
   Effect.sync(() => {
     const text = Secret.encode(Uint8Array.from(bytes))
-    // 52 letters have 4 bits more than the bytes; they are 0.
+    // 52 characters have 4 bits more than the bytes. They are 0.
     assert.strictEqual(ofText(text.slice(Secret.prefix.length)), ofBytes(bytes) << 4n)
   }))
 
-it("encodes nothing but 256 bits", () => {
+it("rejects any other number of bytes than 32", () => {
   for (const length of [0, 31, 33]) assert.throws(() => Secret.encode(new Uint8Array(length)), RangeError)
 })

@@ -23,27 +23,27 @@ it.effect.prop(
     })
 )
 
-it("signs a text as its UTF-8, and a view of a buffer as that part of it", async () => {
+it("signs a text as UTF-8, and a view as its part of the buffer", async () => {
   const { sign } = await Signature.makeSigner(secret)
   const bytes = new TextEncoder().encode(`x${body}x`)
   assert.strictEqual(await sign(now, body), await sign(now, bytes.subarray(1, -1)))
 })
 
-it("writes the header with a v1 for each secret, in their order (D47)", async () => {
+it("formats the header with a v1 for each secret, in order", async () => {
   const header = await Signature.sign({ body, secret: [secret, otherSecret], timestamp: now })
   const hexes = [secret, otherSecret].map((secret) => byNode(secret, now, new TextEncoder().encode(body)))
   assert.strictEqual(header, `t=${now},v1=${hexes[0]},v1=${hexes[1]}`)
   assert.strictEqual(Signature.format(now, hexes), header)
 })
 
-it("signs at the present time unless it is told another", async () => {
+it("signs with the current time by default", async () => {
   const before = Math.floor(Date.now() / 1000)
   const [, timestamp] = /^t=(\d+),/.exec(await Signature.sign({ body, secret }))!
   assert.isAtLeast(Number(timestamp), before)
   assert.isAtMost(Number(timestamp), Date.now() / 1000)
 })
 
-it("signs with no secret that has white space or is empty, and does not show it", async () => {
+it("rejects a secret that is empty or contains white space, without showing it", async () => {
   for (const bad of ["", `${secret}\n`, ` ${secret}`, "whsec_a b"]) {
     const error = await Signature.makeSigner(bad).then(() => undefined, (error: unknown) => error)
     assert.instanceOf(error, TypeError)
@@ -51,7 +51,7 @@ it("signs with no secret that has white space or is empty, and does not show it"
   }
 })
 
-it("signs no stamp that is not a whole number of seconds, such as milliseconds, and formats no header without a signature", async () => {
+it("rejects timestamps that are not whole seconds, and headers without a signature", async () => {
   const { sign } = await Signature.makeSigner(secret)
   for (const timestamp of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, now * 1000]) {
     const error = await sign(timestamp, body).then(() => undefined, (error: unknown) => error)
@@ -61,7 +61,7 @@ it("signs no stamp that is not a whole number of seconds, such as milliseconds, 
   assert.throws(() => Signature.format(now, []), RangeError)
 })
 
-it("verifies raw bytes of every form, and text", async () => {
+it("verifies raw bytes of every type, and text", async () => {
   const bytes = new TextEncoder().encode(body)
   const request = await signed()
   const forms = [body, bytes, Buffer.from(bytes), bytes.buffer, Buffer.from(`..${body}`).subarray(2)]
@@ -70,7 +70,7 @@ it("verifies raw bytes of every form, and text", async () => {
   }
 })
 
-it("finds the header in whatever holds headers, in any case (option headerName)", async () => {
+it("finds the header in Headers and in objects, in any case, under any name", async () => {
   const { headers, ...request } = await signed()
   const value = headers["x-service-signature"]
   const holders: ReadonlyArray<Signature.HeadersLike> = [
@@ -87,7 +87,7 @@ it("finds the header in whatever holds headers, in any case (option headerName)"
   )
 })
 
-it("accepts the signature of any of the receiver's secrets, and passes over those that are not set", async () => {
+it("accepts the signature of any of the receiver's secrets, and ignores those that are not set", async () => {
   const request = await signed(body, otherSecret)
   for (const secrets of [[secret, otherSecret], [undefined, otherSecret, ""], otherSecret]) {
     await Signature.verify({ ...request, secret: secrets })
@@ -95,13 +95,13 @@ it("accepts the signature of any of the receiver's secrets, and passes over thos
   assert.strictEqual(await reasonOf(Signature.verify({ ...request, secret })), "no_match")
 })
 
-it("accepts any v1 of the header, wherever it stands (section Signature)", async () => {
+it("accepts any v1 of the header, in any position", async () => {
   for (const secrets of [[secret, otherSecret], [otherSecret, secret], [otherSecret, otherSecret, secret]]) {
     await Signature.verify(await signed(body, secrets))
   }
 })
 
-it("says that there is no secret, or white space in one, before it looks at the request", async () => {
+it("reports a missing secret or white space in one before it reads the request", async () => {
   const request = { body, headers: {} }
   for (const secret of [undefined, "", [], [undefined, ""]]) {
     assert.strictEqual(await reasonOf(Signature.verify({ ...request, secret })), "no_secret")
@@ -111,14 +111,14 @@ it("says that there is no secret, or white space in one, before it looks at the 
   }
 })
 
-it("says that a body was parsed, or that there is none", async () => {
+it("reports a parsed or missing body", async () => {
   const request = await signed()
   const handed = (body: unknown) => reasonOf(Signature.verify({ ...request, body: body as string }))
   for (const parsed of [event, [1], 7, false]) assert.strictEqual(await handed(parsed), "parsed_body")
   for (const missing of [undefined, null]) assert.strictEqual(await handed(missing), "missing_body")
 })
 
-it("refuses a stamp older than 300 seconds, and takes one that is exactly so old (section Signature)", async () => {
+it("rejects a timestamp older than 300 seconds, and accepts one of exactly 300 seconds", async () => {
   const aged = async (seconds: number, toleranceSeconds?: number) =>
     Signature.verify({ ...await signed(body, secret, now - seconds), toleranceSeconds })
   await aged(300)
@@ -128,31 +128,31 @@ it("refuses a stamp older than 300 seconds, and takes one that is exactly so old
   assert.strictEqual(await reasonOf(aged(301)), "expired")
   assert.strictEqual(await reasonOf(aged(61, 60)), "expired")
   assert.strictEqual(await reasonOf(aged(1, 0)), "expired")
-  assert.include((await refusal(aged(301))).message, "301 s ago, and 300 s are allowed")
+  assert.include((await refusal(aged(301))).message, "is 301 s old, the maximum is 300 s")
 })
 
-it("takes a stamp from the future, and warns when it is far ahead", async () => {
+it("accepts a timestamp in the future, and warns if it is far ahead", async () => {
   const ahead = async (seconds: number) => Signature.verify(await signed(body, secret, now + seconds))
   assert.deepStrictEqual((await ahead(300)).warnings, [])
   const { timestamp, warnings } = await ahead(100_000)
   assert.strictEqual(timestamp, now + 100_000)
   assert.deepStrictEqual(warnings.map(({ code }) => code), ["future_timestamp"])
-  assert.include(warnings[0]!.message, "100000 s from now")
+  assert.include(warnings[0]!.message, "100000 s in the future")
 })
 
-it("calls only a true signature expired", async () => {
+it("reports only a valid signature as expired", async () => {
   const request = await signed(body, otherSecret, 0)
   assert.strictEqual(await reasonOf(Signature.verify(request)), "no_match")
 })
 
-it("takes no tolerance that is none", async () => {
+it("rejects an invalid tolerance", async () => {
   for (const toleranceSeconds of [-1, Number.NaN]) {
     const error = await Signature.verify({ ...await signed(), toleranceSeconds }).catch((error: unknown) => error)
     assert.instanceOf(error, RangeError)
   }
 })
 
-it("takes no time that is none, by which nothing would be too old", async () => {
+it("rejects a NaN time, by which no signature would be too old", async () => {
   for (const nowMillis of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const error = await Signature.verify({ ...await signed(body, secret, 0), nowMillis }).catch((error: unknown) =>
       error
@@ -161,7 +161,7 @@ it("takes no time that is none, by which nothing would be too old", async () => 
   }
 })
 
-it("looks at the clock when it is told no time", async () => {
+it("uses the current time by default", async () => {
   const header = (timestamp: number) => Signature.sign({ body, secret, timestamp })
   const at = async (timestamp: number) =>
     Signature.verify({ body, secret, headers: { "x-service-signature": await header(timestamp) } })
@@ -170,7 +170,7 @@ it("looks at the clock when it is told no time", async () => {
   assert.strictEqual(await reasonOf(at(present - 1000)), "expired")
 })
 
-it("shows neither secrets nor signatures nor bodies in any error", async () => {
+it("shows no secret, signature or body in any error", async () => {
   const good = await signed()
   const header = good.headers["x-service-signature"]
   const errors = await Promise.all([

@@ -1,4 +1,4 @@
-/** Stripe's library, unmodified, takes what we sign and refuses what we refuse. Where the two differ on purpose stands in a table. */
+/** Compatibility with the unmodified Stripe library. A table lists the intended differences. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Stripe } from "stripe"
@@ -27,7 +27,7 @@ interface Arrived {
   readonly now: number
 }
 
-/** The event as Stripe's library reads it. Throws when it refuses. */
+/** Verifies with Stripe's library and returns the event. */
 const byStripe = ({ body, header, now, secret }: Arrived): unknown =>
   Stripe.webhooks.constructEvent(
     typeof body === "string" ? body : Buffer.from(body),
@@ -38,7 +38,7 @@ const byStripe = ({ body, header, now, secret }: Arrived): unknown =>
     now * 1000
   )
 
-/** The event as we read it. */
+/** Verifies with this package and returns the event. */
 const byUs = async ({ body, header, now, secret }: Arrived): Promise<Webhook.Verified> =>
   Webhook.verify({ body, secret, headers: { "x-service-signature": header }, nowMillis: now * 1000 })
 
@@ -105,12 +105,12 @@ const hex = good.slice(-64)
 const other = await Signature.sign({ body, secret: otherSecret, timestamp: now })
 const otherHex = other.slice(-64)
 
-/** A header, and what both, or each, make of it. */
+/** A header with the results of both libraries. */
 type Row = readonly [title: string, header: string, stripe: "accepts" | "refuses", us: "accepts" | Webhook.Reason]
 
 const table = (rows: ReadonlyArray<Row>) => {
   for (const [title, header, stripe, us] of rows) {
-    it(`${title}: Stripe ${stripe}, we say ${us}`, async () => {
+    it(`${title}: Stripe ${stripe}, this package returns ${us}`, async () => {
       const arrived = { body, header, secret, now }
       if (stripe === "accepts") assert.deepStrictEqual(byStripe(arrived), event)
       else assert.throws(() => byStripe(arrived))
@@ -163,7 +163,7 @@ describe("headers that we call malformed as the interface says, and Stripe's lib
   ])
 })
 
-it("takes as many signatures and as long a header as its options say", async () => {
+it("limits the number of signatures and the length of the header by its options", async () => {
   const header = `t=${now}${`,v1=${otherHex}`.repeat(99)},v1=${hex}`
   const request = { body, secret, headers: { "x-service-signature": header }, nowMillis: now * 1000 }
   await Signature.verify({ ...request, signaturesMax: 100, headerLengthMax: 10_000 })
@@ -171,14 +171,14 @@ it("takes as many signatures and as long a header as its options say", async () 
   assert.strictEqual(await reasonOf(Signature.verify({ ...request, headerLengthMax: 10_000 })), "malformed_header")
 })
 
-it("a signed body with a byte order mark is good for us, who verify bytes, and not for Stripe's library, which verifies text", async () => {
+it("accepts a signed body with a byte order mark, which Stripe's library rejects because it verifies text", async () => {
   const marked = new TextEncoder().encode(`\uFEFF${body}`)
   const arrived = { body: marked, header: await Signature.sign({ body: marked, secret, timestamp: now }), secret, now }
   assert.throws(() => byStripe(arrived))
   assert.deepStrictEqual((await byUs(arrived)).event, event)
 })
 
-it("both refuse signed bodies that are no JSON, no UTF-8, or nothing at all", async () => {
+it("rejects signed bodies that are not JSON, not UTF-8 or empty, like Stripe's library", async () => {
   const invalid = new TextEncoder().encode(body).with(body.indexOf("naïve"), 0xff)
   for (const body of ["", "{", "[1", invalid]) {
     const arrived = { body, header: await Signature.sign({ body, secret, timestamp: now }), secret, now }
@@ -186,7 +186,7 @@ it("both refuse signed bodies that are no JSON, no UTF-8, or nothing at all", as
   }
 })
 
-it("a signed body that is no event is good for Stripe's library, and for Signature.verify", async () => {
+it("accepts a signed body that is not an event with Signature.verify, like Stripe's library", async () => {
   const bodies = [
     "1",
     "null",
@@ -212,13 +212,13 @@ it("a signed body that is no event is good for Stripe's library, and for Signatu
   }
 })
 
-it("Stripe's asynchronous verification, for edge runtimes, takes it too", async () => {
+it("Stripe's asynchronous verification accepts the signature", async () => {
   const provider = Stripe.createSubtleCryptoProvider()
   const verified = await Stripe.webhooks.constructEventAsync(body, good, secret, undefined, provider, now * 1000)
   assert.deepStrictEqual<unknown>(verified, event)
 })
 
-it("we verify what Stripe's library signs", async () => {
+it("verifies signatures of Stripe's library", async () => {
   const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: now })
   assert.deepStrictEqual((await byUs({ body, header, secret, now })).event, event)
 })

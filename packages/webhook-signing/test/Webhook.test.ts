@@ -1,4 +1,4 @@
-/** Requests of all kinds, and how their raw body is found. */
+/** Receipt of requests of all kinds. */
 import { assert, it } from "@effect/vitest"
 import { Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
@@ -15,7 +15,7 @@ const receive = (request: object, more: Partial<Webhook.ReceiveOptions> = {}) =>
 const request = (body: Uint8Array<ArrayBuffer> | null = bytes) =>
   new Request("https://shop.example", { method: "POST", body, headers })
 
-it("verifies, and then reads the event with the type that the receiver expects", async () => {
+it("verifies the body and parses the event with the expected type", async () => {
   type Paid = Webhook.Event<"order.paid", { readonly note: string }>
   const verified = await Webhook.verify<Paid>(await signed())
   assert.deepStrictEqual<unknown>(verified, { event, timestamp: now, warnings: [] })
@@ -27,14 +27,14 @@ it("reads a standard Request", async () => {
   assert.deepStrictEqual((await Webhook.receive(request(), options)).event, event)
 })
 
-it("reads a stream of Node, also one that somebody made to give text", async () => {
+it("reads a Node stream, also one with an encoding", async () => {
   assert.deepStrictEqual((await receive(Readable.from([bytes.slice(0, 70), bytes.slice(70)]))).event, event)
   const pieces = Array.from(bytes, (byte) => Buffer.of(byte))
   const text = Readable.from(pieces, { objectMode: false }).setEncoding("utf8")
   assert.deepStrictEqual((await receive(text)).event, event)
 })
 
-it("takes the raw body where a parser left it: body, or rawBody beside the parsed one", async () => {
+it("reads the raw body from body, or from rawBody beside a parsed one", async () => {
   const views = [bytes, Buffer.from(bytes), bytes.buffer, new DataView(bytes.buffer), body]
   for (const raw of views) {
     assert.deepStrictEqual((await receive({ body: raw })).event, event)
@@ -42,13 +42,13 @@ it("takes the raw body where a parser left it: body, or rawBody beside the parse
   }
 })
 
-it("takes bytes of another realm, as test runners hand them over", async () => {
+it("accepts bytes of another realm", async () => {
   const foreign: unknown = runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytes] })
   assert.notInstanceOf(foreign, Uint8Array)
   assert.deepStrictEqual((await receive({ body: foreign })).event, event)
 })
 
-it("says that the body was parsed or read before, and what to do in each framework", async () => {
+it("reports a body that was read or parsed before, and the fix for each framework", async () => {
   const read = request()
   await read.json()
   const held = request()
@@ -69,12 +69,12 @@ it("says that the body was parsed or read before, and what to do in each framewo
   }
 })
 
-it("says that there is no body", async () => {
+it("reports a missing body", async () => {
   assert.strictEqual(await reasonOf(receive({})), "missing_body")
   assert.strictEqual(await reasonOf(receive({ body: null })), "missing_body")
 })
 
-it("verifies a Request without a body as one of no bytes", async () => {
+it("verifies a Request without a body as an empty body", async () => {
   assert.strictEqual(await reasonOf(Webhook.receive(request(null), options)), "no_match")
 })
 
@@ -87,7 +87,7 @@ it("does not read the body of a request without a well-formed signature", async 
   }
 })
 
-it("reads no more than bodyBytesMax bytes, and leaves a stream of Node open for the answer", async () => {
+it("reads at most bodyBytesMax bytes, and leaves a Node stream open for the response", async () => {
   const bodyBytesMax = bytes.length - 1
   const stream = Readable.from(Array.from(bytes, (byte) => Buffer.of(byte)))
   const tooLarge = [
@@ -109,13 +109,13 @@ it("reads no more than bodyBytesMax bytes, and leaves a stream of Node open for 
   }
 })
 
-it("fails as the request does when it breaks off", async () => {
+it("rejects with the error of an aborted request", async () => {
   const error = await receive(streamThatFails()).catch((error: unknown) => error)
   assert.deepStrictEqual(error, new Error("aborted"))
   assert.strictEqual(Webhook.statusOf(error), 500)
 })
 
-it("answers with the status of what was wrong", () => {
+it("returns the status of each reason", () => {
   const status = (reason: Webhook.Reason) => Webhook.statusOf(new Webhook.VerificationError(reason))
   const sender = ["missing_header", "malformed_header", "no_match", "expired", "malformed_event"] as const
   const receiver = ["missing_body", "parsed_body", "no_secret", "secret_whitespace"] as const

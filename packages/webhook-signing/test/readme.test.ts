@@ -1,4 +1,4 @@
-import { assert, it, onTestFinished } from "@effect/vitest"
+import { assert, it, onTestFinished, vi } from "@effect/vitest"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import type { Server } from "node:http"
@@ -8,7 +8,7 @@ import { issue, type OrderEvent, receive, send } from "../example/orders.ts"
 import { Signature } from "../src/index.ts"
 import { serve } from "./hono.ts"
 
-/** A customer's server, what it keeps, and what it logs. */
+/** A customer's server with its stored events and its log. */
 const open = async (secrets: ReadonlyArray<string | undefined>) => {
   const kept = new Map<string, OrderEvent>()
   const lines: Array<string> = []
@@ -33,7 +33,7 @@ const paid: OrderEvent = {
   data: { order: "Nº 7", cents: 1200 }
 }
 
-it("the README's example runs: what is sent arrives, through a change of secrets, and twice is once", async () => {
+it("the README's example delivers each event once during a rotation of secrets", async () => {
   const [old, next] = [await issue(), await issue()]
   const { kept, lines, url } = await open([old.secret, next.secret])
   for (const signers of [[old.signer], [next.signer, old.signer], [next.signer]]) {
@@ -42,28 +42,35 @@ it("the README's example runs: what is sent arrives, through a change of secrets
   assert.deepStrictEqual([[...kept.values()], lines], [[paid], []])
 })
 
-it("the README's example runs: what another signs is refused, and the log says why", async () => {
+it("the README's example rejects a foreign signature and logs the reason", async () => {
   const { kept, lines, url } = await open([(await issue()).secret, undefined])
   assert.strictEqual((await send(url, paid, [(await issue()).signer])).status, 400)
   assert.strictEqual(kept.size, 0)
   assert.match(lines.join("\n"), /^no_match: No signature matches\. Is this the secret of this endpoint/)
 })
 
+it("the first example of the README prints what it shows", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/sign.ts")
+  assert.deepStrictEqual(log.mock.calls, [["order.paid", { order: "7" }]])
+  log.mockRestore()
+})
+
 const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
 
 it("the README shows the examples as they run", async () => {
   const readme = await read("../README.md")
-  for (const example of ["next", "node", "express", "fastify", "hono", "orders"]) {
+  for (const example of ["sign", "next", "node", "express", "fastify", "hono", "orders"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })
 
-it("the guide for receivers shows two of them", async () => {
+it("the how-to for receivers shows two of the examples", async () => {
   const guide = await read("../../../docs/how-to/receive-webhooks.md")
   for (const example of ["next", "express"]) assert.include(guide, await read(`../example/${example}.ts`))
 })
 
-it("the guide's example of a signature is right", async () => {
+it("the signature in the how-to for receivers is valid", async () => {
   const guide = await read("../../../docs/how-to/receive-webhooks.md")
   const [, secret, body, header] = /^```\n(whsec_.*)\n(.*)\n(t=.*)\n```$/m.exec(guide)!
   const [, timestamp] = /^t=([0-9]+)/.exec(header!)!

@@ -1,7 +1,7 @@
-/** What signing takes from the platform: time and chance. */
+/** The platform's clock and random generator. */
 
-/** Milliseconds since 1970, UTC. */
+/** Returns the milliseconds since 1970. */
 export const nowMillis = (): number => Date.now()
 
-/** That many bytes which nobody can guess. */
+/** Returns cryptographically random bytes. */
 export const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count))

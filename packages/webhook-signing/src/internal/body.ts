@@ -1,31 +1,31 @@
-/** The body of a request as it arrived, from whatever a framework calls a request. */
+/** The raw body of a request of any framework. */
 import { VerificationError } from "../VerificationError.ts"
 import * as header from "./header.ts"
 
 /**
- * A request: a standard `Request`, or one of Node, Express, Fastify, Koa, Nest and others
- * that have headers and either the body's raw bytes or a way to read them.
+ * A standard `Request`, or a request of Node, Express, Fastify, Koa, Nest or another framework
+ * with headers and the raw body or a stream of it.
  */
 export interface RequestLike {
   readonly headers: header.HeadersLike
-  /** A stream of the standard; or bytes or text, as a raw body parser leaves them. */
+  /** A web stream, or the bytes or text of a raw body parser. */
   readonly body?: unknown
-  /** Bytes or text, where a framework keeps them beside what it parsed. */
+  /** Bytes or text that a framework stores beside the parsed body. */
   readonly rawBody?: unknown
-  /** Of a `Request`: somebody read it. */
+  /** Whether the body of a `Request` was read. */
   readonly bodyUsed?: boolean
-  /** Of a stream of Node: somebody read it. */
+  /** Whether a Node stream was read. */
   readonly readableDidRead?: boolean
 }
 
-/** The bytes or the text; an error says what was handed in instead. */
+/** Returns raw bytes or text, or throws if the body is missing or parsed. */
 export const expectRaw = (body: unknown): Uint8Array | string => {
   const found = raw(body)
   if (found !== undefined) return found
   throw new VerificationError(body === undefined || body === null ? "missing_body" : "parsed_body")
 }
 
-/** Reads the body, at most that many bytes of it. */
+/** Reads the raw body, up to `bytesMax` bytes. */
 export const read = async (request: RequestLike, bytesMax: number): Promise<Uint8Array | string> => {
   const found = raw(request.rawBody) ?? raw(request.body)
   if (found !== undefined) {
@@ -42,7 +42,7 @@ export const read = async (request: RequestLike, bytesMax: number): Promise<Uint
 // internal
 // -----------------------------------------------------------------------------
 
-/** The bytes or the text, or `undefined` where it is neither. It looks at no prototype: test runners have several. */
+/** Returns raw bytes or text, or `undefined` for anything else. Works across realms, such as those of test runners. */
 const raw = (body: unknown): Uint8Array | string | undefined => {
   if (typeof body === "string") return body
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
@@ -53,20 +53,20 @@ const raw = (body: unknown): Uint8Array | string | undefined => {
 
 type Pieces = AsyncIterable<Uint8Array | string>
 
-/** What a stream of Node has. Left early, it stays open, so that it can still be answered. */
+/** A Node stream. An iterator with `destroyOnReturn: false` leaves it open, so that the request can be answered. */
 interface NodeStream {
   readonly [Symbol.asyncIterator]: () => AsyncIterator<Uint8Array | string>
   readonly iterator?: (options: { readonly destroyOnReturn: boolean }) => AsyncIterator<Uint8Array | string>
 }
 
-/** A body that nobody has read, or `undefined` where the request has no stream. */
+/** Returns the unread stream of a request, or `undefined` if it has none. */
 const piecesOf = (request: RequestLike): Pieces | undefined => {
   const { body } = request
   if (isWebStream(body)) {
     if (request.bodyUsed === true || body.locked) throw new VerificationError("parsed_body")
     return fromWebStream(body)
   }
-  // A `Request` without a body: it says so, and is verified as one of no bytes.
+  // A `Request` without a body is verified as an empty body.
   if (body === null && request.bodyUsed === false) return nothing()
   if (!isNodeStream(request)) return undefined
   if (request.readableDidRead === true) throw new VerificationError("parsed_body")
@@ -82,7 +82,7 @@ const isNodeStream = (request: RequestLike): request is RequestLike & NodeStream
 
 async function* nothing(): Pieces {}
 
-/** By its reader, since not every browser iterates over streams. */
+/** Uses a reader, because not every browser can iterate over streams. */
 async function* fromWebStream(stream: ReadableStream<Uint8Array>): Pieces {
   const reader = stream.getReader()
   try {

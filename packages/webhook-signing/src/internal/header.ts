@@ -1,20 +1,20 @@
-/** The signature header: found in a request, and taken apart. */
+/** The signature header. */
 import { VerificationError } from "../VerificationError.ts"
 import { codeLength } from "./hmac.ts"
 
-/** Headers as requests have them: `Headers`, or an object whose names may be written in any case. */
+/** `Headers`, or an object with names in any case. */
 export type HeadersLike =
   | { readonly get: (name: string) => string | null | undefined }
   | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 
-/** What a header says. */
+/** A parsed header. */
 export interface Parsed {
   readonly timestamp: number
-  /** Each as long as a code, lower-case hex. */
+  /** The `v1` values: lower-case hex of 32 bytes each. */
   readonly signatures: ReadonlyArray<string>
 }
 
-/** The value of a header, `""` without one. Of several, all: no parser takes two. */
+/** Returns the value of a header, or `""`. Joins repeated headers, which `parse` rejects. */
 export const read = (headers: HeadersLike, name: string): string => {
   if (isGetter(headers)) return headers.get(name) ?? ""
   const wanted = name.toLowerCase()
@@ -24,22 +24,21 @@ export const read = (headers: HeadersLike, name: string): string => {
 }
 
 /**
- * Reads `t=<unix seconds>,v1=<hex>`, with items of other schemes passed over. All else is
- * malformed, also where another item would do: a half-understood header is how a
- * tampered one looks (section "Signature").
+ * Parses `t=<unix seconds>,v1=<hex>` and ignores items of other schemes. Throws for any other
+ * deviation, even if another item is valid, because it may be a sign of tampering.
  */
 export const parse = (
   value: string,
   { headerLengthMax, signaturesMax }: { readonly headerLengthMax: number; readonly signaturesMax: number }
 ): Parsed => {
-  if (value.length > headerLengthMax) throw malformed(`It is longer than ${headerLengthMax} characters.`)
+  if (value.length > headerLengthMax) throw malformed(`The header is longer than ${headerLengthMax} characters.`)
   const items = value.split(",").map((item) => itemPattern.exec(item) ?? fail("An item is not `<scheme>=<value>`."))
   const [timestamp, ...more] = items.flatMap(([, scheme, value]) => scheme === "t" ? value! : [])
   const signatures = items.flatMap(([, scheme, value]) => scheme === "v1" ? value! : [])
-  if (timestamp === undefined || more.length > 0) throw malformed("There is not exactly one `t`.")
+  if (timestamp === undefined || more.length > 0) throw malformed("The header must have exactly one `t`.")
   if (!timestampPattern.test(timestamp)) throw malformed("`t` is not a number of seconds.")
-  if (signatures.length === 0) throw malformed("There is no `v1`.")
-  if (signatures.length > signaturesMax) throw malformed(`There are more than ${signaturesMax} of \`v1\`.`)
+  if (signatures.length === 0) throw malformed("The header has no `v1`.")
+  if (signatures.length > signaturesMax) throw malformed(`The header has more than ${signaturesMax} \`v1\`.`)
   if (!signatures.every((hex) => hexPattern.test(hex))) throw malformed("A `v1` is not the lower-case hex of 32 bytes.")
   return { timestamp: Number(timestamp), signatures }
 }
@@ -49,7 +48,7 @@ export const parse = (
 // -----------------------------------------------------------------------------
 
 const itemPattern = /^([A-Za-z0-9_-]+)=(.*)$/
-/** One way to write each number, so that the text that was signed is the one that is verified; 15 digits are exact. */
+/** Allows one notation per number, so that the signed text is the verified one. Numbers of 15 digits are exact. */
 const timestampPattern = /^(?:0|[1-9][0-9]{0,14})$/
 const hexPattern = new RegExp(`^[0-9a-f]{${codeLength}}$`)
 

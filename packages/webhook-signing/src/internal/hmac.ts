@@ -1,13 +1,13 @@
-/** HMAC-SHA256 by WebCrypto, which Node, browsers and edge runtimes share. */
+/** HMAC-SHA256 with WebCrypto, which Node, browsers and edge runtimes share. */
 
-/** A key that can make codes, and not be read again. */
+/** A non-extractable key. */
 export type Key = CryptoKey
 
-/** The whole text is the key, as UTF-8. */
+/** Imports a secret. The key is the UTF-8 of the whole text. */
 export const importKey = (secret: string): Promise<Key> =>
   crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"])
 
-/** What is signed: `<t>.` and the body, a text as UTF-8. */
+/** Returns the signed message: `<t>.` followed by the body, a text as UTF-8. */
 export const message = (timestamp: number, body: Uint8Array | string): Uint8Array<ArrayBuffer> => {
   if (typeof body === "string") return encoder.encode(`${timestamp}.${body}`)
   const prefix = encoder.encode(`${timestamp}.`)
@@ -17,7 +17,7 @@ export const message = (timestamp: number, body: Uint8Array | string): Uint8Arra
   return bytes
 }
 
-/** The code of a message, as lower-case hex. */
+/** Returns the code of a message as lower-case hex. */
 export const mac = async (key: Key, message: Uint8Array<ArrayBuffer>): Promise<string> => {
   let hex = ""
   for (const byte of new Uint8Array(await crypto.subtle.sign("HMAC", key, message))) hex += digits[byte]
@@ -25,9 +25,9 @@ export const mac = async (key: Key, message: Uint8Array<ArrayBuffer>): Promise<s
 }
 
 /**
- * Whether one of the candidates is one of the codes. It looks at every character of
- * every pair whatever it has found, so that the time it takes says nothing about where
- * a guess went wrong (section "Signature"). All texts have the length of a code.
+ * Returns whether one of the candidates equals one of the codes. Compares every character of
+ * every pair, so that the duration does not reveal the position of a difference. All texts have
+ * the length of a code.
  */
 export const matches = (codes: ReadonlyArray<string>, candidates: ReadonlyArray<string>): boolean => {
   let found = 0
@@ -37,7 +37,7 @@ export const matches = (codes: ReadonlyArray<string>, candidates: ReadonlyArray<
   return found === 1
 }
 
-/** Characters of a code in hex. */
+/** Length of a code in hex. */
 export const codeLength = 64
 
 // -----------------------------------------------------------------------------
@@ -48,10 +48,10 @@ const algorithm = { name: "HMAC", hash: "SHA-256" }
 const encoder = new TextEncoder()
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
-/** 1 or 0, without a branch. */
+/** Returns 1 if the texts are equal and 0 otherwise, without a branch. */
 const equal = (code: string, candidate: string): number => {
   let difference = code.length ^ candidate.length
   for (let i = 0; i < codeLength; i++) difference |= code.charCodeAt(i) ^ candidate.charCodeAt(i)
-  // 0 - 1 is the only one of these whose sign bit is set.
+  // Only 0 - 1 has its sign bit set.
   return (difference - 1) >>> 31
 }

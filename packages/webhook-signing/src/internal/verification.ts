@@ -1,61 +1,60 @@
-/** The check of a signature, in two halves: what needs no body, so that strangers' bodies are not even read, and the rest. */
+/** The verification in two steps: `begin` needs no body, so the bodies of requests without a valid header are not read. */
 import { VerificationError } from "../VerificationError.ts"
 import { nowMillis } from "./Ambient.ts"
 import * as header from "./header.ts"
 import * as hmac from "./hmac.ts"
 
-/** How to verify. */
+/** Options for a verification. */
 export interface VerifyOptions {
   /**
-   * The secret of the endpoint, as it was shown: the whole text is the key. Several where
-   * any may have signed: while one takes over from another, or where several endpoints
-   * lead here. Those that are absent or empty are passed over, so that a second variable
-   * can be unset.
+   * The secret of the endpoint, including its prefix. Pass several during a rotation or if several
+   * endpoints have the same URL. Absent and empty ones are ignored, so that an optional second
+   * variable may be unset.
    */
   readonly secret: string | undefined | ReadonlyArray<string | undefined>
-  /** The header with the signature, in any case. Default `X-Service-Signature`. */
+  /** Name of the signature header, in any case. Default `X-Service-Signature`. */
   readonly headerName?: string | undefined
-  /** The oldest signature that is taken, in seconds; one that is exactly so old is. Default 300. `Infinity`: any. */
+  /** Maximum age of a signature in seconds, inclusive. Default 300. `Infinity` accepts any age. */
   readonly toleranceSeconds?: number | undefined
-  /** The longest header, in characters. Default 4096. */
+  /** Characters of the header. Default 4096. */
   readonly headerLengthMax?: number | undefined
-  /** The most `v1` in a header. Default 16. */
+  /** Number of `v1` in the header. Default 16. */
   readonly signaturesMax?: number | undefined
-  /** The time, in milliseconds since 1970. Default: the clock's. */
+  /** Current time in milliseconds since 1970. Default: `Date.now()`. */
   readonly nowMillis?: number | undefined
 }
 
-/** Something odd about a request that was accepted. */
+/** A warning about an accepted request. */
 export interface Warning {
-  /** `future_timestamp`: it was signed at a time that is further ahead than `toleranceSeconds`. */
+  /** `future_timestamp`: the timestamp is more than `toleranceSeconds` in the future. */
   readonly code: "future_timestamp"
-  /** What to do about it. */
+  /** Explanation for operators. */
   readonly message: string
 }
 
-/** What a good signature says. */
+/** Result of a verification. */
 export interface Checked {
-  /** When it was signed, in seconds since 1970; a retry is signed anew. */
+  /** Time of the signature in seconds since 1970. Each send has its own. */
   readonly timestamp: number
-  /** Usually none. Worth a line in a log. */
+  /** Warnings to log. Usually empty. */
   readonly warnings: ReadonlyArray<Warning>
 }
 
-/** What is left to check. */
+/** State between the two steps. */
 export interface Pending extends header.Parsed {
   readonly secrets: ReadonlyArray<string>
   readonly toleranceSeconds: number
   readonly now: number
 }
 
-/** Checks secrets and header. */
+/** Checks the options and parses the header. */
 export const begin = (headers: header.HeadersLike, options: VerifyOptions): Pending => {
   const { headerLengthMax = 4096, headerName = "X-Service-Signature", signaturesMax = 16 } = options
   const { toleranceSeconds = 300 } = options
   const now = options.nowMillis ?? nowMillis()
-  // What is no number would be older than nothing, and let every age pass.
-  if (!(toleranceSeconds >= 0)) throw new RangeError("`toleranceSeconds` is a number from 0 on.")
-  if (!Number.isFinite(now)) throw new RangeError("`nowMillis` is a number.")
+  // NaN would compare as false and accept every age.
+  if (!(toleranceSeconds >= 0)) throw new RangeError("`toleranceSeconds` must be a number of at least 0.")
+  if (!Number.isFinite(now)) throw new RangeError("`nowMillis` must be a finite number.")
   const secrets = usableSecrets(options.secret)
   const value = header.read(headers, headerName)
   if (value === "") throw new VerificationError("missing_header")
@@ -63,7 +62,7 @@ export const begin = (headers: header.HeadersLike, options: VerifyOptions): Pend
   return { ...parsed, secrets, toleranceSeconds, now: Math.floor(now / 1000) }
 }
 
-/** Checks the signatures over these bytes, and then their age: only a true one is called old. */
+/** Checks the signatures of the body, then their age. Only a valid signature can be `expired`. */
 export const complete = async (
   { now, secrets, signatures, timestamp, toleranceSeconds }: Pending,
   body: Uint8Array | string
@@ -73,7 +72,7 @@ export const complete = async (
   if (!hmac.matches(codes, signatures)) throw new VerificationError("no_match")
   const age = now - timestamp
   if (age > toleranceSeconds) {
-    throw new VerificationError("expired", `It was signed ${age} s ago, and ${toleranceSeconds} s are allowed.`)
+    throw new VerificationError("expired", `The signature is ${age} s old, the maximum is ${toleranceSeconds} s.`)
   }
   return { timestamp, warnings: -age > toleranceSeconds ? [futureTimestamp(-age)] : [] }
 }
@@ -91,5 +90,5 @@ const usableSecrets = (secret: VerifyOptions["secret"]): ReadonlyArray<string> =
 
 const futureTimestamp = (seconds: number): Warning => ({
   code: "future_timestamp",
-  message: `It was signed ${seconds} s from now: this machine's clock is behind, or the sender's is ahead.`
+  message: `The timestamp is ${seconds} s in the future: this machine's clock is behind, or the sender's is ahead.`
 })
