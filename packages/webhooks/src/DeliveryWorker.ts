@@ -6,7 +6,7 @@
  * One fiber polls for endpoints with due deliveries: after a wake-up, when the next delivery
  * becomes due, and at the poll interval. A second one claims for all these endpoints in one
  * statement, up to the number of free slots, so the size of a claim grows with the load. Each
- * send runs on a fiber of its own, which also stores the outcome.
+ * send runs on its own fiber, which also stores the outcome.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Signature } from "@kinora/webhook-signing"

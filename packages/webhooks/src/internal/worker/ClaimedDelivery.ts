@@ -8,7 +8,7 @@ import type { Slot } from "./Slots.ts"
 /** How long deliveries rest after a fault of the service itself. */
 export const restFor = Duration.minutes(1)
 
-/** Starts the send of a claimed delivery on a fiber of its own. */
+/** Starts the send of a claimed delivery on its own fiber. */
 export const start = (parts: Parts, claimed: Sendable, until: DateTime.Utc): Effect.Effect<void> => {
   const slot: Slot = { claimed, until: until.epochMilliseconds, sendingSince: undefined, isOver: false }
   return parts.slots.hold(
@@ -44,7 +44,7 @@ const isGood = ({ slowAfter }: Parts, { send }: Settlement): boolean | undefined
 
 /**
  * Releases a claim that was not used. If the request could not be made, the endpoint rests,
- * because its other deliveries would be claimed in vain.
+ * because its other deliveries could not be sent either.
  */
 const release = Effect.fnUntraced(function*(parts: Parts, claimed: Sendable, cause: Cause.Cause<never> | undefined) {
   const now = yield* DateTime.now

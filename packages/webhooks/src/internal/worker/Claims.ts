@@ -30,7 +30,7 @@ export interface Sendable extends Claimed {
 }
 
 /** Result of a claim. */
-export interface Batch {
+interface Batch {
   /** All claimed deliveries. */
   readonly taken: ReadonlyArray<Claimed>
   /** The claimed deliveries that have a body. */
