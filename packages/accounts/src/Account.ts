@@ -1,39 +1,39 @@
-/** Who is charged: an account, and whether it may use the service. */
+/** Accounts and their status. */
 import { TypeId } from "@kinora/persistence"
 import { type DateTime, Schema } from "effect"
 import type { Plans } from "./Plan.ts"
 
-/** Ids of accounts, `acct_…` (D2). */
+/** Codec and constructors of account ids, `acct_…`. */
 export const AccountId = TypeId.define("acct", "AccountId")
-/** See the value of the same name. */
+/** Type of `AccountId`. */
 export type AccountId = TypeId.Id<"AccountId">
 
-/** A `suspended` account is known but refused: 403 `account_suspended` (D40). */
+/** Status of an account. Requests of a `suspended` account are rejected with `account_suspended`. */
 export const AccountStatus = Schema.Literals(["active", "suspended"])
-/** See the schema of the same name. */
+/** Type of `AccountStatus`. */
 export type AccountStatus = typeof AccountStatus.Type
 
-/** One account. */
+/** An account. */
 export interface Account {
   readonly id: AccountId
-  /** As it was given when the account was created. */
+  /** Email address as given at creation. */
   readonly email: string
   readonly status: AccountStatus
-  /** As they were set; a plan may have ended since: ask `Plan.active`. */
+  /** Plans as they were set. A plan may have ended; `Plan.active` checks that. */
   readonly plans: Plans
-  /** What plans renew from, in US cents; never below 0. */
+  /** Balance for renewals, in US cents. Never negative. */
   readonly balanceCents: number
   readonly createdAt: DateTime.Utc
 }
 
-/** Longest address that mail can be sent to, RFC 5321. */
+/** Maximum length of an email address (RFC 5321). */
 export const emailCharsMax = 254
 
-/** Whether `text` can be an account's e-mail address. Only mail that arrives proves more. */
+/** Returns whether `text` has the form of an email address. */
 export const isEmail = (text: string): boolean =>
   text.length <= emailCharsMax && emailPattern.test(text) && text.isWellFormed()
 
-/** What two addresses of one account have in common: an account's address is unique, whatever its letter case. */
+/** Returns the key by which email addresses are unique: the address in lower case. */
 export const emailKey = (email: string): string => email.toLowerCase()
 
 // -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/** Where accounts, keys and plans are kept. Rules are not here: `Accounts` decides, a store loads and applies. */
+/** The port of account storage. `Accounts` decides; a store loads and writes. */
 import type { StorageError } from "@kinora/persistence"
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Account, AccountId, AccountStatus } from "./Account.ts"
@@ -6,7 +6,7 @@ import type { ApiKey, KeyId } from "./ApiKey.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
 import type { Movement } from "./Wallet.ts"
 
-/** A key that is not revoked, with the account that it belongs to. */
+/** An active key and its account. */
 export interface KeyOwner {
   readonly hash: string
   readonly key: KeyId
@@ -14,21 +14,21 @@ export interface KeyOwner {
   readonly account: Account
 }
 
-/** A plan, by what leads to it. */
+/** The account and group of a plan. */
 export interface PlanName {
   readonly account: AccountId
   readonly group: PlanGroup
 }
 
-/** A key and when it was used. */
+/** A use of a key. */
 export interface KeyUse {
   readonly key: KeyId
   readonly at: DateTime.Utc
 }
 
-/** Port of the storage that `Accounts` needs. */
+/** Stores accounts, keys, plans and balances. */
 export class AccountStore extends Context.Service<AccountStore, {
-  /** Adds the account, unless one with this `Account.emailKey` exists; answers whether it was added. */
+  /** Inserts the account. Returns `false` if an account with this `Account.emailKey` exists. */
   readonly insertAccount: (account: Account) => Effect.Effect<boolean, StorageError.StorageError>
 
   readonly findAccount: (id: AccountId) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
@@ -37,63 +37,63 @@ export class AccountStore extends Context.Service<AccountStore, {
     emailKey: string
   ) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
-  /** Loads the account and keeps other units from changing it, its keys' number and its plans until this one ends. */
+  /** Locks the account until the unit ends, then returns it. The lock covers its plans, its balance and the number of its keys. */
   readonly lockAccount: (id: AccountId) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
   /** Sets the status of a locked account. */
   readonly saveStatus: (id: AccountId, status: AccountStatus) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Sets, or with none removes, the plan of a locked account. */
+  /** Sets the plan of a locked account, or removes it. */
   readonly savePlan: <Group extends PlanGroup>(
     id: AccountId,
     group: Group,
     plan: Option.Option<Plan<Tiers[Group]>>
   ) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Plans whose period ended at `endedBy` or before, and those that go on and end by `renewableBy`; the oldest first. */
+  /** Returns plans that ended by `endedBy`, and plans that renew and end by `renewableBy`, oldest first. */
   readonly findDuePlans: (options: {
     readonly endedBy: DateTime.Utc
     readonly renewableBy: DateTime.Utc
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
 
-  /** The account's movement of this kind and reference. */
+  /** Returns the movement of the account with this kind and reference. */
   readonly findMovement: (
     account: AccountId,
     kind: Movement["kind"],
     reference: string
   ) => Effect.Effect<Option.Option<Movement>, StorageError.StorageError>
 
-  /** Records a movement of a locked account, and sets its balance. */
+  /** Inserts a movement of a locked account, and sets its balance. */
   readonly saveMovement: (movement: Movement) => Effect.Effect<void, StorageError.StorageError>
 
-  /** How many keys of a locked account are not revoked. */
+  /** Returns the number of active keys of a locked account. */
   readonly countKeys: (account: AccountId) => Effect.Effect<number, StorageError.StorageError>
 
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Keys that are not revoked before revoked ones, newest first, at most `limit`. */
+  /** Returns active keys before revoked ones, newest first, at most `limit`. */
   readonly listKeys: (
     account: AccountId,
     limit: number
   ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError.StorageError>
 
-  /** Revokes the account's key unless it was before; answers its record, or none when the account has no such key. */
+  /** Revokes a key unless it is revoked already, and returns its record. Returns `None` if the account has no such key. */
   readonly revokeKey: (
     account: AccountId,
     key: KeyId,
     at: DateTime.Utc
   ) => Effect.Effect<Option.Option<ApiKey>, StorageError.StorageError>
 
-  /** The owners of those hashes that belong to keys which are not revoked, in any order, in one statement. */
+  /** Returns the owners of the active keys with these hashes, in any order, in one statement. */
   readonly findOwners: (
     hashes: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<KeyOwner>, StorageError.StorageError>
 
   /**
-   * Notes the uses in one statement, each key at most once. A key whose last noted
-   * use is less than a minute older stays as it is, so that many hosts together
-   * write once a minute, and so may a key that another unit has locked.
+   * Records the uses in one statement, with each key at most once. Skips a key whose
+   * recorded use is less than a minute older, so that many hosts together write once a
+   * minute. May skip a key that another unit has locked.
    */
   readonly noteUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void, StorageError.StorageError>
 }>()("@kinora/accounts/AccountStore") {}

@@ -1,57 +1,57 @@
-/** Everything that `Accounts` refuses to do. */
+/** Errors of `Accounts`. */
 import { Schema } from "effect"
 import { AccountId } from "./Account.ts"
 import { KeyId } from "./ApiKey.ts"
 
-/** There is no account of this id. */
+/** No account has this id. */
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>("@kinora/accounts/AccountNotFound")(
   "AccountNotFound",
   { account: AccountId.schema }
 ) {}
 
-/** The account has no key of this id. */
+/** The account has no key with this id. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>("@kinora/accounts/KeyNotFound")(
   "KeyNotFound",
   { account: AccountId.schema, key: KeyId.schema }
 ) {}
 
-/** Another account has this e-mail address. */
+/** Another account has this email address. */
 export class EmailTaken extends Schema.TaggedError<EmailTaken>("@kinora/accounts/EmailTaken")(
   "EmailTaken",
   { email: Schema.String }
 ) {}
 
-/** The text is not an e-mail address. */
+/** The text is not an email address. */
 export class EmailInvalid extends Schema.TaggedError<EmailInvalid>("@kinora/accounts/EmailInvalid")(
   "EmailInvalid",
   {}
 ) {}
 
-/** The text is no name for a key: blank, too long, or with control characters. */
+/** The name of a key is blank, too long, or contains control characters. */
 export class KeyNameInvalid extends Schema.TaggedError<KeyNameInvalid>("@kinora/accounts/KeyNameInvalid")(
   "KeyNameInvalid",
   { charsMax: Schema.Int }
 ) {}
 
-/** The account has as many keys as it may have; revoking one makes room. */
+/** The account has the maximum number of active keys. Revoke one first. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>("@kinora/accounts/TooManyKeys")(
   "TooManyKeys",
   { account: AccountId.schema, keysMax: Schema.Int }
 ) {}
 
-/** A deposit is a whole number of US cents from 1 to `centsMax`, with a reference of 1 to 128 characters. */
+/** The deposit is not a whole number of US cents from 1 to `centsMax`, or its reference does not have 1 to 128 characters. */
 export class DepositInvalid extends Schema.TaggedError<DepositInvalid>("@kinora/accounts/DepositInvalid")(
   "DepositInvalid",
   { centsMax: Schema.Int }
 ) {}
 
-/** The account's movement of this reference was another one. */
+/** The account has a deposit with this reference and another amount. */
 export class ReferenceReused extends Schema.TaggedError<ReferenceReused>("@kinora/accounts/ReferenceReused")(
   "ReferenceReused",
   { reference: Schema.String }
 ) {}
 
-/** The rule that was broken. */
+/** Reason of an `AccountsError`. */
 export const AccountsErrorReason = Schema.Union([
   AccountNotFound,
   KeyNotFound,
@@ -62,15 +62,15 @@ export const AccountsErrorReason = Schema.Union([
   DepositInvalid,
   ReferenceReused
 ])
-/** See the schema of the same name. */
+/** Type of `AccountsErrorReason`. */
 export type AccountsErrorReason = typeof AccountsErrorReason.Type
 
-/** A command to `Accounts` was refused, and nothing was changed. */
+/** The error of a rejected command. Nothing was changed. */
 export class AccountsError extends Schema.TaggedError<AccountsError>("@kinora/accounts/AccountsError")(
   "AccountsError",
   { reason: AccountsErrorReason }
 ) {
   override get message(): string {
-    return `Refused: ${this.reason._tag}`
+    return `Rejected: ${this.reason._tag}`
   }
 }

@@ -1,10 +1,10 @@
 /**
- * API keys (D3): `kin_`, 43 base62 characters of 256 random bits, and 6 base62
- * characters of the CRC-32 over what precedes.
+ * API keys: `kin_`, 43 base62 characters of 256 random bits, and 6 base62 characters of
+ * the CRC-32 over the preceding text.
  *
- * The checksum refuses typing errors and made-up keys before anything is hashed
- * or looked up, and lets secret scanners recognise a leaked key by itself.
- * A plain SHA-256 is enough to keep 256 random bits: there is nothing to guess.
+ * The checksum rejects typing errors and invented keys without hashing or look-up, and
+ * secret scanners can verify a leaked key with it. A plain SHA-256 suffices to store 256
+ * random bits, since they cannot be guessed.
  */
 import { TypeId } from "@kinora/persistence"
 import { sha256 } from "@noble/hashes/sha2.js"
@@ -15,53 +15,53 @@ import type { AccountId } from "./Account.ts"
 import { fromBytes, fromUint32, isBase62 } from "./internal/base62.ts"
 import { crc32 } from "./internal/crc32.ts"
 
-/** Ids of key records, `key_…` (D2). */
+/** Codec and constructors of key ids, `key_…`. */
 export const KeyId = TypeId.define("key", "KeyId")
-/** See the value of the same name. */
+/** Type of `KeyId`. */
 export type KeyId = TypeId.Id<"KeyId">
 
-/** What is kept of a key. The key itself is shown once and kept nowhere. */
+/** The record of a key. The key itself is returned once and not stored. */
 export interface ApiKey {
   readonly id: KeyId
   readonly account: AccountId
   readonly name: string
-  /** The first 12 characters, to recognise the key by. */
+  /** The first 12 characters of the key, for recognition. */
   readonly prefix: string
   readonly createdAt: DateTime.Utc
-  /** Exact to a minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly revokedAt: Option.Option<DateTime.Utc>
 }
 
-/** A new key. */
+/** Creates a key. */
 export const make: Effect.Effect<Redacted.Redacted, never, SecureRandom.SecureRandom> = Effect.flatMap(
   SecureRandom.SecureRandom,
   (random) => Effect.map(random.randomBytes(randomBytesCount), fromRandom)
 )
 
-/** The key of 32 bytes that nobody can guess. */
+/** Creates a key from 32 random bytes. */
 export const fromRandom = (bytes: Uint8Array): Redacted.Redacted => {
   const body = keyStart + fromBytes(bytes, randomChars)
   return Redacted.make(body + checksum(body), { label: "ApiKey" })
 }
 
-/** Whether `text` has the length, letters and checksum of a key. Says nothing of whether it was ever issued. */
+/** Returns whether `text` has the length, alphabet and checksum of a key. A well-formed key need not exist. */
 export const isWellFormed = (text: string): boolean =>
   text.length === keyChars &&
   text.startsWith(keyStart) &&
   isBase62(text, keyStart.length) &&
   checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)
 
-/** What a database keeps of a key: its SHA-256, as 64 lower-case hexadecimal characters. */
+/** Returns the SHA-256 of a key as 64 lower-case hexadecimal characters, for storage. */
 export const hash = (key: Redacted.Redacted): string => bytesToHex(sha256(utf8ToBytes(Redacted.value(key))))
 
-/** The part of a key that may be shown. */
+/** Returns the part of a key that can be shown. */
 export const prefix = (key: Redacted.Redacted): string => Redacted.value(key).slice(0, prefixChars)
 
-/** Longest name of a key, in UTF-16 code units. */
+/** Maximum length of the name of a key, in UTF-16 code units. */
 export const nameCharsMax = 100
 
-/** Whether `text` can be a key's name: not blank, no control characters. */
+/** Returns whether `text` is a valid name: not blank, not too long, without control characters. */
 export const isName = (text: string): boolean =>
   text.length <= nameCharsMax && text.trim() !== "" && !/\p{Cc}/u.test(text) && text.isWellFormed()
 
@@ -71,7 +71,7 @@ export const isName = (text: string): boolean =>
 
 const keyStart = "kin_"
 const randomBytesCount = 32
-/** The fewest base62 characters that hold 256 bits. */
+/** Number of base62 characters of 256 bits. */
 const randomChars = 43
 const checksumChars = 6
 const keyChars = keyStart.length + randomChars + checksumChars

@@ -1,10 +1,10 @@
-/** What a good API key proves. */
+/** The result of a successful authentication. */
 import type { Account } from "./Account.ts"
 import type { KeyId } from "./ApiKey.ts"
 
-/** Whose key a request carries. */
+/** The account and the key of a request. */
 export interface Identity {
-  /** May be suspended: its status says so. */
+  /** May be suspended; check its status. */
   readonly account: Account
   readonly keyId: KeyId
 }

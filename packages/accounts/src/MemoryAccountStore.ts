@@ -1,4 +1,4 @@
-/** Accounts in this process's memory, for tests and for hosts that keep nothing. */
+/** Stores accounts in the memory of the process, for tests and for hosts that keep nothing. */
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type Account, type AccountId, emailKey } from "./Account.ts"
@@ -7,7 +7,7 @@ import type { ApiKey, KeyId } from "./ApiKey.ts"
 import type { Plan, PlanGroup } from "./Plan.ts"
 import type { Movement } from "./Wallet.ts"
 
-/** The store over the process's one memory backend. */
+/** Provides a store in the surrounding memory backend. */
 export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
   AccountStore,
   Effect.gen(function*() {
@@ -51,7 +51,7 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
           const id = accountsByEmail.get(emailKey)
           return Option.fromUndefinedOr(id === undefined ? undefined : accounts.get(id))
         }),
-      // One unit is open at a time: that is the lock.
+      // The memory backend runs one unit at a time, so no lock is needed.
       lockAccount: findAccount,
       saveStatus: (id, status) => access(() => change(id, (account) => ({ ...account, status }))),
       savePlan: (id, group, plan) =>
@@ -76,7 +76,7 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
         access(() => {
           const { account, balanceCents } = movement
           const name = nameOf(movement)
-          if (movements.has(name)) throw new Error(`A second movement ${name}`)
+          if (movements.has(name)) throw new Error(`The movement ${name} exists already`)
           movements.set(name, movement)
           change(account, (account) => ({ ...account, balanceCents }))
         }),

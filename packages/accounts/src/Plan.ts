@@ -1,27 +1,27 @@
-/** An account's plans: at most one in each group, until its period ends (D25). */
+/** Plans of an account: at most one in each group, valid until the end of its period. */
 import { DateTime, Option, Schema } from "effect"
 
-/** The two independent groups that a job can be charged to. */
+/** The two independent groups of plans. A job is charged to one of them. */
 export const PlanGroup = Schema.Literals(["studio", "credits"])
-/** See the schema of the same name. */
+/** Type of `PlanGroup`. */
 export type PlanGroup = typeof PlanGroup.Type
 
 /** Tiers of the studio group. */
 export const StudioTier = Schema.Literals(["starter", "pro", "scale"])
-/** See the schema of the same name. */
+/** Type of `StudioTier`. */
 export type StudioTier = typeof StudioTier.Type
 
 /** Tiers of the credits group. */
 export const CreditsTier = Schema.Literals(["starter", "pro", "business"])
-/** See the schema of the same name. */
+/** Type of `CreditsTier`. */
 export type CreditsTier = typeof CreditsTier.Type
 
-/** What an account has in one group. It may have ended: ask `active`. */
+/** A plan of one group. It may have ended; `active` checks that. */
 export interface Plan<Tier extends string> {
   readonly tier: Tier
-  /** The plan counts until this moment, not at it. */
+  /** End of the period, exclusive. */
   readonly periodEnd: DateTime.Utc
-  /** Whether the plan is to be paid and go on when the period ends. */
+  /** Whether the plan renews at the end of the period. */
   readonly autoRenew: boolean
 }
 
@@ -37,7 +37,7 @@ export type Plans = { readonly [Group in PlanGroup]: Option.Option<Plan<Tiers[Gr
 /** No plan in either group: the free level. */
 export const none: Plans = { studio: Option.none(), credits: Option.none() }
 
-/** The plan, unless its period has ended by `now`. */
+/** Returns the plan unless its period has ended by `now`. */
 export const active = <Tier extends string>(
   plan: Option.Option<Plan<Tier>>,
   now: DateTime.Utc

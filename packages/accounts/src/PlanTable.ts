@@ -1,15 +1,12 @@
-/**
- * What each tier allows and costs: the table in `interface.md`, Limits, and the
- * configurable part of D25.
- */
+/** Limits, quotas, credits and prices of each tier. */
 import { type DateTime, Effect, Option, Schema } from "effect"
 import * as Plan from "./Plan.ts"
 
-/** How much may happen at once and per minute in one group. */
+/** Limits of one group. */
 export interface Limits {
   /** Job creations per calendar minute. */
   readonly createRpm: number
-  /** Jobs that hold a slot at the same time; more wait as pending. */
+  /** Maximum number of jobs that run or are queued. Further jobs wait as pending. */
   readonly concurrency: number
 }
 
@@ -27,7 +24,7 @@ const limitFields = (limits: Limits) => ({
   concurrency: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.concurrency)))
 })
 
-/** What members are called in a configuration, where it differs. */
+/** Names in a configuration that differ from the decoded names. */
 const tierKeys = { createRpm: "create_rpm", priceCents: "price_cents" } as const
 
 const studioTier = (
@@ -50,17 +47,17 @@ const creditsTier = (
     ...limitFields({ createRpm, concurrency }),
     /** Price of a period in US cents. */
     priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
-    /** Credits of the `plan` lot that each period brings. */
+    /** Credits that are granted for each period. */
     credits: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(credits)))
   }).pipe(Schema.encodeKeys(tierKeys), Schema.withDecodingDefaultKey(orDefault({})))
 
 /**
- * The table as it can be configured. Everything may be left out and then has the
- * value of `interface.md` and D25, so `{ studio: { pro: { price_cents: 3500 } } }`
- * changes one price. Counts are whole numbers, limits at least 1.
+ * The configurable table. Every key has a default, so
+ * `{ studio: { pro: { price_cents: 3500 } } }` changes one price only. Counts are whole
+ * numbers; limits are at least 1.
  */
 export const PlanTable = Schema.Struct({
-  /** Days that a plan is paid for. */
+  /** Length of a period in days. */
   periodDays: positive.pipe(Schema.withDecodingDefaultKey(orDefault(30))),
   /** The limits of a group in which an account has no plan. */
   free: Schema.Struct(limitFields({ createRpm: 10, concurrency: 1 })).pipe(
@@ -78,13 +75,13 @@ export const PlanTable = Schema.Struct({
     business: creditsTier({ createRpm: 120, concurrency: 8, priceCents: 16_000, credits: 20_000 })
   }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
 }).pipe(Schema.encodeKeys({ periodDays: "period_days" }))
-/** See the schema of the same name. */
+/** Type of `PlanTable`. */
 export type PlanTable = typeof PlanTable.Type
 
-/** The table with nothing configured. */
+/** The default table. */
 export const defaults: PlanTable = Schema.decodeSync(PlanTable)({})
 
-/** The limits of one group at `now`. Without a plan, or after its period, the free level applies. */
+/** Returns the limits of one group at `now`. Without a plan, or after its period, these are the limits of `free`. */
 export const limits = <Group extends Plan.PlanGroup>(
   table: PlanTable,
   group: Group,
@@ -98,7 +95,7 @@ export const limits = <Group extends Plan.PlanGroup>(
   })
 }
 
-/** What the Studio plan includes per UTC day, or none when no Studio plan is active at `now`. */
+/** Returns the quota of the Studio plan per UTC day, or `None` if no Studio plan is active at `now`. */
 export const dailyQuota = (
   table: PlanTable,
   plan: Option.Option<Plan.Plan<Plan.StudioTier>>,

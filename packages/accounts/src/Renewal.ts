@@ -1,33 +1,33 @@
-/** What happens to a plan when its period ends (D25). Pure. */
+/** Rules of renewal as pure functions. */
 import { DateTime, Option } from "effect"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
 import type { PlanTable } from "./PlanTable.ts"
 
 /**
- * How long before its end a plan is paid that goes on, so that it has no gap. What
- * cannot be paid yet is tried again until the end.
+ * Time before the end of a period at which a plan is renewed, so that it has no gap. A
+ * renewal that cannot be paid is tried again until the end.
  */
 export const leadSeconds = 60
 
-/** What is to be done with a plan. */
+/** Decision about a plan. */
 export type Decision<Group extends PlanGroup> =
-  /** Its period goes on, or it cannot be paid yet. */
+  /** The period continues, or the renewal cannot be paid yet. */
   | { readonly _tag: "Kept" }
-  /** It ends: nobody wants it to go on, or the balance does not pay for it. */
+  /** The plan has ended: it does not renew, or the balance is too low. */
   | { readonly _tag: "Lapsed" }
-  /** It is paid, and goes on. */
+  /** The plan is paid for another period. */
   | Renewed<Group>
 
-/** A plan that was paid for another period. */
+/** A plan that is paid for another period. */
 export interface Renewed<Group extends PlanGroup> {
   readonly _tag: "Renewed"
   readonly plan: Plan<Tiers[Group]>
   readonly priceCents: number
-  /** Credits that the period brings; none where the group has a quota. */
+  /** Credits to grant for the period. 0 in a group with a quota. */
   readonly credits: number
 }
 
-/** Decides on the plan of a group at `now`, with so much in the wallet. */
+/** Decides about the plan of a group at `now`, with this balance. */
 export const decide = <Group extends PlanGroup>(
   group: Group,
   plan: Option.Option<Plan<Tiers[Group]>>,
@@ -44,7 +44,7 @@ export const decide = <Group extends PlanGroup>(
   const { credits = 0, priceCents } = tiers[group][tier]
   if (!autoRenew || priceCents > balanceCents) return isOver ? lapsed : kept
   const plainEnd = DateTime.add(periodEnd, { days: table.periodDays })
-  // Who was away for a whole period is not charged for it.
+  // A period that has passed completely without a renewal is not charged.
   const end = DateTime.isGreaterThan(plainEnd, now) ? plainEnd : DateTime.add(now, { days: table.periodDays })
   return { _tag: "Renewed", plan: { tier, autoRenew, periodEnd: end }, priceCents, credits }
 }
@@ -53,7 +53,7 @@ export const decide = <Group extends PlanGroup>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** What a tier costs, and the credits that it brings where it brings any. */
+/** Price and credits of a tier. */
 interface Terms {
   readonly priceCents: number
   readonly credits?: number

@@ -1,25 +1,25 @@
-/** An account's balance in US cents, from which plans are paid (D25). Every movement is kept, once for its reference. */
+/** Movements of the balance of an account, in US cents. A reference is used once per kind. */
 import type { DateTime } from "effect"
 import type { AccountId } from "./Account.ts"
 
-/** Something that changed a balance. */
+/** A change of a balance. */
 export interface Movement {
   readonly account: AccountId
   readonly kind: "deposit" | "renewal"
-  /** The name of a deposit by its caller, of a renewal by what was paid: an account's second one of its kind changes nothing. */
+  /** The reference of a deposit by its caller, or the period of a renewal. Unique per account and kind. */
   readonly reference: string
-  /** Positive when it came in. */
+  /** Positive for a deposit, negative for a renewal. */
   readonly cents: number
-  /** The balance after it. */
+  /** The balance after the movement. */
   readonly balanceCents: number
   readonly at: DateTime.Utc
 }
 
-/** The most that one deposit can be: ten million dollars. */
+/** Maximum amount of a deposit: ten million dollars. */
 export const depositMax = 1_000_000_000
 
-/** Longest reference, in UTF-16 code units. */
+/** Maximum length of a reference, in UTF-16 code units. */
 export const referenceCharsMax = 128
 
-/** Whether so much can be deposited at once. */
+/** Returns whether the amount is a valid deposit. */
 export const isDeposit = (cents: number): boolean => Number.isSafeInteger(cents) && cents > 0 && cents <= depositMax

@@ -14,7 +14,7 @@ const pro = (periodEnd: DateTime.Utc) => Option.some({ tier: "pro", periodEnd, a
 /** What accounts promise over every store. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Accounts (${name})`, (it) => {
-    it.effect("makes accounts, active and without a plan", () =>
+    it.effect("creates active accounts without a plan", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const account = yield* host.create({ email: "Ada@Example.com" })
@@ -25,7 +25,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(Option.isNone(yield* host.findByEmail("nobody@example.com")))
       }))
 
-    it.effect("gives an address to one account only, whatever its case and however many ask at once", () =>
+    it.effect("creates one account per email address, in any letter case and with concurrent calls", () =>
       Effect.gen(function*() {
         const [one, other] = [yield* makeHost(), yield* makeHost()]
         const asked = ["race@example.com", "RACE@example.com", "Race@Example.com", "race@EXAMPLE.com"]
@@ -38,7 +38,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* reasonOf(one.create({ email: "race@example.com" })), "EmailTaken")
       }))
 
-    it.effect("makes many accounts at once", () =>
+    it.effect("creates many accounts concurrently", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const accounts = yield* Effect.forEach(Array.from({ length: 40 }), () => makeAccount(host), {
@@ -47,7 +47,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(new Set(accounts.map(({ id }) => id)).size, 40)
       }))
 
-    it.effect("refuses what is no address", () =>
+    it.effect("rejects invalid email addresses", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         for (const email of ["", "a", "@b", "a@", "a b@c", "a@b@c", "a\0@b", "\ud800@b", `${"a".repeat(253)}@b`]) {
@@ -55,7 +55,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         }
       }))
 
-    it.effect("knows no account and no key that does not exist", () =>
+    it.effect("fails for accounts and keys that do not exist", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const nobody = yield* AccountId.make
@@ -70,7 +70,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* reasonOf(host.revokeKey(nobody, key)), "KeyNotFound")
       }))
 
-    it.effect("tells whose key it is", () =>
+    it.effect("returns the identity of a key", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { account, key, record } = yield* makeKey(host)
@@ -79,7 +79,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(record.name, "test")
       }))
 
-    it.effect("refuses names that cannot be shown", () =>
+    it.effect("rejects names with invalid characters", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const account = yield* makeAccount(host)
@@ -88,7 +88,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         }
       }))
 
-    it.effect("keeps an account to its number of keys, however many are asked for at once", () =>
+    it.effect("never exceeds keysMax with concurrent calls", () =>
       Effect.gen(function*() {
         const [one, other] = [yield* makeHost({ keysMax: 3 }), yield* makeHost({ keysMax: 3 })]
         const account = yield* makeAccount(one)
@@ -104,7 +104,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         yield* one.createKey(account.id, "test")
       }))
 
-    it.effect("lists keys that count before revoked ones, newest first", () =>
+    it.effect("lists active keys before revoked ones, newest first", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const account = yield* makeAccount(host)
@@ -131,7 +131,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual((yield* host.revokeKey(account.id, record.id)).revokedAt, revoked.revokedAt)
       }))
 
-    it.effect("has a revocation take effect here at once, and on another host within 5 seconds (D3)", () =>
+    it.effect("revokes a key immediately on this host, and within 5 seconds on another", () =>
       Effect.gen(function*() {
         const [here, there] = [yield* makeHost(), yield* makeHost()]
         const { account, key, record } = yield* makeKey(here)
@@ -145,7 +145,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isFalse(yield* isKnown(there, key))
       }))
 
-    it.effect("has a suspension and its end take effect here at once, and on another host within 5 seconds", () =>
+    it.effect("suspends and resumes immediately on this host, and within 5 seconds on another", () =>
       Effect.gen(function*() {
         const [here, there] = [yield* makeHost(), yield* makeHost()]
         const { account, key } = yield* makeKey(here)
@@ -161,7 +161,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* statusAt(there), "active")
       }))
 
-    it.effect("has plans that are set, replaced and ended, group by group", () =>
+    it.effect("sets, replaces and removes the plans of each group", () =>
       Effect.gen(function*() {
         const [here, there] = [yield* makeHost(), yield* makeHost()]
         const { account, key } = yield* makeKey(here)
@@ -183,7 +183,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual(yield* here.plans(account.id), { studio: scale, credits: Option.none() })
       }))
 
-    it.effect("forgets nothing when the unit that revoked a key rolls back", () =>
+    it.effect("keeps the cache when the unit that revoked a key rolls back", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const host = yield* makeHost()
@@ -194,7 +194,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(yield* isKnown(host, key))
       }))
 
-    it.effect("does not remember what it read in a unit that rolls back", () =>
+    it.effect("does not cache what was read in a unit that rolls back", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const host = yield* makeHost()

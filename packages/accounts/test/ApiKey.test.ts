@@ -14,7 +14,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 const textOf = (bytes: ReadonlyArray<number>) => Redacted.value(ApiKey.fromRandom(Uint8Array.from(bytes)))
 
-it.effect("makes different keys of the form of D3", () =>
+it.effect("creates different keys of the documented form", () =>
   Effect.gen(function*() {
     const keys = yield* Effect.forEach(Array.from({ length: 100 }), () => ApiKey.make)
     for (const key of keys) {
@@ -25,13 +25,17 @@ it.effect("makes different keys of the form of D3", () =>
     assert.strictEqual(new Set(keys.map(Redacted.value)).size, 100)
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
 
-it.effect.prop("holds any 256 bits, and different ones apart", [Bytes, Bytes], ([one, other]) =>
-  Effect.sync(() => {
-    assert.isTrue(ApiKey.isWellFormed(textOf(one)))
-    assert.strictEqual(textOf(one) === textOf(other), one.join() === other.join())
-  }))
+it.effect.prop(
+  "encodes any 256 bits, and different bits differently",
+  [Bytes, Bytes],
+  ([one, other]) =>
+    Effect.sync(() => {
+      assert.isTrue(ApiKey.isWellFormed(textOf(one)))
+      assert.strictEqual(textOf(one) === textOf(other), one.join() === other.join())
+    })
+)
 
-it("agrees with vectors", () => {
+it("matches test vectors", () => {
   assert.strictEqual(crc32("123456789"), 0xcbf43926)
   assert.strictEqual(crc32(""), 0)
   // The checksums are zlib's.
@@ -42,7 +46,7 @@ it("agrees with vectors", () => {
   )
 })
 
-it.effect.prop("refuses every change of a single character", [Bytes, Place], ([bytes, place]) =>
+it.effect.prop("rejects every change of a single character", [Bytes, Place], ([bytes, place]) =>
   Effect.sync(() => {
     const text = textOf(bytes)
     for (const letter of `${alphabet}_- é\0`) {
@@ -51,7 +55,7 @@ it.effect.prop("refuses every change of a single character", [Bytes, Place], ([b
     }
   }))
 
-it.effect.prop("refuses neighbours that changed places", [Bytes, Place], ([bytes, place]) =>
+it.effect.prop("rejects swapped neighbours", [Bytes, Place], ([bytes, place]) =>
   Effect.sync(() => {
     const text = textOf(bytes)
     const changed = text.slice(0, place) + text.slice(place + 1, place + 2) + text.slice(place, place + 1) +
@@ -59,7 +63,7 @@ it.effect.prop("refuses neighbours that changed places", [Bytes, Place], ([bytes
     assert.strictEqual(ApiKey.isWellFormed(changed), changed === text)
   }))
 
-it.effect.prop("refuses any other text", [Schema.String, Bytes, Place], ([text, bytes, place]) =>
+it.effect.prop("rejects any other text", [Schema.String, Bytes, Place], ([text, bytes, place]) =>
   Effect.sync(() => {
     assert.isFalse(ApiKey.isWellFormed(text))
     assert.isFalse(ApiKey.isWellFormed(textOf(bytes).slice(0, place)))
@@ -76,7 +80,7 @@ it.effect.prop("hashes by SHA-256", [Bytes], ([bytes]) =>
     )
   }).pipe(Effect.provide(Digest.layerWebCrypto)))
 
-it("shows nothing of a key where it is printed", () => {
+it("redacts a key when it is printed", () => {
   const key = ApiKey.fromRandom(new Uint8Array(32))
   for (const printed of [inspect(key), JSON.stringify({ key })]) assert.notInclude(printed, "kin_")
 })

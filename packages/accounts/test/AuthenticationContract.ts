@@ -10,7 +10,7 @@ import { isKnown, makeHost, makeKey, makeKeys, makeSpy } from "./Hosts.ts"
 /** What authentication promises over every store: what it remembers, what it asks, what it notes. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Accounts.authenticate (${name})`, (it) => {
-    it.effect("refuses malformed keys without asking the store", () =>
+    it.effect("rejects malformed keys without reading the store", () =>
       Effect.gen(function*() {
         const { host: makeSpied, lookUps } = yield* makeSpy()
         const host = yield* makeSpied()
@@ -20,7 +20,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual(lookUps, [])
       }))
 
-    it.effect("asks the store once for a key that is used often, known or not", () =>
+    it.effect("reads the store once for a key that is used often, known or unknown", () =>
       Effect.gen(function*() {
         const { host: makeSpied, lookUps } = yield* makeSpy()
         const host = yield* makeSpied()
@@ -36,7 +36,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(lookUps.length, 3)
       }))
 
-    it.effect("asks in one statement for the keys that wait together, and for each key once", () =>
+    it.effect("reads concurrent keys in one statement, each key once", () =>
       Effect.gen(function*() {
         const asked = yield* Deferred.make<void>()
         const gate = yield* Deferred.make<void>()
@@ -71,7 +71,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isAtLeast(lookUps.at(-1)?.length ?? 0, 19)
       }))
 
-    it.effect("remembers a bounded number of keys, and made-up keys drive out no real ones", () =>
+    it.effect("caches a limited number of keys, and invented keys evict no real ones", () =>
       Effect.gen(function*() {
         const { host: makeSpied, lookUps } = yield* makeSpy()
         const host = yield* makeSpied({ keysCachedMax: 2 })
@@ -88,7 +88,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual(lookUps, [[ApiKey.hash(first!.key)], [ApiKey.hash(second!.key)]])
       }))
 
-    it.effect("does not remember a key that was revoked while it was looked up", () =>
+    it.effect("does not cache a key that is revoked during its look-up", () =>
       Effect.gen(function*() {
         const read = yield* Deferred.make<void>()
         const gate = yield* Deferred.make<void>()
@@ -110,7 +110,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isFalse(yield* isKnown(host, key))
       }))
 
-    it.effect("counts the age of an answer from before it was read", () =>
+    it.effect("counts the age of a cached key from before it was read", () =>
       Effect.gen(function*() {
         const read = yield* Deferred.make<void>()
         const gate = yield* Deferred.make<void>()
@@ -133,7 +133,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isFalse(yield* isKnown(slow, key))
       }))
 
-    it.effect("fails, and remembers nothing, when the store does not answer", () =>
+    it.effect("fails, and caches nothing, when the store fails", () =>
       Effect.gen(function*() {
         const store = yield* AccountStore
         let isDown = true
@@ -150,7 +150,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(yield* isKnown(host, key))
       }))
 
-    it.effect("notes uses once a minute, in one statement for many keys, off the request's way", () =>
+    it.effect("records uses once a minute in the background, many keys in one statement", () =>
       Effect.gen(function*() {
         const { host: makeSpied, writes, written } = yield* makeSpy()
         const host = yield* makeSpied()
@@ -172,7 +172,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(writes.length, 2)
       }))
 
-    it.effect("notes a use once a minute over all hosts", () =>
+    it.effect("records a use once a minute over all hosts", () =>
       Effect.gen(function*() {
         const store = yield* AccountStore
         const host = yield* makeHost()
@@ -189,7 +189,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* noteAfter(30), first + 60_000)
       }))
 
-    it.effect("goes on when uses cannot be written, and notes the next one again", () =>
+    it.effect("continues when uses cannot be recorded, and records the next use", () =>
       Effect.gen(function*() {
         let isBroken = true
         const { host: makeSpied, writes, written } = yield* makeSpy({
@@ -207,7 +207,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(writes.length, 2)
       }))
 
-    it.effect("writes the uses that it has collected when the host stops", () =>
+    it.effect("records the collected uses when the host stops", () =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()
         const host = yield* Scope.provide(makeHost(), scope)

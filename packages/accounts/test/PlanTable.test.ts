@@ -7,7 +7,7 @@ const now = DateTime.makeUnsafe("2030-01-01T00:00:00Z")
 const until = (seconds: number) => DateTime.add(now, { seconds })
 const parse = Schema.decodeUnknownResult(PlanTable.PlanTable, { errors: "all", onExcessProperty: "error" })
 
-it("has the limits of interface.md", () => {
+it("has the documented limits", () => {
   const limits = [
     ...Object.entries(defaults.studio).map(([tier, { concurrency, createRpm }]) => [
       "studio",
@@ -34,7 +34,7 @@ it("has the limits of interface.md", () => {
   ])
 })
 
-it("has the prices, quotas and credits of D25", () => {
+it("has the documented prices, quotas and credits", () => {
   const { credits, studio } = defaults
   assert.deepStrictEqual(
     Object.values(studio).map(({ priceCents, quota }) => [priceCents, quota.images, quota.videos]),
@@ -47,7 +47,7 @@ it("has the prices, quotas and credits of D25", () => {
   assert.strictEqual(defaults.periodDays, 30)
 })
 
-it("changes what is configured and nothing else", () => {
+it("changes only what is configured", () => {
   const table = Result.getOrThrow(parse({ studio: { pro: { price_cents: 3500, quota: { images: 250 } } } }))
   assert.deepStrictEqual(table, {
     ...defaults,
@@ -58,7 +58,7 @@ it("changes what is configured and nothing else", () => {
   })
 })
 
-it("refuses tables that make no sense", () => {
+it("rejects invalid tables", () => {
   const wrong = [
     { studio: { gold: {} } },
     { studio: { pro: { concurrency: 0 } } },
@@ -75,7 +75,7 @@ it("refuses tables that make no sense", () => {
 })
 
 it.effect.prop(
-  "applies a tier's limits until its period ends, and the free level from then on",
+  "returns the limits of a tier until its period ends, and the free limits afterwards",
   [Schema.Literals(["starter", "pro", "scale"]), Schema.Int.check(Schema.isBetween({ minimum: -100, maximum: 100 }))],
   ([tier, seconds]) =>
     Effect.sync(() => {
@@ -90,7 +90,7 @@ it.effect.prop(
     })
 )
 
-it("applies the free level to a group without a plan", () => {
+it("returns the free limits for a group without a plan", () => {
   assert.deepStrictEqual(PlanTable.limits(defaults, "studio", Option.none(), now), defaults.free)
   assert.deepStrictEqual(PlanTable.limits(defaults, "credits", Option.none(), now), defaults.free)
   assert.isTrue(Option.isNone(PlanTable.dailyQuota(defaults, Option.none(), now)))

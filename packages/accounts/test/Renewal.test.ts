@@ -12,13 +12,13 @@ const at = (seconds: number, balance = price, autoRenew = true) =>
   decide("studio", studio(autoRenew), balance, PlanTable.defaults, after(seconds))
 
 describe("a plan at the end of its period (D25)", () => {
-  it("is kept until shortly before, whatever it says", () => {
+  it("is kept until shortly before its end", () => {
     assert.strictEqual(at(-leadSeconds - 1)._tag, "Kept")
     assert.strictEqual(at(-leadSeconds - 1, 0, false)._tag, "Kept")
     assert.strictEqual(decide("studio", Option.none(), price, PlanTable.defaults, end)._tag, "Kept")
   })
 
-  it("is paid shortly before when it goes on, and gets a period after the one that ends", () => {
+  it("renews shortly before its end for the following period", () => {
     for (const seconds of [-leadSeconds, -1, 0, 86_400]) {
       assert.deepStrictEqual(at(seconds), {
         _tag: "Renewed",
@@ -29,17 +29,17 @@ describe("a plan at the end of its period (D25)", () => {
     }
   })
 
-  it("is not paid with less than its price, and ends at its end, not before", () => {
+  it("lapses at its end, and not before, if the balance is too low", () => {
     assert.strictEqual(at(-1, price - 1)._tag, "Kept")
     assert.strictEqual(at(0, price - 1)._tag, "Lapsed")
   })
 
-  it("ends at its end when it does not go on, however much there is", () => {
+  it("lapses at its end if it does not renew, whatever the balance", () => {
     assert.strictEqual(at(-1, price, false)._tag, "Kept")
     assert.strictEqual(at(0, price, false)._tag, "Lapsed")
   })
 
-  it("is not charged for whole periods in which nobody looked", () => {
+  it("is not charged for periods that passed without a renewal", () => {
     const now = DateTime.add(end, { days: 45 })
     const renewed = decide("studio", studio(true), price, PlanTable.defaults, now)
     assert.deepInclude(renewed, { _tag: "Renewed", priceCents: price })
@@ -49,7 +49,7 @@ describe("a plan at the end of its period (D25)", () => {
     )
   })
 
-  it("brings the credits of its tier in the credits group", () => {
+  it("returns the credits of its tier in the credits group", () => {
     const credits = Option.some({ tier: "business", periodEnd: end, autoRenew: true } as const)
     const { credits: brought, priceCents } = PlanTable.defaults.credits.business
     assert.deepInclude(decide("credits", credits, priceCents, PlanTable.defaults, end), {

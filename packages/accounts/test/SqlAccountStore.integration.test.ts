@@ -36,7 +36,7 @@ for (const [name, database] of TestDatabase.all) {
   WalletContract.suite(name, over(database))
 
   layer(Layer.merge(over(database), SecureRandom.layerWebCrypto))(`SqlAccountStore (${name})`, (it) => {
-    it.effect("keeps nothing of a key that it could be used by (D3)", () =>
+    it.effect("stores nothing of a key that allows its use", () =>
       Effect.gen(function*() {
         const host = yield* Accounts.make()
         const account = yield* host.create({ email: "ada@example.com" })
@@ -55,7 +55,7 @@ for (const [name, database] of TestDatabase.all) {
         }
       }))
 
-    it.effect("brings times back as they were written", () =>
+    it.effect("returns times as they were written", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.UTC(2031, 1, 3, 4, 5, 6, 789))
         const host = yield* Accounts.make()

@@ -14,7 +14,7 @@ const price = table.studio.pro.priceCents
 /** What balances and the plans that are paid from them promise over every store (D25). */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Wallets (${name})`, (it) => {
-    it.effect("take a deposit once for its reference, also from many at once", () =>
+    it.effect("book a deposit once per reference, with concurrent calls", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { balanceCents, id } = yield* makeAccount(host)
@@ -30,7 +30,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual((yield* makeAccount(host)).balanceCents, 0)
       }))
 
-    it.effect("refuse what is no deposit, and a reference that stands for another, and change nothing", () =>
+    it.effect("reject an invalid deposit and a reused reference, and change nothing", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { id } = yield* makeAccount(host)
@@ -45,7 +45,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual((yield* host.get(id)).balanceCents, depositMax)
       }))
 
-    it.effect("pay a plan once for its period, however many hosts ask", () =>
+    it.effect("pay a plan once per period, however many hosts renew it", () =>
       Effect.gen(function*() {
         const hosts = [yield* makeHost(), yield* makeHost(), yield* makeHost()] as const
         const [host] = hosts
@@ -75,7 +75,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual(yield* host.get(id), renewed)
       }))
 
-    it.effect("let a plan end that they cannot pay, or that does not go on", () =>
+    it.effect("remove a plan that cannot be paid or does not renew", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { id } = yield* makeAccount(host)

@@ -1,15 +1,20 @@
 import { assert, it } from "@effect/vitest"
+import { Example } from "@kinora/testkit"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { example } from "../example/keys.ts"
 
-it.effect("the README's example runs", () =>
+it.effect("the first example of the README prints what it shows", () =>
   Effect.gen(function*() {
-    assert.deepStrictEqual(yield* example, { createRpm: 40, isRevoked: true })
+    assert.strictEqual(
+      yield* Example.printed(() => import("../example/memory.ts")),
+      "ada@example.com 40 true"
+    )
   }))
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/keys.ts"))
+    const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/memory.ts"))
+    assert.include(readme, yield* read("../example/postgres.ts"))
   }))

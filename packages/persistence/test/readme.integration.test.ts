@@ -1,6 +1,10 @@
-import { assert, it, vi } from "@effect/vitest"
+import { afterEach, assert, it, vi } from "@effect/vitest"
 import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
 
 it.effect("the Postgres example of the README prints what it shows", () =>
   Effect.gen(function*() {

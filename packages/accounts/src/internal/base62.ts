@@ -1,8 +1,8 @@
-/** Base62: digits, capitals, small letters, most significant first. */
+/** Base62 encoding: digits, upper-case letters, lower-case letters; most significant first. */
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Whether `text` has letters of the alphabet only, from `start` on. */
+/** Returns whether `text` contains only letters of the alphabet from `start` on. */
 export const isBase62 = (text: string, start: number): boolean => {
   for (let index = start; index < text.length; index++) {
     if (!isLetter(text.charCodeAt(index))) return false
@@ -10,7 +10,7 @@ export const isBase62 = (text: string, start: number): boolean => {
   return true
 }
 
-/** A big-endian number, filled up with zeros to `length` characters. */
+/** Encodes a big-endian number, padded with zeros to `length` characters. */
 export const fromBytes = (bytes: Uint8Array, length: number): string => {
   let rest = bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
   let text = ""
@@ -21,7 +21,7 @@ export const fromBytes = (bytes: Uint8Array, length: number): string => {
   return text
 }
 
-/** An unsigned 32-bit number, filled up with zeros to `length` characters. */
+/** Encodes an unsigned 32-bit number, padded with zeros to `length` characters. */
 export const fromUint32 = (value: number, length: number): string => {
   let rest = value
   let text = ""

@@ -1,6 +1,6 @@
-/** Maps that forget what was set the longest time ago. */
+/** Maps that drop the oldest entry. */
 
-/** Sets an entry as the newest, and drops the oldest when there are more than `entriesMax`. */
+/** Sets an entry as the newest, and drops the oldest if the map has more than `entriesMax`. */
 export const setBounded = <K, V>(map: Map<K, V>, entriesMax: number, key: K, value: V): void => {
   map.delete(key)
   map.set(key, value)

@@ -1,4 +1,4 @@
-/** CRC-32 as in zip, gzip and PNG. Finds every change of up to 32 adjacent bits. */
+/** CRC-32 as in zip, gzip and PNG. Detects every change of up to 32 adjacent bits. */
 
 const polynomial = 0xedb88320
 
@@ -8,7 +8,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value
 })
 
-/** The checksum of ASCII text, unsigned. */
+/** Returns the unsigned checksum of ASCII text. */
 export const crc32 = (text: string): number => {
   let value = 0xffffffff
   for (let index = 0; index < text.length; index++) {

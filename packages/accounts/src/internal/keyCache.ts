@@ -1,19 +1,19 @@
-/** What one host remembers of keys: for a short time, and not without bound. */
+/** Caches the identities of keys for a short time. */
 import { DateTime, Effect, Option } from "effect"
 import type { KeyOwner } from "../AccountStore.ts"
 import type { Identity } from "../Identity.ts"
 import { setBounded } from "./boundedMap.ts"
 
-/** The answer for one key, ready to be given. */
+/** The cached result for one key. */
 export interface Answer {
   readonly identity: Option.Option<Identity>
-  /** Succeeds with `identity`; made once, so that a hit allocates nothing. */
+  /** Succeeds with `identity`. Created once, so that a hit allocates nothing. */
   readonly effect: Effect.Effect<Option.Option<Identity>>
-  /** When the key's last noted use was, Unix milliseconds. Moves on when a use is noted. */
+  /** Time of the last recorded use in Unix milliseconds. Updated when a use is recorded. */
   lastUsedMillis: number
 }
 
-/** The answer for what was found of a key, or for none. */
+/** Creates the result for the owner of a key, or for an unknown key. */
 export const answerOf = (owner: KeyOwner | undefined): Answer => {
   const identity = owner === undefined
     ? Option.none<Identity>()
@@ -28,27 +28,27 @@ export const answerOf = (owner: KeyOwner | undefined): Answer => {
   }
 }
 
-/** Answers by the key's hash. Times are monotonic nanoseconds. */
+/** Cached results by the hash of the key. Times are monotonic nanoseconds. */
 export interface KeyCache {
-  /** The answer, unless none is remembered or it is too old. */
+  /** Returns the cached result unless it is too old. */
   readonly get: (hash: string, now: bigint) => Answer | undefined
 
   /**
-   * To be called before the store is asked; the answers' age counts from `now`.
-   * The returned function keeps an answer, unless something was forgotten in
-   * between: the store may have been read before that change.
+   * Call it before reading the store; the age of the results counts from `now`. The
+   * returned function caches a result, unless `forget` was called in between, since the
+   * store may have been read before that change.
    */
   readonly startLoading: (now: bigint) => (hash: string, answer: Answer) => void
 
-  /** Forgets the keys whose identity matches. */
+  /** Removes the keys whose identity matches. */
   readonly forget: (matches: (identity: Identity) => boolean) => void
 }
 
-/** A cache of at most `entriesMax` keys, and as many hashes that are nobody's. */
+/** Creates a cache of at most `entriesMax` keys and as many unknown hashes. */
 export const make = (
   { entriesMax, maxAge }: { readonly entriesMax: number; readonly maxAge: bigint }
 ): KeyCache => {
-  // Apart, so that made-up keys cannot drive out real ones.
+  // Separate maps, so that invented keys cannot evict real ones.
   const known = new Map<string, Entry>()
   const unknown = new Map<string, Entry>()
   let changes = 0
@@ -64,7 +64,7 @@ export const make = (
         if (changes !== changesBefore) return
         const isKnown = Option.isSome(answer.identity)
         ;(isKnown ? unknown : known).delete(hash)
-        // The entry that was set first is the next to become too old anyway.
+        // The oldest entry expires next anyway.
         setBounded(isKnown ? known : unknown, entriesMax, hash, { answer, loadedAt: now })
       }
     },

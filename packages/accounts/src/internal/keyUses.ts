@@ -1,31 +1,31 @@
-/** Notes when keys are used, off the way of the requests that use them. */
+/** Records uses of keys in the background. */
 import { DateTime, type Duration, Effect, Latch, Option, type Scope } from "effect"
 import type { AccountStore, KeyUse } from "../AccountStore.ts"
 import type { KeyId } from "../ApiKey.ts"
 import { setBounded } from "./boundedMap.ts"
 import type { Answer } from "./keyCache.ts"
 
-/** Collects uses. */
+/** Collects uses of keys. */
 export interface KeyUses {
-  /** Notes that the key of this answer is used, unless it was noted within the last minute. Never fails. */
+  /** Collects a use of the key, unless one was collected within the last minute. */
   readonly note: (answer: Answer, nowMillis: number) => void
 }
 
-/** What the collecting can be told. */
+/** Options for `make`. */
 export interface KeyUsesOptions {
   readonly store: AccountStore["Service"]
-  /** How long uses are collected before they are written. */
+  /** How long uses are collected before they are recorded. */
   readonly writtenWithin: Duration.Input
-  /** Keys in one write, and keys whose last note is remembered; uses of further keys in one write are dropped. */
+  /** Maximum number of keys in one write. Uses of further keys are dropped. */
   readonly keysMax: number
 }
 
-/** Starts the writing. What is collected when the scope ends is written then. */
+/** Starts recording. Records the collected uses when the scope closes. */
 export const make = Effect.fnUntraced(
   function*({ keysMax, store, writtenWithin }: KeyUsesOptions): Effect.fn.Return<KeyUses, never, Scope.Scope> {
     let pending: Array<KeyUse> = []
     const somePending = Latch.makeUnsafe(false)
-    // What is on its way to the store, which a fresh look-up does not show yet.
+    // Uses that are not visible in the store yet.
     const noted = new Map<KeyId, number>()
 
     const write = Effect.suspend(() => {
@@ -33,14 +33,14 @@ export const make = Effect.fnUntraced(
       pending = []
       somePending.closeUnsafe()
       return uses.length === 0 ? Effect.void : Effect.catchCause(store.noteUses(uses), (cause) => {
-        // The next use that finds an old record notes itself again.
+        // The next use is collected again.
         for (const { key } of uses) noted.delete(key)
-        return Effect.logWarning("Uses of API keys were not noted", cause)
+        return Effect.logWarning("Recording the uses of API keys failed", cause)
       })
     }).pipe(Effect.withSpan("Accounts.noteUses"))
 
     yield* Effect.addFinalizer(() => write)
-    // Sleeps only while something is pending, so that an idle host does nothing.
+    // Sleeps only while uses are pending, so that an idle host does nothing.
     yield* somePending.await.pipe(
       Effect.andThen(Effect.sleep(writtenWithin)),
       Effect.andThen(Effect.uninterruptible(write)),

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Accounts, their keys and their plans. */
+/** Creates the tables of accounts, keys and plans. */
 export const accountsTables = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -20,7 +20,7 @@ export const accountsTables = Effect.gen(function*() {
       id uuid PRIMARY KEY,
       account uuid NOT NULL REFERENCES accounts_account (id),
       name text NOT NULL,
-      -- SHA-256 of the key. The key itself is nowhere.
+      -- SHA-256 of the key. The key itself is not stored.
       hash text NOT NULL UNIQUE CHECK (hash ~ '^[0-9a-f]{64}$'),
       prefix text NOT NULL CHECK (length(prefix) = 12),
       created_at timestamptz NOT NULL,
@@ -45,7 +45,7 @@ export const accountsTables = Effect.gen(function*() {
   `
 })
 
-/** What plans are paid from, and when they end. */
+/** Creates the table of movements, and adds the balance of accounts. */
 export const walletTables = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
