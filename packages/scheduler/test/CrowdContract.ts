@@ -1,4 +1,4 @@
-/** What stays true while many workers claim, finish, fail, die and come back too late. */
+/** Invariants while many workers claim, finish, fail, die and return late. */
 import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@kinora/persistence"
 import { Effect, type Layer, Random, Result } from "effect"
@@ -54,7 +54,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           if (Result.isSuccess(result)) end(job.job)
         })
 
-        /** Leases of workers that died, or only seemed to: some come back and try to finish. */
+        /** Leases of lost workers, some of which return late and try to settle. */
         const lost: Array<ClaimedJob> = []
         const work = Effect.gen(function*() {
           for (const job of yield* world.claim({ limit: 4 })) {
@@ -106,6 +106,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
       }), { timeout: 120_000 })
   })
 
-/** A refusal is what a crowd must expect. A failure of the storage is not, and least of all a deadlock. */
+/** Refusals are expected. A failure of the storage, such as a deadlock, fails the test. */
 const refused = <A>(effect: Effect.Effect<A, SchedulerError | StorageError.StorageError>) =>
   Effect.result(Effect.catchTag(effect, "StorageError", (error) => Effect.die(error)))

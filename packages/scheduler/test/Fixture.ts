@@ -1,4 +1,4 @@
-/** What the suites share: backends, and jobs that belong to nobody else. */
+/** Backends, and names that no other test uses. */
 import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -22,13 +22,13 @@ export const memory: Layer.Layer<Backend> = Scheduler.layer().pipe(
 
 export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
   Scheduler.layer().pipe(
-    // A deadlock fails the test instead of running the unit again.
+    // Without reruns a deadlock fails the test.
     Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSqlWith({ reruns: 0 }))),
     Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
     Layer.provideMerge(database)
   )
 
-/** Names of a test's own: nothing that it does meets another test of the same database. */
+/** Creates names of lanes, kinds and jobs that no other test of the same database uses. */
 export const makeWorld = Effect.sync(() => {
   const world = ++worlds
   let jobs = 0
@@ -41,7 +41,7 @@ export const makeWorld = Effect.sync(() => {
     lane,
     kind,
     id,
-    /** A job of the world's own lane, unless told otherwise. */
+    /** A job, by default in the lane of the world. */
     job: (options: Partial<Enqueue<{ readonly n: number }>> = {}): Enqueue<{ readonly n: number }> => ({
       job: id(),
       lane,
@@ -68,7 +68,7 @@ let worlds = 0
 export const startWorker = (options: Worker.WorkerOptions) =>
   Effect.map(Layer.build(Worker.layer(options)), (services) => Context.get(services, Worker.Worker))
 
-/** How a job stands: its state, or `undefined` when it ended. */
+/** The state of a job, or `undefined` if it has ended. */
 export const stateOf = Effect.fnUntraced(function*(job: string) {
   const { find } = yield* Scheduler.Scheduler
   const [status] = yield* find([job])
@@ -77,7 +77,7 @@ export const stateOf = Effect.fnUntraced(function*(job: string) {
 
 export const ids = (jobs: ReadonlyArray<{ readonly job: string }>) => jobs.map(({ job }) => job)
 
-/** Why a call for a single command was refused. */
+/** The reason why a single call was refused. */
 export const refusal = <A>(effect: Effect.Effect<A, SchedulerError | StorageError.StorageError>) =>
   Effect.flatMap(
     Effect.flip(effect),

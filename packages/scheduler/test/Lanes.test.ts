@@ -93,7 +93,7 @@ class Model {
 }
 
 it.effect.prop(
-  "lanes do what a list of jobs would do, whatever happens in whatever order",
+  "lanes behave like a list of jobs by age, in random sequences of operations",
   [Story],
   ([story]) =>
     Effect.gen(function*() {

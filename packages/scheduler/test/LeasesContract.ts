@@ -1,4 +1,4 @@
-/** What a worker's lease promises, on every backend: who holds a job, until when, and what it leaves to the next. */
+/** The guarantees of leases on every backend. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,7 +7,7 @@ import { type Backend, ids, makeWorld, refusal } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
   layer(backend)(`Leases (${name})`, (it) => {
-    it.effect("settles a job once, under its epoch only", () =>
+    it.effect("settles a job once, and only under its epoch", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -20,7 +20,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("changes nothing by the hand of a worker that was given up for lost", () =>
+    it.effect("ignores the writes of a worker whose lease was rescued", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -51,7 +51,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("keeps a lease alive as long as heartbeats come", () =>
+    it.effect("renews a lease with each heartbeat", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -76,7 +76,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(lost.map(({ epoch }) => epoch), [old!.epoch])
       }))
 
-    it.effect("has first leases run out at once for who knows that no worker is alive, and later ones in their time", () =>
+    it.effect("expires the leases of first attempts only, when no worker is alive", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -101,7 +101,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.strictEqual((yield* scheduler.settle(taker!)).job, lost!.job)
       }))
 
-    it.effect("hands a job without attempts left to its rescuer, who alone can end it", () =>
+    it.effect("leases a job without attempts left to its rescuer only", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -119,7 +119,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.strictEqual((yield* scheduler.settle(second!)).job, job)
       }))
 
-    it.effect("queues a released job before all others, and gives its attempt back", () =>
+    it.effect("queues a released job before all others, without counting the attempt", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -134,7 +134,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("keeps the last of several checkpoints, of the newest epoch only", () =>
+    it.effect("stores the last of several checkpoints of the newest epoch", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld

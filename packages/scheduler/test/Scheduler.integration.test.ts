@@ -17,7 +17,7 @@ for (const [name, database] of TestDatabase.all) {
   leases(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {
-    it.effect("runs what there is, over several lanes, until nothing is left", () =>
+    it.effect("runs all jobs of several lanes", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -48,7 +48,7 @@ crowd("Postgres", over(TestDatabase.postgres))
 
 const backlog = 20_000
 
-it.effect("claims without touching those that wait for a slot, however many they are", () =>
+it.effect("claims without reading the jobs that wait for a slot", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const scheduler = yield* Scheduler

@@ -1,4 +1,4 @@
-/** What a scheduler promises on every backend. */
+/** The guarantees of the scheduler on every backend. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Duration, Effect, Exit, type Layer, Option, Result } from "effect"
@@ -11,7 +11,7 @@ import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
   layer(backend)(`Scheduler (${name})`, (it) => {
-    it.effect("gives slots up to the cap, lets the next wait, and refuses beyond the group's limit (D7)", () =>
+    it.effect("gives slots up to the cap, queues the next jobs, and refuses jobs beyond the limit of the group", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -29,7 +29,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("lets 20 jobs wait in a group when nobody says otherwise (D7)", () =>
+    it.effect("queues 20 jobs per group by default", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -42,7 +42,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("promotes the oldest in the unit that frees the slot (D7)", () =>
+    it.effect("promotes the oldest job in the unit that frees its slot", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -79,7 +79,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("hands out what was enqueued, with what the scheduler knows of it", () =>
+    it.effect("returns enqueued jobs with their options when they are claimed", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -110,7 +110,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual([status?.state, status?.worker], ["running", Option.some("test")])
       }))
 
-    it.effect("claims by kind, up to the limit, the oldest slot first", () =>
+    it.effect("claims jobs by kind, up to the limit, the oldest slot first", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const [world, other] = [yield* makeWorld, yield* makeWorld]
@@ -122,7 +122,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* world.claim({ kinds: [] }), [])
       }))
 
-    it.effect("cancels what has not started, and nothing else (D7, D8)", () =>
+    it.effect("cancels only jobs that have not started", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -136,7 +136,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("does not cancel a job that has started, also while it waits for its next worker (D7)", () =>
+    it.effect("does not cancel a started job while it waits for its next worker", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("lets one of 16 cancels at once win (D8)", () =>
+    it.effect("accepts one of 16 concurrent cancels", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -164,7 +164,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("lets either a cancel or a claim have a job, never both", () =>
+    it.effect("either cancels or claims a job, never both", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -179,7 +179,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("picks up a new cap: more slots promote at once, fewer take none away (D6)", () =>
+    it.effect("promotes jobs when the cap is raised, and takes no slot away when it is lowered", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -190,14 +190,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* scheduler.setCap({ lane: world.lane, group: world.group, cap: 1 })
         yield* scheduler.cancel(jobs[0]!.job)
         assert.deepStrictEqual(yield* states(), [undefined, "queued", "queued", "pending"])
-        // A plan that changed is known with the next job.
+        // The next job sets the cap too.
         const last = yield* scheduler.enqueue(world.job({ cap: 4 }))
         assert.deepStrictEqual(yield* states(), [undefined, "queued", "queued", "queued"])
         assert.strictEqual(yield* stateOf(last.job), "queued")
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("finds jobs that have waited too long, of those that have not started (D7)", () =>
+    it.effect("finds jobs that have not started for too long", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -217,7 +217,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(ids(others), ids(old.slice(1)))
       }))
 
-    it.effect("does not let a lane move to another group", () =>
+    it.effect("dies if a lane is enqueued under another group", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -305,7 +305,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("finds counters that are wrong, and makes them right", () =>
+    it.effect("verify finds wrong counters, and rebuild corrects them", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const store = yield* SchedulerStore

@@ -111,7 +111,7 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(order.map(({ job }) => job.job), ids(jobs))
     }))
 
-  it.effect("tells the application of the jobs that it claims, in the unit that claims them", () =>
+  it.effect("calls claimed in the unit that claims the jobs", () =>
     Effect.gen(function*() {
       const told: Array<[ids: ReadonlyArray<string>, inUnit: boolean]> = []
       const gate = yield* makeGate
@@ -131,7 +131,7 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(told, [[ids(commands), true]])
     }))
 
-  it.effect("undoes a claim that the application cannot take note of, and tries again", () =>
+  it.effect("undoes a claim if claimed fails, and tries again", () =>
     Effect.gen(function*() {
       const failure = yield* Deferred.make<void>()
       const { job, outcome, scheduler } = yield* start((job) => Effect.succeed(`attempt ${job.attempt}`), {
@@ -148,7 +148,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(yield* outcome, "attempt 1")
     }))
 
-  it.effect("keeps the lease of a job for as long as it runs", () =>
+  it.effect("renews the lease of a job while it runs", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       const { job, rescue, scheduler, settled, worker } = yield* start(gate.run)
@@ -163,7 +163,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual((yield* settled).job.epoch, 1)
     }))
 
-  it.effect("interrupts a job whose lease it has lost, and changes nothing in its name", () =>
+  it.effect("interrupts a job whose lease is lost, without changing the job", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       // Heartbeats come too late.
@@ -186,7 +186,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual((yield* scheduler.settle(taken!)).job, taken!.job)
     }))
 
-  it.effect("makes an outcome of a failure, a defect, and a payload that it cannot read", () =>
+  it.effect("calls failed for a failure, a defect, and a payload that does not decode", () =>
     Effect.gen(function*() {
       const { job, kind, outcome, scheduler } = yield* start(({ payload }) =>
         payload.n === 1 ? Effect.fail("no") : Effect.die("bug")
@@ -199,14 +199,14 @@ layer(memory)("Worker", (it) => {
       assert.match(yield* outcome, /^failed: SchemaError/)
     }))
 
-  it.effect("makes an outcome of a run that interrupts itself", () =>
+  it.effect("calls failed for a run that interrupts itself", () =>
     Effect.gen(function*() {
       const { job, outcome, scheduler } = yield* start(() => Effect.interrupt)
       yield* scheduler.enqueue(job())
       assert.match(yield* outcome, /^failed: /)
     }))
 
-  it.effect("ends a job at its time limit, counted from its first start (D7)", () =>
+  it.effect("ends a job at its time limit, counted from its first start", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler.Scheduler
       const world = yield* makeWorld
@@ -225,7 +225,7 @@ layer(memory)("Worker", (it) => {
       yield* gate.interrupted
     }))
 
-  it.effect("does not run a job whose time is over before it starts", () =>
+  it.effect("does not run a job whose time limit has passed", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler.Scheduler
       const world = yield* makeWorld
@@ -273,7 +273,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(gate.seen.length, 1)
     }))
 
-  it.effect("settles again what the storage did not take", () =>
+  it.effect("retries settle after a storage failure", () =>
     Effect.gen(function*() {
       const tried = yield* Deferred.make<void>()
       const settledAt = yield* Deferred.make<string>()
@@ -290,7 +290,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(yield* Deferred.await(settledAt), "done")
     }))
 
-  it.effect("ends jobs when the application keeps nothing of them", () =>
+  it.effect("ends jobs of a handler without settle", () =>
     Effect.gen(function*() {
       const ran = yield* Deferred.make<void>()
       const { job, scheduler, worker } = yield* start(
@@ -303,7 +303,7 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(yield* scheduler.find([id]), [])
     }))
 
-  it.effect("lets jobs finish while it drains, and claims no more (D51)", () =>
+  it.effect("lets jobs finish during a drain, and claims no more", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       const { job, outcome, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })
@@ -319,7 +319,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(gate.seen.length, 1)
     }))
 
-  it.effect("gives its jobs back with their checkpoints when the grace is over (D51)", () =>
+  it.effect("releases its jobs with their checkpoints when the grace ends", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       const { claim, job, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })
@@ -336,7 +336,7 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual([again!.checkpoint, again!.epoch, again!.attempt], [Option.some("half"), 2, 1])
     }))
 
-  it.effect("does nothing when it may run no job", () =>
+  it.effect("does nothing with a concurrency of 0", () =>
     Effect.gen(function*() {
       const { job, scheduler, stop } = yield* start(() => Effect.succeed("done"), { concurrency: 0 })
       const { job: id } = yield* scheduler.enqueue(job())
@@ -345,7 +345,7 @@ layer(memory)("Worker", (it) => {
       yield* stop
     }))
 
-  it.effect("finds by itself what nobody told it about", () =>
+  it.effect("polls for the jobs of other processes", () =>
     Effect.gen(function*() {
       const { job, outcome } = yield* start(() => Effect.succeed("done"))
       // As in another process: the same store, and a wake-up that does not reach this one.
