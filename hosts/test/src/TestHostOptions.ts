@@ -116,5 +116,5 @@ export const defaultAdminToken = "the operators of a test host have this token"
 /** What links are on when nothing is said. Reserved for tests, so that it is nobody's. */
 export const defaultBaseUrl = "http://kinora.test"
 
-/** How long results can be downloaded when nothing is said (D29). */
+/** How long results can be downloaded when nothing is said. */
 export const defaultResultTtl = "24 hours"

@@ -1,4 +1,4 @@
-/** Events in a database, and units that run again there. */
+/** Events on SQL, and units of work that run again. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
@@ -14,7 +14,7 @@ for (const [name, database] of TestDatabase.all) {
   suite(name, layerSql(database))
 
   layer(layerSql(database))(`A unit that runs again (${name})`, (it) => {
-    it.effect("tells of a generation once", () =>
+    it.effect("publishes one event per generation", () =>
       Effect.gen(function*() {
         const { create, get } = yield* Generations
         const { atomically } = yield* UnitOfWork.UnitOfWork

@@ -1,4 +1,4 @@
-/** What accounts are told of their jobs, in the very unit that changes them. */
+/** Webhook events of generations, published in the unit of work that changes them. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
@@ -28,7 +28,7 @@ const output: Output = {
   poster: null
 }
 
-/** An account with an endpoint, a job of it, and what can become of that. */
+/** Opens an account with an endpoint and creates a job. */
 const openJob = Effect.fnUntraced(function*() {
   const { create, get } = yield* Generations
   const account = yield* openAccount({ credits: 100 })
@@ -37,7 +37,7 @@ const openJob = Effect.fnUntraced(function*() {
   return { account, told, subject, now: get(account.id, subject.id) }
 })
 
-/** What a worker does to claim jobs; a unit of its own. */
+/** Returns an effect that claims jobs as a worker does. */
 const makeClaim = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const scheduler = yield* Scheduler.Scheduler
@@ -45,7 +45,7 @@ const makeClaim = Effect.gen(function*() {
   return atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: [kind], limit: 100, lease }), claimed!))
 })
 
-/** The ways in which a worker ends a job that it has under a lease. */
+/** Commands of a worker to end a job that it holds under a lease. */
 const complete = (rest: Pick<Extract<EndCommand, { lease: unknown }>, "subject" | "lease">): EndCommand => ({
   _tag: "Complete",
   ...rest,
@@ -59,8 +59,8 @@ const fail = (rest: Pick<Extract<EndCommand, { lease: unknown }>, "subject" | "l
 })
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
-  layer(services)(`What is told of generations (${name})`, (it) => {
-    it.effect("is that a worker started it, once, whoever takes it over (D7)", () =>
+  layer(services)(`Events of generations (${name})`, (it) => {
+    it.effect("publishes one started event, also if another worker takes the job over", () =>
       Effect.gen(function*() {
         const { now, told } = yield* openJob()
         const scheduler = yield* Scheduler.Scheduler
@@ -79,7 +79,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }))
 
     for (const [type, command] of [["generation.completed", complete], ["generation.failed", fail]] as const) {
-      it.effect(`is ${type} with the job as it ended, once, and nothing that was undone`, () =>
+      it.effect(`publishes one ${type} event with the ended job, and none if the unit rolls back`, () =>
         Effect.gen(function*() {
           const { now, subject, told } = yield* openJob()
           const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -106,7 +106,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         }))
     }
 
-    it.effect("is told also when the process dies as soon as the unit is committed", () =>
+    it.effect("publishes events if the process dies right after the commit", () =>
       Effect.gen(function*() {
         const { subject, told } = yield* openJob()
         const unit = yield* UnitOfWork.UnitOfWork
@@ -120,7 +120,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(types, ["generation.started", "generation.completed"])
       }))
 
-    it.effect("is not that a worker started it when its claim was undone", () =>
+    it.effect("publishes no started event if the claim rolls back", () =>
       Effect.gen(function*() {
         const { now, told } = yield* openJob()
         const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -131,7 +131,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual((yield* told).length, 1)
       }))
 
-    it.effect("is that it waited too long, as a failure (D7)", () =>
+    it.effect("publishes a failed event for a job that waited too long", () =>
       Effect.gen(function*() {
         const { account, now, subject, told } = yield* openJob()
         const { dropStale } = yield* GenerationSweep
@@ -143,7 +143,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(generation.id, subject.id)
       }))
 
-    it.effect("is not that its owner cancelled it (D8)", () =>
+    it.effect("publishes no event for a cancellation", () =>
       Effect.gen(function*() {
         const { account, subject, told } = yield* openJob()
         const { cancel } = yield* Generations
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* told, [])
       }))
 
-    it.effect("is told to the job's own account, also where one unit ends jobs of several", () =>
+    it.effect("publishes events to each job's account if one unit ends jobs of several accounts", () =>
       Effect.gen(function*() {
         const [first, second] = [yield* openJob(), yield* openJob()]
         const endAll = yield* makeEndAll
@@ -168,7 +168,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* typesOf(second.told), ["generation.started", "generation.failed"])
       }))
 
-    it.effect("costs one look at the endpoints in each unit where nobody listens, and nothing when jobs are cancelled", () =>
+    it.effect("reads the endpoints once per unit without subscribers, and not at all for cancellations", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const store = yield* WebhookStore.WebhookStore
@@ -204,7 +204,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(calls, ["findEndpoints", "findEndpoints"])
       }))
 
-    it.effect("may be a job with the longest prompt that a model can take", () =>
+    it.effect("publishes a job with the longest prompt", () =>
       Effect.gen(function*() {
         const { now, told } = yield* openJob()
         const { publish } = yield* Webhooks

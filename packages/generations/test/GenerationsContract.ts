@@ -13,7 +13,7 @@ import { type layerMemory, openAccount, request, startWorker } from "./Assembly.
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-/** The price of one picture of the model that tests ask for. */
+/** Price of one image of the default model. */
 const price = 8
 
 const creditsOf = Effect.fnUntraced(function*(account: string) {
@@ -21,17 +21,17 @@ const creditsOf = Effect.fnUntraced(function*(account: string) {
   return (yield* balances(account, yield* DateTime.now)).credits
 })
 
-/** Creates one with a key of its own, so that it is never a replay. */
+/** Creates a generation with its own key, so that it is never a replay. */
 const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], key: string, options = {}) {
   const { create } = yield* Generations
   return (yield* create(yield* request(account, { key, ...options }))).generation
 })
 
-/** What refuses an effect. */
+/** Returns the refusal of an effect. */
 const refusalOf = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
   Effect.map(Effect.flip(effect), (error) => error._tag === "GenerationError" ? error.reason : assert.fail(error._tag))
 
-/** What became of an effect that may be refused. */
+/** Returns the value or the refusal of an effect. */
 const outcomeOf = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
   Effect.result(
     Effect.mapError(effect, (error) => error._tag === "GenerationError" ? error.reason : assert.fail(error._tag))
@@ -44,10 +44,10 @@ const assertSound = Effect.gen(function*() {
   assert.deepStrictEqual(yield* scheduler.verify, [])
 })
 
-/** What the use-cases promise on every backend. */
+/** Behaviour of the use-cases on every backend. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Generations (${name})`, (it) => {
-    it.effect("charges a new job and queues it while a slot is free (D7)", () =>
+    it.effect("charges a new job and queues it while a slot is free", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const generation = yield* createNew(account, "one")
@@ -60,7 +60,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }))
 
-    it.effect("charges the day's quota for the studio plan, and no credits (D16)", () =>
+    it.effect("charges the day's quota for the studio plan, and no credits", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 0 })
         const generation = yield* createNew(account, "one", { plan: "studio", model: "kinora-sketch-1" })
@@ -68,7 +68,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }))
 
-    it.effect("lets jobs wait beyond the plan's slots, 20 at most, and charges nothing beyond (D7)", () =>
+    it.effect("queues up to 20 jobs beyond the plan's slots and refuses further ones without a charge", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 1_000 })
         const made = yield* Effect.forEach(
@@ -83,7 +83,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }))
 
-    it.effect("creates exactly 100 of 300 jobs that are asked for at once when the credits pay for 100", () =>
+    it.effect("creates exactly 100 of 300 concurrent jobs if the credits cover 100", () =>
       Effect.gen(function*() {
         // 15 accounts with 20 requests each; between them, their credits pay for 100 jobs.
         const accounts = yield* Effect.forEach(
@@ -108,7 +108,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }))
 
-    it.effect("makes one job of a thousand identical requests, and replays it to the others (D14)", () =>
+    it.effect("creates one job for a thousand identical requests and replays it to the others", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 1_000 })
         const { create } = yield* Generations
@@ -121,7 +121,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 1_000 - price)
       }))
 
-    it.effect("frees the key of a refused request, so that it can be used again (D13)", () =>
+    it.effect("releases the key of a refused request", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 0 })
         const { create } = yield* Generations
@@ -140,7 +140,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isFalse((yield* create(command)).replayed)
       }))
 
-    it.effect("refuses a key that was used for another body (D14)", () =>
+    it.effect("refuses a key that was used with another body", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { create, replay } = yield* Generations
@@ -154,7 +154,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 100 - price)
       }))
 
-    it.effect("fails the request alone whose earlier job is gone, since only damage can do that", () =>
+    it.effect("fails only the request whose earlier job is missing", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { create } = yield* Generations
@@ -177,7 +177,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 100 - 2 * price)
       }))
 
-    it.effect("finds the job of an earlier request before anything is checked or counted (D13)", () =>
+    it.effect("finds the job of an earlier request before anything is checked or counted", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { create, replay } = yield* Generations
@@ -228,7 +228,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual((yield* get(owner.id, id)).status, "queued")
       }))
 
-    it.effect("refunds a cancelled job once, however often it is cancelled, and queues the next (D7, D8)", () =>
+    it.effect("refunds a cancelled job once and queues the next one", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { cancel, get } = yield* Generations
@@ -254,7 +254,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }))
 
-    it.effect("answers a waiting call with the job as it is when the time is over (D37)", () =>
+    it.effect("returns the current state when the timeout of `wait` ends", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { get, wait } = yield* Generations
@@ -269,7 +269,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isAtLeast((yield* Clock.currentTimeMillis) - start, 10_000)
       }))
 
-    it.effect("fails and refunds a job that waited for 24 hours (D7)", () =>
+    it.effect("fails and refunds a job that has waited for 24 hours", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { get } = yield* Generations
@@ -292,7 +292,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
 
   // Services of their own: a worker takes whatever jobs it finds.
   layer(services)(`Running generations (${name})`, (it) => {
-    it.effect("runs a job, stores its files and tells those who wait", () =>
+    it.effect("runs a job, stores its files and wakes waiting calls", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { cancel, file, get, wait } = yield* Generations
@@ -320,7 +320,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }).pipe(Effect.scoped, TestClock.withLive))
 
-    it.effect("refunds a job that failed, and tells why without the details (D12)", () =>
+    it.effect("refunds a failed job and returns the failure", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { file, wait } = yield* Generations
@@ -336,7 +336,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* assertSound
       }).pipe(Effect.scoped))
 
-    it.effect("deletes the files when the download window ends, and keeps the job (D35)", () =>
+    it.effect("deletes the files at the end of the download window and keeps the job", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { file, get, wait } = yield* Generations

@@ -14,7 +14,7 @@ import { layerMemory, openAccount, request } from "./Assembly.ts"
 const lost = new GeneratorError.Lost()
 
 layer(layerMemory)("the work of a job", (it) => {
-  it.effect("goes on when its worker has to stop, and the next worker awaits it (D51)", () =>
+  it.effect("goes on when its worker has to stop, and the next worker awaits it", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -51,7 +51,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.strictEqual(calls.filter((method) => method === "submit").length, 3)
     }).pipe(Effect.scoped))
 
-  it.effect("is given up and refunded when the generator loses it again and again (D12)", () =>
+  it.effect("is given up and refunded when the generator loses it again and again", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -64,7 +64,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
     }).pipe(Effect.scoped))
 
-  it.effect("is refunded when what comes of it is no image, whatever its driver says it is (D12)", () =>
+  it.effect("is refunded when what comes of it is no image, whatever its driver says it is", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
       const generators = yield* Generators.Generators
@@ -83,7 +83,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.deepStrictEqual([failure?.code, output, refunded], ["upstream_error", null, true])
     }).pipe(Effect.scoped, TestClock.withLive))
 
-  it.effect("is stopped when the job's time is over (D12)", () =>
+  it.effect("is stopped when the job's time is over", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -167,7 +167,7 @@ layer(layerMemory)("a generator that is busy", (it) => {
 })
 
 layer(layerMemory)("a job during an outage of the database", (it) => {
-  it.effect("is not given up, but goes on when the database is back (D7)", () =>
+  it.effect("is not given up, but goes on when the database is back", () =>
     Effect.gen(function*() {
       const { get, wait } = yield* Generations
       const control = yield* ScriptedGenerator.Control

@@ -55,7 +55,7 @@ const noting = Effect.gen(function*() {
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Input images (${name})`, (it) => {
-    it.effect("reach the generator in their order, written anew and without metadata (D18)", () =>
+    it.effect("reach the generator in their order, written anew and without metadata", () =>
       Effect.gen(function*() {
         const { create, wait } = yield* Generations
         const uploads = yield* Uploads
@@ -82,7 +82,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.include(new TextDecoder("latin1").decode(bytesOf(jpeg)), "nobody")
       }))
 
-    it.effect("are refused by their place, and then nothing is charged or kept (D13, D18)", () =>
+    it.effect("are refused by their place, and then nothing is charged or kept", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { keys, store } = yield* noting
@@ -168,7 +168,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual((yield* (yield* Generations).get(account.id, generation.id)).images, [image!])
       }))
 
-    it.effect("that are gone when the job starts fail it as invalid input, refunded (D12)", () =>
+    it.effect("that are gone when the job starts fail it as invalid input, refunded", () =>
       Effect.gen(function*() {
         const { create, wait } = yield* Generations
         const blobs = yield* BlobStore.BlobStore
@@ -187,7 +187,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Uploads (${name})`, (it) => {
-    it.effect("can be used any number of times for 24 hours, by their account alone (D19)", () =>
+    it.effect("can be used any number of times for 24 hours, by their account alone", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const uploads = yield* Uploads
@@ -225,7 +225,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isFalse(yield* isKept(key))
       }))
 
-    it.effect("that are removed cannot be used any more, and go when no job needs them (D19)", () =>
+    it.effect("that are removed cannot be used any more, and go when no job needs them", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const uploads = yield* Uploads
@@ -271,7 +271,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepInclude(error._tag === "UploadError" && error.reason, { _tag: "TooManyUploads", max: uploadsMax })
       }))
 
-    it.effect("are refused when they are no image, or another one than was said (D18)", () =>
+    it.effect("are refused when they are no image, or another one than was said", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const account = yield* openAccount({ credits: 0 })

@@ -21,7 +21,7 @@ const idsOf = (generations: ReadonlyArray<Generation>) => generations.map(({ id 
 /** What reading many generations promises on every backend. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Lists of generations (${name})`, (it) => {
-    it.effect("show every job of the account once, newest first, page by page (D38)", () =>
+    it.effect("show every job of the account once, newest first, page by page", () =>
       Effect.gen(function*() {
         const { list } = yield* Generations
         const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
@@ -42,7 +42,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(whole, { generations: made.slice(0, 4).toReversed(), next: null })
       }))
 
-    it.effect("show only what the filters leave, together and alone (D38)", () =>
+    it.effect("show only what the filters leave, together and alone", () =>
       Effect.gen(function*() {
         const { cancel, list } = yield* Generations
         const account = yield* openAccount({ credits: 100 })
@@ -62,7 +62,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Changes of a generation (${name})`, (it) => {
-    it.effect("are told one by one, from the state that it is in to the final one, and then end (D39)", () =>
+    it.effect("are told one by one, from the state that it is in to the final one, and then end", () =>
       Effect.gen(function*() {
         const { changes, get } = yield* Generations
         const control = yield* ScriptedGenerator.Control
@@ -95,7 +95,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         }
       }))
 
-    it.effect("end when the process stops (D51)", () =>
+    it.effect("end when the process stops", () =>
       Effect.gen(function*() {
         const { changes } = yield* Generations
         const account = yield* openAccount({ credits: 100 })
@@ -107,7 +107,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Usage (${name})`, (it) => {
-    it.effect("counts jobs on the UTC day on which they ended, and credits of completed ones (D36)", () =>
+    it.effect("counts jobs on the UTC day on which they ended, and credits of completed ones", () =>
       Effect.gen(function*() {
         const { cancel, usage, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`The window of a request without a key (${name})`, (it) => {
-    it.effect("begins anew when it is asked for, for the job that it made (D20)", () =>
+    it.effect("begins anew when it is asked for, for the job that it made", () =>
       Effect.gen(function*() {
         const { create, extend, replay } = yield* Generations
         const account = yield* openAccount({ credits: 100 })

@@ -11,7 +11,7 @@ import { type layerMemory, openAccount, request, startWorker } from "./Assembly.
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-/** What was counted so far: of each histogram the number of observations, and seconds in all where the test's clock says them. */
+/** Returns the counters, the number of observations of each histogram, and the sum where the test clock determines it. */
 const counted = Effect.map(
   Metric.snapshot,
   (snapshots) =>
@@ -25,12 +25,12 @@ const counted = Effect.map(
     }))
 )
 
-/** What is counted on every backend. */
+/** Metrics on every backend. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   const alone = services.pipe(Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())))
 
-  layer(alone)(`What is counted of generations (${name})`, (it) => {
-    it.effect("is every job that was created and that ended, once, and how long it waited and ran", () =>
+  layer(alone)(`Metrics of generations (${name})`, (it) => {
+    it.effect("count each created and ended job once, and its wait and run time", () =>
       Effect.gen(function*() {
         const { cancel, create, wait } = yield* Generations
         const { dropStale } = yield* GenerationSweep
@@ -65,7 +65,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* counted, before)
       }))
 
-    it.effect("is nothing that was undone", () =>
+    it.effect("exclude what was rolled back", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const { atomically } = yield* UnitOfWork.UnitOfWork

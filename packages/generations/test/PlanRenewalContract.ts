@@ -1,4 +1,4 @@
-/** Plans at the end of their period, with the credits that a new one brings (D25). */
+/** Plans at the end of their period, with the credits that a new one brings. */
 import { assert, layer } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"

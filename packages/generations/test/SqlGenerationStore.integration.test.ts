@@ -36,7 +36,7 @@ const insertMany = (count: number) =>
 
 for (const [name, database] of TestDatabase.all) {
   layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`A list of many generations (${name})`, (it) => {
-    it.effect("reads no more rows than a page has for each state, kind and plan (D38)", () =>
+    it.effect("reads no more rows than a page has for each state, kind and plan", () =>
       Effect.gen(function*() {
         yield* Migrations.run([SqlGenerationStore.migrations])
         const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ for (const [name, database] of TestDatabase.all) {
   })
 
   layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`Jobs of the first release (${name})`, (it) => {
-    it.effect("are counted in the usage, on the days on which they ended (D36)", () =>
+    it.effect("are counted in the usage, on the days on which they ended", () =>
       Effect.gen(function*() {
         const store = yield* GenerationStore
         yield* Migrations.run([{ namespace, migrations: { "0001_create_job": migrations["0001_create_job"]! } }])
@@ -108,7 +108,7 @@ for (const [name, database] of TestDatabase.all) {
   })
 
   layer(layerSql(database))(`Results that cannot be read (${name})`, (it) => {
-    it.effect("are put off, and do not stop the sweep (D35)", () =>
+    it.effect("are put off, and do not stop the sweep", () =>
       Effect.gen(function*() {
         const { expireResults } = yield* GenerationSweep
         const store = yield* GenerationStore

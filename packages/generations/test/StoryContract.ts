@@ -82,7 +82,7 @@ const Round = Schema.Struct({
 
 const Story = Schema.Array(Round).check(Schema.isMinLength(4), Schema.isMaxLength(15))
 
-/** Where a generation can have got to since it was seen last (D7). */
+/** Where a generation can have got to since it was seen last. */
 const ways: Record<Status, ReadonlyArray<Status>> = {
   pending: ["pending", "queued", "processing", "completed", "failed", "cancelled"],
   queued: ["queued", "processing", "completed", "failed", "cancelled"],
@@ -294,7 +294,7 @@ const makeWorld = Effect.gen(function*() {
     }
   })
 
-  /** Everybody was told once of each job that started, and once how each ended that was not cancelled (D7, D8). */
+  /** Everybody was told once of each job that started, and once how each ended that was not cancelled. */
   const checkTold = Effect.gen(function*() {
     for (const [index, { id }] of accounts.entries()) {
       const generations = new Map((yield* generationsOf(id)).map((generation) => [generation.id, generation]))
@@ -320,7 +320,7 @@ const makeWorld = Effect.gen(function*() {
   return { take, passDay, check, end }
 })
 
-/** Slots are given out as far as they go, and nobody waits beside a free one (D6, D7). */
+/** Slots are given out as far as they go, and nobody waits beside a free one. */
 const checkPlaces = (generations: ReadonlyArray<Generation>) => {
   const count = (plan: string, ...states: ReadonlyArray<Status>) =>
     generations.filter((generation) => generation.plan === plan && states.includes(generation.status)).length
@@ -338,7 +338,7 @@ const toldOf = ({ id, startedAt, status }: Generation): ReadonlyArray<string> =>
   ...status === "cancelled" ? [] : [`generation.${status} ${id}`]
 ]
 
-/** What usage has to be: every final generation counts once, on its day (D36). */
+/** What usage has to be: every final generation counts once, on its day. */
 const usageOf = (generations: ReadonlyArray<Generation>): ReadonlyArray<UsageRow> => {
   const rows = new Map<string, UsageRow>()
   for (const { costCredits, finishedAt, kind, model, plan, status } of generations) {

@@ -71,7 +71,7 @@ const isKept = (key: string) =>
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Sweeps (${name})`, (it) => {
-    it.effect("drop jobs that waited too long beside damaged ones, also when those are as many as a set (D7)", () =>
+    it.effect("drop jobs that waited too long beside damaged ones, also when those are as many as a set", () =>
       Effect.gen(function*() {
         const { get } = yield* Generations
         const { dropStale } = yield* GenerationSweep.GenerationSweep
@@ -90,7 +90,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual((yield* createNew(account, "after")).status, "queued")
       }))
 
-    it.effect("delete images beside one that cannot be deleted, which they try again later (D19)", () =>
+    it.effect("delete images beside one that cannot be deleted, which they try again later", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const keys = yield* Effect.forEach(
@@ -116,7 +116,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
 
   // Services of its own: the worker would take what others left.
   layer(services)(`Sweeps of results (${name})`, (it) => {
-    it.effect("delete results beside one that cannot be deleted, which they try again later (D35)", () =>
+    it.effect("delete results beside one that cannot be deleted, which they try again later", () =>
       Effect.gen(function*() {
         const { get, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control
@@ -145,7 +145,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Files of a result (${name})`, (it) => {
-    it.effect("of a video are a poster and a thumb where its generator gave a picture (D10)", () =>
+    it.effect("of a video are a poster and a thumb where its generator gave a picture", () =>
       Effect.gen(function*() {
         const { file, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control

@@ -1,4 +1,4 @@
-/** The bound on the requests whose images are in work (D18). */
+/** Limit on the requests whose images are decoded concurrently. */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Scheduler } from "effect"
 import { makeTurns } from "../src/internal/create/accountTurns.ts"
@@ -14,7 +14,7 @@ const moments = Array.from({ length: 28 }, (_, index) => index + 3).flatMap((ops
 )
 
 for (const place of ["free", "taken"] as const) {
-  it.effect(`whoever leaves, at any moment, leaves the place to the next, when it was ${place} (D18)`, () =>
+  it.effect(`gives the place of an interrupted fiber to the next one at any moment, when it was ${place}`, () =>
     Effect.forEach(moments, ({ leavesAfter, ops }) =>
       Effect.gen(function*() {
         const inTurn = makeTurns(1)
@@ -31,7 +31,7 @@ for (const place of ["free", "taken"] as const) {
       }), { discard: true }))
 }
 
-it.effect("runs no more at the same time than it may", () =>
+it.effect("runs at most the maximum concurrently", () =>
   Effect.gen(function*() {
     const inTurn = makeTurns(2)
     let current = 0
@@ -48,7 +48,7 @@ it.effect("runs no more at the same time than it may", () =>
     assert.strictEqual(most, 2)
   }))
 
-it.effect("lets in one of each account in turn, whoever came first", () =>
+it.effect("serves accounts in turn, whatever the order of arrival", () =>
   Effect.gen(function*() {
     const inTurn = makeTurns(1)
     const gate = yield* Deferred.make<void>()
@@ -64,7 +64,7 @@ it.effect("lets in one of each account in turn, whoever came first", () =>
     assert.deepStrictEqual(order, ["busy", "other", "busy", "busy"])
   }))
 
-it.effect("is fair to the other fibers of the process while a work runs", () =>
+it.effect("does not prevent yields while an effect runs", () =>
   Effect.gen(function*() {
     const prevented = yield* makeTurns(1)("account")(Effect.service(Scheduler.PreventSchedulerYield))
     assert.isFalse(prevented)

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import { example, layer } from "../example/job.ts"
 import { openAccount } from "./Assembly.ts"
 
-it.effect("the README's example runs", () =>
+it.effect("runs the README's example", () =>
   Effect.gen(function*() {
     const account = yield* openAccount({ credits: 20 })
     assert.deepStrictEqual(yield* example(account), {
@@ -16,7 +16,7 @@ it.effect("the README's example runs", () =>
     })
   }).pipe(Effect.provide(layer)))
 
-it.effect("the README shows the example as it runs", () =>
+it.effect("shows the example in the README", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     assert.include(yield* read("../README.md"), yield* read("../example/job.ts"))

@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(
       const sent = new Request(given, { signal: AbortSignal.any([stopped.signal, given.signal]) })
       sent.signal.throwIfAborted()
       if (key !== null && !sent.headers.has("authorization")) sent.headers.set("authorization", `Bearer ${key}`)
-      // What a network would add; links are on the origin that a request came to (D26a).
+      // What a network would add; links are on the origin that a request came to.
       sent.headers.set("host", new URL(sent.url).host)
       const length = lengthOf(rest.body)
       if (length !== undefined) sent.headers.set("content-length", String(length))
