@@ -1,50 +1,50 @@
-/** What a benchmark is: contestants who do the same work in turns, and what is compared. */
+/** A benchmark: contestants that do the same work in turns, and the figure that is compared. */
 import { Data, Effect, type Scope } from "effect"
 
-/** The figures of one round. Which of them a round has depends on its benchmark. */
+/** The figures of one round. A round has those of its benchmark. */
 export interface Round {
-  /** Operations that were done and committed, per second. */
+  /** Operations committed per second. */
   readonly perSecond: number
-  /** Median of the time that an operation took its caller, in milliseconds. */
+  /** Median latency of an operation, in milliseconds. */
   readonly p50?: number
-  /** The time that 99 of 100 operations stay below, in milliseconds. */
+  /** 99th percentile of the latency, in milliseconds. */
   readonly p99?: number
-  /** Part of the looks at the database that found more jobs of a group running than its cap, 0 to 1. */
+  /** Share of the samples in which more jobs of a group ran than its cap allows, 0 to 1. */
   readonly overCap?: number
 }
 
-/** One who does the work. */
+/** One participant of a benchmark. */
 export interface Contestant {
   readonly name: string
-  /** Does the work once. What prepares it is not in the figures. */
+  /** Does the work once. The figures exclude its preparation. */
   readonly round: Effect.Effect<Round, BenchmarkFailure, Scope.Scope>
 }
 
-/** A comparison, or the figures of one contestant alone. */
+/** A comparison of contestants, or the figures of a single one. */
 export interface Benchmark {
-  /** By which it is chosen on the command line. */
+  /** The name on the command line. */
   readonly name: string
-  /** What is measured, in a line. */
+  /** Describes the measurement in one line. */
   readonly title: string
-  /** The figure that the ratio is made of; less is better for all but `perSecond`. */
+  /** The figure of which the ratio is computed. Less is better, except for `perSecond`. */
   readonly compares: "perSecond" | "p50" | "p99" | "overCap"
-  /** Ours is the first. They live until the scope closes. */
+  /** Creates the contestants, Kinora first. They live until the scope closes. */
   readonly contestants: (
     environment: Environment
   ) => Effect.Effect<ReadonlyArray<Contestant>, BenchmarkFailure, Scope.Scope>
 }
 
-/** What contestants are given. */
+/** The environment of a contestant. */
 export interface Environment {
   /** The URL of a new, empty database, dropped with the scope. */
   readonly database: Effect.Effect<string, BenchmarkFailure, Scope.Scope>
-  /** Vacuums a database and writes its pages out. Each round does it before it starts, so that none pays for another. */
+  /** Vacuums a database and writes its pages to disk. Each round starts with it, so that no round pays for an earlier one. */
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
-  /** How long a round should take, about. */
+  /** Approximate duration of a round. */
   readonly seconds: number
 }
 
-/** A contestant did not do what it should, so its figures say nothing. */
+/** A contestant failed, so its figures are worthless. */
 export class BenchmarkFailure extends Data.TaggedError("BenchmarkFailure")<{
   readonly what: string
   readonly cause?: unknown
@@ -54,11 +54,11 @@ export class BenchmarkFailure extends Data.TaggedError("BenchmarkFailure")<{
   }
 }
 
-/** Calls that belong to a peer: what they throw is a failure of the benchmark. */
+/** Calls a peer. An exception fails the benchmark. */
 export const attempt = <A>(what: string, call: () => Promise<A>): Effect.Effect<A, BenchmarkFailure> =>
   Effect.tryPromise({ try: call, catch: (cause) => new BenchmarkFailure({ what, cause }) })
 
-/** Whatever goes wrong is a failure of the benchmark. */
+/** Turns every failure into a failure of the benchmark. */
 export const failingWith =
   (what: string) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, BenchmarkFailure, R> =>
     Effect.mapError(effect, (cause) => new BenchmarkFailure({ what, cause }))

@@ -7,7 +7,7 @@ import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
-/** All of them. */
+/** All benchmarks. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   ...HttpBenchmarks.benchmarks,
   ...ContentBenchmarks.benchmarks,

@@ -1,21 +1,21 @@
 /**
- * Callers in a closed loop: each one calls, waits for the answer, and calls again
- * until the time is over. Their number is how many calls are under way at a time.
+ * Callers in a closed loop: each calls, waits for the response, and calls again until
+ * the round ends. Their number is the number of concurrent calls.
  */
 import { Effect } from "effect"
 import type { Round } from "./Benchmark.ts"
 import { percentilesOf } from "./Statistics.ts"
 
-/** How many call, and for how long. */
+/** The number of callers, and the duration of the round. */
 export interface CallersOptions {
   readonly callers: number
   readonly seconds: number
 }
 
-/** Milliseconds on a clock that only goes forward. */
+/** The time in milliseconds, on a monotonic clock. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** Calls an effect. `call` is given the number of the call. */
+/** Runs an effect per call. `call` receives the number of the call. */
 export const ofEffects = <E, R>(
   { callers, seconds }: CallersOptions,
   call: (n: number) => Effect.Effect<unknown, E, R>
@@ -39,7 +39,7 @@ export const ofEffects = <E, R>(
     )
   })
 
-/** Calls a function of a peer. */
+/** Runs a function of a peer per call. */
 export const ofPromises = async (
   { callers, seconds }: CallersOptions,
   call: (n: number) => Promise<unknown>

@@ -1,4 +1,4 @@
-/** Charging credits. No package on npm does it, so ours stands alone. */
+/** Benchmarks of charging credits. No npm package offers the same, so there is no peer. */
 import { Ledger } from "@kinora/ledger"
 import { DateTime, Effect, Layer } from "effect"
 import { type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
@@ -7,7 +7,7 @@ import * as KinoraServices from "./KinoraServices.ts"
 
 const callers = 64
 
-/** All of them. */
+/** All benchmarks of charges. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "charge",
@@ -33,7 +33,7 @@ function ofAccounts(count: number): Benchmark["contestants"] {
     const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
     const ledger = yield* Effect.provideContext(Ledger.Ledger, services)
     const accounts = Array.from({ length: count }, (_, n) => `account-${n}`)
-    yield* grantLots(ledger, accounts).pipe(failingWith("The lots could not be opened"))
+    yield* grantLots(ledger, accounts).pipe(failingWith("The lots could not be granted"))
     let charges = 0
 
     const charge = (n: number) =>
@@ -54,7 +54,7 @@ function ofAccounts(count: number): Benchmark["contestants"] {
 
 const creditsPerCharge = 2
 
-/** So much that the first lot never runs out: each charge draws on one of three. */
+/** Large enough that the first of the three lots never runs out. */
 const grantLots = Effect.fnUntraced(function*(ledger: Ledger.Ledger["Service"], accounts: ReadonlyArray<string>) {
   const at = yield* DateTime.now
   yield* ledger.grantAll(accounts.flatMap((account) =>

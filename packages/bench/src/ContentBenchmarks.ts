@@ -1,4 +1,4 @@
-/** Downloading a result over HTTP: ours beside a server that does nothing but send the same file. */
+/** Benchmarks of downloads over HTTP, compared with a server that only sends the same file. */
 import { Effect, Random, Schema } from "effect"
 import type { Dirent } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
@@ -20,10 +20,10 @@ const mebibyte = 2 ** 20
 const result = { mebibytes: 64, bytes: 64 * mebibyte } as const
 const range = { bytes: 64 * 1024, total: 1_000 } as const
 
-/** Connections of the callers. */
+/** Number of connections. */
 const connections = 8
 
-/** All of them. */
+/** All benchmarks of downloads. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "content",
@@ -55,17 +55,17 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 // internal
 // -----------------------------------------------------------------------------
 
-/** What is asked for in a round, over and over. */
+/** The request that a round repeats. */
 interface Downloads {
   readonly status: number
-  /** Of each answer. */
+  /** Size of each response. */
   readonly bytes: number
-  /** As how many operations an answer counts. */
+  /** Number of operations that a response counts as. */
   readonly counts: number
   readonly ranges: ReadonlyArray<string | undefined>
 }
 
-/** Where a server has the file. */
+/** The address of the file on a server. */
 interface Place {
   readonly name: string
   readonly origin: string
@@ -115,10 +115,10 @@ const contestantOf = (
   }
 }
 
-/** Nobody is expected to answer more; it bounds what is prepared. */
+/** An upper bound of any contestant; it limits the preparation. */
 const perSecondMax = 10_000
 
-/** Makes jobs whose result is nothing but bytes. */
+/** A driver whose results are random bytes. */
 const model = {
   id: "bytes",
   name: "Bytes",
@@ -132,26 +132,26 @@ const model = {
   output_formats: ["video/mp4"]
 } as const
 
-/** Every limit stays on, and is so wide that one account can download one result over and over. */
+/** All limits are enabled, but wide enough for one account to download one result repeatedly. */
 const settings = {
   KINORA_DOWNLOAD_GIB_PER_DAY: "1000000",
   KINORA_DOWNLOAD_MULTIPLE: "1000",
   KINORA_DOWNLOAD_STREAMS: "1000"
 }
 
-/** Has the result made, and answers with where it is downloaded without a key, as by a browser. */
+/** Creates the result and returns its signed link, which needs no key. */
 const makeResult = Effect.fnUntraced(function*({ makeKeys, name, origin }: HttpServer) {
   const [key = ""] = yield* makeKeys(1)
   const headers = { "authorization": `Bearer ${key}`, "content-type": "application/json" }
   const ask = (status: number, request: Pick<HttpCallers.Request, "method" | "path" | "body">) =>
     HttpCallers.send({ origin, connections: 1, seconds: 60, status, requests: [{ headers, ...request }] }).pipe(
       Effect.flatMap(({ bodies: [body = ""] }) => Schema.decodeEffect(Job)(body)),
-      failingWith("The result could not be made")
+      failingWith("The result could not be created")
     )
   const body = JSON.stringify({ plan: "credits", model: model.id, params: { prompt: "bytes" } })
   const { id } = yield* ask(201, { method: "POST", path: "/v1/generations", body })
   const { output } = yield* ask(200, { method: "GET", path: `/v1/generations/${id}?wait=60` })
-  if (output === null) return yield* new BenchmarkFailure({ what: "The result was not made in time" })
+  if (output === null) return yield* new BenchmarkFailure({ what: "The result was not created in time" })
   const { pathname, search } = new URL(output.url)
   const place: Place = { name, origin, path: pathname + search }
   return place
@@ -162,9 +162,9 @@ const Job = Schema.fromJsonString(Schema.Struct({
   output: Schema.NullOr(Schema.Struct({ url: Schema.String }))
 }))
 
-/** The file of the result, so that both read the same bytes from the same disk. Others are what was made of it. */
+/** The file of the result: both servers read the same file. The other files are its previews. */
 const fileOf = ({ files }: KinoraServer.KinoraServer): Effect.Effect<Dirent, BenchmarkFailure> =>
-  attempt("The result is not on the disk", async () => {
+  attempt("The result has no file", async () => {
     for (const entry of await readdir(files, { recursive: true, withFileTypes: true })) {
       const { size } = await stat(join(entry.parentPath, entry.name))
       if (entry.isFile() && size === result.bytes) return entry

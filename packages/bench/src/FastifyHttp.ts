@@ -1,4 +1,4 @@
-/** Fastify and `pg`, by hand, on a database of its own. */
+/** A server written by hand with Fastify and `pg`, on its own database. */
 import { Effect } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -12,7 +12,7 @@ import * as ServerProcess from "./ServerProcess.ts"
 /** Starts `fastifyServer.ts`. */
 export const make = Effect.fnUntraced(function*(environment: Environment) {
   const url = yield* environment.database
-  yield* attempt("The tables of Fastify could not be made", () => PostgresServer.run(url, schema))
+  yield* attempt("The tables of Fastify could not be created", () => PostgresServer.run(url, schema))
   const directory = yield* Effect.acquireRelease(
     attempt("No directory for the images", () => mkdtemp(join(tmpdir(), "kinora-bench-images-"))),
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function*(environment: Environment) {
     name: "Fastify + pg by hand",
     origin,
     database: url,
-    makeKeys: (count) => attempt("The accounts of Fastify could not be made", () => makeKeys(url, count))
+    makeKeys: (count) => attempt("The accounts of Fastify could not be created", () => makeKeys(url, count))
   }, environment)
 })
 

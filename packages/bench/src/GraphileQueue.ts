@@ -1,6 +1,6 @@
 /**
- * graphile-worker. It has no caps above 1, and its named queues, which are caps of 1,
- * cost it most of its speed, so it works without any: groups mean nothing to it.
+ * graphile-worker. Its only cap is a named queue, which runs one job at a time and costs
+ * most of the speed. It runs without queues here, so groups have no effect.
  */
 import { Effect } from "effect"
 import { Logger, makeWorkerUtils, run, type RunnerOptions } from "graphile-worker"
@@ -8,7 +8,7 @@ import { attempt, BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import type { JobQueue } from "./JobQueue.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 
-/** The queue. */
+/** Creates the queue. */
 export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const url = yield* database
   const utils = yield* Effect.acquireRelease(
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
       }),
     block: () => Effect.fail(new BenchmarkFailure({ what: "graphile-worker has no caps that could block jobs" })),
     add: Effect.asVoid(attempt("A job could not be added", () => utils.addJob(task, {}))),
-    // The settings of its own documentation for most jobs per second.
+    // The settings that its documentation recommends for throughput.
     workInBatches: (onJob) =>
       work(onJob, {
         preset: {

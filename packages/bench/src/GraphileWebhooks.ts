@@ -1,7 +1,7 @@
 /**
- * The sender that one writes with graphile-worker: a task that signs the body, posts it
- * with `fetch` within 10 seconds, and inserts a line into a log. It has no endpoints, no
- * guard, and nothing that keeps receivers apart, so it bounds from above.
+ * A sender written with graphile-worker: a task that signs the body, posts it with `fetch`
+ * within 10 seconds, and inserts a row into a log. It has no endpoints, no address guard
+ * and no isolation between receivers, so its figures are an upper bound.
  */
 import { DateTime, Effect } from "effect"
 import { type Job, type JobHelpers, Logger, makeWorkerUtils, run, type RunnerOptions } from "graphile-worker"
@@ -11,11 +11,11 @@ import * as Callers from "./Callers.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
-/** With the settings that graphile-worker has by default: one job at a time. */
+/** Uses the default settings of graphile-worker: one job at a time. */
 export const makeDefault = (environment: Environment) =>
   make(environment, { name: "graphile-worker + fetch, default", perSecond: 200 }, {})
 
-/** With as many sends at a time as ours, and the settings of its documentation for most jobs per second. */
+/** Sends as many at once as Kinora, with the settings that its documentation recommends for throughput. */
 export const makeTuned = (environment: Environment) =>
   make(environment, { name: "graphile-worker + fetch, 256 at a time", perSecond: 800 }, {
     preset: {
@@ -53,7 +53,7 @@ const make = Effect.fnUntraced(function*(
     (utils) => Effect.promise(async () => utils.release())
   )
   yield* attempt("graphile-worker could not migrate", () => utils.migrate())
-  yield* attempt("The log could not be made", () => PostgresServer.run(url, schema))
+  yield* attempt("The log could not be created", () => PostgresServer.run(url, schema))
   let urls: ReadonlyArray<string> = []
 
   const sender: WebhookSender = {
@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function*(
           connectionString: url,
           logger,
           noHandleSignals: true,
-          // The payload is ours.
+          // This module wrote the payload.
           taskList: { [task]: (payload, helpers) => send(payload as Payload, helpers) },
           ...options
         })),

@@ -1,4 +1,4 @@
-/** Creating and reading jobs over HTTP, and having images made while the client waits. */
+/** Benchmarks of creating and reading jobs over HTTP, and of the image endpoint. */
 import { DefaultModels } from "@kinora/catalog"
 import { Effect } from "effect"
 import type { Benchmark } from "./Benchmark.ts"
@@ -7,13 +7,13 @@ import { connections, type HttpContestants } from "./HttpContestants.ts"
 import * as KinoraHttp from "./KinoraHttp.ts"
 import type { KinoraServerOptions } from "./KinoraServer.ts"
 
-/** The model that the requests name, when it takes no time and makes 4 KiB. */
+/** The model of the requests. It takes no time and returns 4 KiB. */
 const instant = {
   ...DefaultModels.sketch,
   driver: { name: "scripted", options: { bytes: 4096 } }
 }
 
-/** All of them. */
+/** All benchmarks over HTTP. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "create",

@@ -1,4 +1,4 @@
-/** Callers of an HTTP server: as many connections as callers, one request at a time on each. */
+/** Callers of an HTTP server. Each has one connection and sends one request at a time. */
 import type { Effect } from "effect"
 import { type Dispatcher, Pool } from "undici"
 import { attempt, type BenchmarkFailure, type Round } from "./Benchmark.ts"
@@ -13,13 +13,13 @@ export interface Request {
   readonly body?: string
 }
 
-/** Who calls what. */
+/** The requests of a round, and their callers. */
 export interface HttpCallersOptions {
   readonly origin: string
   readonly connections: number
-  /** Ends the round, unless the requests end before. */
+  /** Ends the round, unless it runs out of requests first. */
   readonly seconds: number
-  /** The only status that is right: a refusal would be faster than the work. */
+  /** The expected status. Any other fails the round, since a refusal is faster than the work. */
   readonly status: number
   readonly requests: ReadonlyArray<Request>
 }
@@ -30,7 +30,7 @@ export interface Answers {
   readonly bodies: ReadonlyArray<string>
 }
 
-/** Sends the requests in order, and keeps the bodies. */
+/** Sends the requests in order and returns the bodies. */
 export const send = (options: HttpCallersOptions): Effect.Effect<Answers, BenchmarkFailure> =>
   calling(options, async () => {
     const bodies: Array<string> = []
@@ -40,7 +40,7 @@ export const send = (options: HttpCallersOptions): Effect.Effect<Answers, Benchm
     return { round, bodies }
   })
 
-/** Sends the requests in order, and reads bodies of this many bytes without keeping them. */
+/** Sends the requests in order, and reads and drops bodies of this many bytes. */
 export const download = (
   options: HttpCallersOptions & { readonly bytes: number }
 ): Effect.Effect<Round, BenchmarkFailure> =>

@@ -1,37 +1,37 @@
-/** The HTTP benchmarks of one server: the same requests for ours and for its peer. */
+/** The HTTP benchmarks of one server. Kinora and its peer get the same requests. */
 import { Effect, Schema } from "effect"
 import { type BenchmarkFailure, type Contestant, type Environment, failingWith } from "./Benchmark.ts"
 import * as HttpCallers from "./HttpCallers.ts"
 
-/** A server that takes the requests. */
+/** A server under test. */
 export interface HttpServer {
   readonly name: string
   readonly origin: string
   readonly database: string
-  /** The keys of this many new accounts. */
+  /** Creates this many accounts and returns their keys. */
   readonly makeKeys: (count: number) => Effect.Effect<ReadonlyArray<string>, BenchmarkFailure>
 }
 
-/** What may be done to a server, as contestants. */
+/** The contestants of one server. */
 export interface HttpContestants {
-  /** Creates jobs, each request with an idempotency key of its own. */
+  /** Creates jobs, each with a new idempotency key. */
   readonly creates: Contestant
   /** Reads jobs. */
   readonly gets: Contestant
-  /** Sends creations again that were answered before. */
+  /** Repeats requests that have created jobs. */
   readonly replays: Contestant
-  /** Has images made by the image endpoint, each answered once it is there. */
+  /** Creates images with the image endpoint, which responds when the image exists. */
   readonly images: Contestant
 }
 
-/** Connections of the callers. */
+/** Number of connections. */
 export const connections = 64
 
 /**
- * The requests of a round, prepared before it. Every limit of ours stays on, so each
- * round has new accounts, as many as the limits ask for: an account has room for 28
- * jobs while nobody works on them (8 slots, 20 places to wait), a key for 300 requests
- * a minute. Requests take turns among the accounts.
+ * Prepares the contestants of a server. All limits of Kinora are enabled, so each round
+ * has as many new accounts as the limits require: without a worker an account has room for
+ * 28 jobs (8 slots, 20 pending), and a key has 300 requests per minute. Requests cycle
+ * through the accounts.
  */
 export const make = (
   { database, makeKeys, name, origin }: HttpServer,
@@ -51,13 +51,15 @@ export const make = (
     )
   })
 
-  /** New accounts with a job each. */
+  /** Creates accounts with one job each. */
   const makeJobs = Effect.gen(function*() {
     const keys = yield* makeKeys(Math.ceil(seconds * perSecondMax.read / requestsPerKey))
     const creates = keys.map((key) => createOf(key, "job"))
     const { bodies } = yield* send(201, creates)
-    const jobs = yield* Effect.forEach(bodies, (body) => decodeJob(body)).pipe(failingWith("A job was not understood"))
-    if (jobs.length < keys.length) return yield* Effect.die(new Error("The jobs to read were not made in time"))
+    const jobs = yield* Effect.forEach(bodies, (body) => decodeJob(body)).pipe(
+      failingWith("A job could not be decoded")
+    )
+    if (jobs.length < keys.length) return yield* Effect.die(new Error("The jobs to read were not created in time"))
     return jobs.map(({ id }, index) => ({ id, key: keys[index]!, create: creates[index]! }))
   })
 
@@ -89,15 +91,15 @@ export const make = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Nobody is expected to answer more; it bounds what is prepared, and a round that has no more requests ends. */
+/** An upper bound of any contestant. It limits the preparation; a round ends early if it runs out of requests. */
 const perSecondMax = { create: 5_000, read: 10_000, image: 2_000 } as const
 
 const jobsPerAccount = 28
-/** Of 300 that a key may make in a minute, some have made its jobs. */
+/** A key has 300 requests per minute; some have created its jobs. */
 const requestsPerKey = 280
-/** Of 120 that an account may create in a minute. */
+/** An account can create 120 jobs per minute. */
 const imagesPerAccount = 100
-/** As many as give each connection one of the 8 slots of its account. */
+/** Enough accounts for each connection to have one of the 8 slots of its account. */
 const accountsForSlots = Math.ceil(connections / 8)
 
 const repeated = (requests: ReadonlyArray<HttpCallers.Request>): ReadonlyArray<HttpCallers.Request> =>

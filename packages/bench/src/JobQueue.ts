@@ -1,35 +1,35 @@
-/** A queue of jobs with groups, as the benchmarks of claiming use it. */
+/** A job queue with groups, as the queue benchmarks use it. */
 import type { Effect, Scope } from "effect"
 import type { BenchmarkFailure } from "./Benchmark.ts"
 
-/** A queue on a database of its own. The cap of each group is `cap`. */
+/** A queue on its own database. Each group has the cap `cap`. */
 export interface JobQueue {
   readonly name: string
   readonly database: string
   /** Deletes all jobs. */
   readonly empty: Effect.Effect<void, BenchmarkFailure>
-  /** Adds jobs, spread evenly over so many groups. */
+  /** Adds jobs, spread evenly over this many groups. */
   readonly fill: (jobs: number, groups: number) => Effect.Effect<void, BenchmarkFailure>
-  /** Adds jobs of one more group, whose slots are taken by jobs that do not end. */
+  /** Adds jobs to one more group whose slots are occupied by jobs that never end. */
   readonly block: (jobs: number) => Effect.Effect<void, BenchmarkFailure>
-  /** Adds a single job of a group of its own. */
+  /** Adds a single job in its own group. */
   readonly add: Effect.Effect<void, BenchmarkFailure>
 
-  /** Works until the scope closes, in the way that gets most done. `run` is called for each job. */
+  /** Works until the scope closes, configured for throughput. Calls `run` for each job. */
   readonly workInBatches: (run: () => void) => Effect.Effect<void, BenchmarkFailure, Scope.Scope>
-  /** Works until the scope closes with 16 who each take a job at a time. A job takes `jobMillis`. */
+  /** Works until the scope closes with 16 workers that take one job at a time. A job takes `jobMillis`. */
   readonly workSingly: (run: () => void) => Effect.Effect<void, BenchmarkFailure, Scope.Scope>
-  /** Works until the scope closes, in the way that starts a job soonest. */
+  /** Works until the scope closes, configured for the shortest delay. */
   readonly workPromptly: (run: () => void) => Effect.Effect<void, BenchmarkFailure, Scope.Scope>
 
-  /** A statement that answers, as `done`, whether all jobs but the blocked ones have ended. */
+  /** A statement whose column `done` is true if all jobs except the blocked ones have ended. */
   readonly isDone: string
-  /** A statement that answers, as `over`, whether more jobs of a group are running than its cap. */
+  /** A statement whose column `over` is true if more jobs of a group run than its cap allows. */
   readonly isOverCap: string
 }
 
-/** Jobs of a group that may run at the same time, where a queue can say so. */
+/** Maximum number of running jobs of a group, if the queue has caps. */
 export const cap = 2
 
-/** How long a job takes that is worked on singly. */
+/** Duration of a job in `workSingly`. */
 export const jobMillis = 5

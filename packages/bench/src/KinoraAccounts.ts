@@ -1,11 +1,11 @@
-/** Makes accounts that may create jobs, by the services that a product would make them by. */
+/** Creates accounts through the services that a product uses. */
 import { Accounts } from "@kinora/accounts"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** The keys of new accounts: business plan, 20,000 credits, one key each. */
+/** Creates accounts with a business plan, 20,000 credits and one key each. Returns the keys. */
 export const make = Effect.fnUntraced(function*(count: number) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const sizes = Array.from(

@@ -4,7 +4,7 @@ import type { Environment } from "./Benchmark.ts"
 import * as HttpContestants from "./HttpContestants.ts"
 import * as KinoraServer from "./KinoraServer.ts"
 
-/** Starts it; by default with the models of a first start, and without a worker. */
+/** Starts the server, by default with the default models and without a worker. */
 export const make = (environment: Environment, options: KinoraServer.KinoraServerOptions = { workers: 0 }) =>
   Effect.map(
     KinoraServer.make(environment, options),

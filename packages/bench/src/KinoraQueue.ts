@@ -1,4 +1,4 @@
-/** Our scheduler, with a lane for each group, and its worker. */
+/** The scheduler of Kinora with one lane per group, and its worker. */
 import { Decision, UnitOfWork } from "@kinora/persistence"
 import { JobHandler, JobKind, Lanes, Scheduler, Worker } from "@kinora/scheduler"
 import { Effect, Layer, Result, Schema } from "effect"
@@ -8,7 +8,7 @@ import { cap, jobMillis, type JobQueue } from "./JobQueue.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 
-/** The queue. */
+/** Creates the queue. */
 export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const url = yield* database
   const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
@@ -70,7 +70,7 @@ const kind = JobKind.make({ name: "bench", payload: Schema.Struct({}) })
 const handlerOf = (run: Effect.Effect<void>) =>
   JobHandler.make({ kind, run: () => run, failed: (_, cause) => Effect.logError("A job failed", cause) })
 
-/** A job for each of the lanes, in order. A lane is a group of its own. */
+/** Enqueues one job per lane, in order. Each lane has its own group. */
 const enqueueAll = Effect.fnUntraced(function*(lanes: ReadonlyArray<string>) {
   for (let first = 0; first < lanes.length; first += jobsPerUnit) {
     yield* enqueueSet(lanes.slice(first, first + jobsPerUnit))

@@ -1,4 +1,4 @@
-/** The real server in a process of its own, on a database and a directory that nobody else has. */
+/** The server in its own process, on its own database and directory. */
 import type { ModelInput } from "@kinora/catalog/Model"
 import { Effect, Layer } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -10,23 +10,23 @@ import * as KinoraAccounts from "./KinoraAccounts.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as ServerProcess from "./ServerProcess.ts"
 
-/** A server that takes requests. */
+/** A running server. */
 export interface KinoraServer extends HttpServer {
-  /** Where it keeps its results, each as a file. */
+  /** The directory of its results, one file each. */
   readonly files: string
 }
 
-/** What a server is told. */
+/** Options of a server. */
 export interface KinoraServerOptions {
-  /** Jobs at once. */
+  /** Maximum number of concurrent jobs. */
   readonly workers: number
-  /** Default: the models of a first start. */
+  /** Default: the default models. */
   readonly models?: ReadonlyArray<ModelInput>
   /** Further settings. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Starts it. Its accounts are made by the services in this process. */
+/** Starts the server. Its accounts are created by the services of this process. */
 export const make = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
   const url = yield* environment.database
   const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function*(environment: Environment, option
     database: url,
     files: join(directory, "data", "files", "blobs"),
     makeKeys: (count) =>
-      KinoraAccounts.make(count).pipe(Effect.provideContext(services), failingWith("The accounts could not be made"))
+      KinoraAccounts.make(count).pipe(Effect.provideContext(services), failingWith("The accounts could not be created"))
   }
   return server
 })

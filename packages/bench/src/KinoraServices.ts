@@ -1,4 +1,4 @@
-/** The services of Kinora in this process, wired as the hosts wire them, on a database that they migrate. */
+/** The services of Kinora in this process, composed as in hosts, on a database that they migrate. */
 import { Accounts } from "@kinora/accounts"
 import { Database, Stores } from "@kinora/hosting"
 import { Ledger } from "@kinora/ledger"
@@ -8,14 +8,14 @@ import { Scheduler, Wakeup } from "@kinora/scheduler"
 import { Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Everything but HTTP and generators. */
+/** All services except HTTP and generators. */
 export const layer = (url: string) =>
   Layer.mergeAll(Accounts.layer, Ledger.layer, RateLimit.layer, Scheduler.layer()).pipe(
     Layer.provideMerge(Layer.mergeAll(Stores.layerSql, Wakeup.layer, SecureRandom.layerWebCrypto)),
     Layer.provideMerge(Migrations.layer(...Stores.migrations)),
-    // A URL is given, so the directory of an embedded database is of no concern.
+    // The URL is set, so the directory of an embedded database is unused.
     Layer.provideMerge(Database.layer({ url: Redacted.make(url), dataDirectory: "" }))
   )
 
-/** What the layer provides. */
+/** The services of the layer. */
 export type KinoraServices = Layer.Success<ReturnType<typeof layer>>

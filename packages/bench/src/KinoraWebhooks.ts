@@ -1,4 +1,4 @@
-/** Our webhooks, wired as the hosts wire them, with the limits that they have by default. */
+/** The webhooks of Kinora, composed as in hosts, with the default limits. */
 import { Crypto, Database, Stores } from "@kinora/hosting"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
@@ -7,7 +7,7 @@ import { attempt, type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
-/** The sender. */
+/** Creates the sender. */
 export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const url = yield* database
   const services = yield* Layer.build(layer(url)).pipe(failingWith("Webhooks do not start"))
@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
     send: DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner }).pipe(
       Effect.asVoid,
       Effect.provideContext(services),
-      // Nobody collects spans, so hosts make none.
+      // Hosts create no spans, since nothing collects them.
       Effect.provideService(References.TracerEnabled, false)
     ),
     isDone: "SELECT NOT EXISTS (SELECT 1 FROM webhooks_delivery WHERE due_at IS NOT NULL) AS done"
@@ -63,7 +63,7 @@ const layer = (url: string) =>
     )),
     Layer.provideMerge(Layer.mergeAll(Crypto.layerAead, Crypto.layerDigest, Crypto.layerSecureRandom)),
     Layer.provideMerge(Migrations.layer(...Stores.migrations)),
-    // A URL is given, so the directory of an embedded database is of no concern.
+    // The URL is set, so the directory of an embedded database is unused.
     Layer.provideMerge(Database.layer({ url: Redacted.make(url), dataDirectory: "" }))
   )
 

@@ -1,4 +1,4 @@
-/** Counting requests against limits per minute. Limits are so high that every hit is counted. */
+/** Benchmarks of limits per minute. The limits are high enough to admit every hit. */
 import { RateLimit } from "@kinora/rate-limit"
 import { Effect, Layer } from "effect"
 import { RateLimiterPostgres } from "rate-limiter-flexible"
@@ -7,7 +7,7 @@ import * as Callers from "./Callers.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as PgPool from "./PgPool.ts"
 
-/** All of them. */
+/** All benchmarks of rate limits. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   { keys: 1, callers: 32 },
   { keys: 100, callers: 32 },
@@ -43,7 +43,7 @@ const ours = Effect.fnUntraced(function*(keys: number, callers: number, { databa
   return { name: "kinora", round }
 })
 
-/** It makes its table `LOGGED`; without, a commit does not wait for the disk, as with ours. */
+/** The peer creates its table as `LOGGED`. As `UNLOGGED` its commits do not wait for the disk, as with Kinora. */
 const peer = Effect.fnUntraced(function*(
   name: string,
   persistence: "LOGGED" | "UNLOGGED",

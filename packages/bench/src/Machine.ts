@@ -1,23 +1,23 @@
-/** What the figures were measured on, and how fast that is by itself. */
+/** The machine of the measurement, and its baseline. */
 import { Effect, type Scope } from "effect"
 import { availableParallelism, cpus, totalmem } from "node:os"
 import { attempt, type BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import * as PgPool from "./PgPool.ts"
 
-/** The machine and its runtime, in a line. */
+/** Describes the machine and its runtime in one line. */
 export const description = (): string =>
   `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? "unknown"}), ${
     Math.round(totalmem() / 2 ** 30)
   } GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}`
 
-/** Statements per second through `pg`, which nothing that is built on Postgres can leave far behind. */
+/** Statements per second through `pg`: an upper bound of anything that uses one statement per operation. */
 export interface Baseline {
   readonly what: string
   readonly perSecond: number
 }
 
-/** The plainest statements, prepared: what the machine gives before anybody's code is in the way. */
+/** Measures the simplest prepared statements. */
 export const baseline = Effect.fnUntraced(function*(
   { database, seconds }: Environment
 ): Effect.fn.Return<ReadonlyArray<Baseline>, BenchmarkFailure, Scope.Scope> {

@@ -1,5 +1,5 @@
-/** The Postgres that everything is measured against, with the durability that Postgres has by default. */
-// The module alone: the whole package needs a test runner around it.
+/** The Postgres of the measurement, with default durability. */
+// Only this module: the package as a whole requires a test runner.
 import * as EmbeddedPostgres from "@kinora/testkit/EmbeddedPostgres"
 import { Effect, Option, type Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -8,24 +8,24 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
 
-/** A server, and the databases on it. */
+/** A server and its databases. */
 export interface PostgresServer {
-  /** Of the maintenance database. */
+  /** URL of the maintenance database. */
   readonly url: string
-  /** Version and the settings that decide what a commit costs. */
+  /** The version, and the settings that determine the cost of a commit. */
   readonly description: string
   /** The URL of a new, empty database, dropped with the scope. */
   readonly database: Effect.Effect<string, BenchmarkFailure, Scope.Scope>
-  /** Vacuums a database and writes its pages out. */
+  /** Vacuums a database and writes its pages to disk. */
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
 }
 
-/** The server of this URL, or one that is started now and stopped with the scope. */
+/** Connects to the server of this URL, or starts one that stops when the scope closes. */
 export const make = Effect.fnUntraced(function*(
   given: Option.Option<string>
 ): Effect.fn.Return<PostgresServer, BenchmarkFailure, Scope.Scope> {
   const url = Option.isSome(given) ? given.value : yield* started
-  const description = yield* attempt("Postgres does not answer", () => withClient(url, describe))
+  const description = yield* attempt("Postgres does not respond", () => withClient(url, describe))
   let count = 0
   return {
     url,
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function*(
     database: Effect.suspend(() => {
       const name = `kinora_bench_${process.pid}_${++count}`
       return Effect.acquireRelease(
-        attempt("A database could not be made", () => run(url, `CREATE DATABASE ${name}`)),
+        attempt("A database could not be created", () => run(url, `CREATE DATABASE ${name}`)),
         () => Effect.ignore(attempt("", () => run(url, `DROP DATABASE ${name} WITH (FORCE)`)))
       ).pipe(Effect.as(urlOf(url, name)))
     }),
@@ -41,13 +41,13 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a new connection. */
 export const run = (url: string, ...statements: ReadonlyArray<string>): Promise<void> =>
   withClient(url, async (client) => {
     for (const statement of statements) await client.query(statement)
   })
 
-/** A connection of its own, closed at the end. */
+/** Opens a connection and closes it afterwards. */
 export const withClient = async <A>(url: string, use: (client: Client) => Promise<A>): Promise<A> => {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -65,7 +65,7 @@ export const withClient = async <A>(url: string, use: (client: Client) => Promis
 const directory = Effect.acquireRelease(
   attempt("No directory for Postgres", async () => {
     const path = await mkdtemp(join(tmpdir(), "kinora-bench-"))
-    // A server that was started by root runs as another user.
+    // A server started by root runs as another user.
     await chmod(path, 0o755)
     return path
   }),

@@ -1,13 +1,13 @@
-/** What is going on, on standard error: a line that changes on a terminal, a line each elsewhere. */
+/** Progress on standard error: one line that is overwritten on a terminal, one line per step elsewhere. */
 import { Effect } from "effect"
 
-/** Shows what begins now. */
+/** Shows the current step. */
 export const show = (text: string): Effect.Effect<void> =>
   Effect.sync(() => {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${text}` : `${text}\n`)
   })
 
-/** Removes the line, so that the result stands alone. */
+/** Removes the line before the result is printed. */
 export const clear: Effect.Effect<void> = Effect.sync(() => {
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K")
 })

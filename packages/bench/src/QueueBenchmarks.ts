@@ -1,4 +1,4 @@
-/** Claiming and completing jobs, keeping caps, and starting soon. */
+/** Benchmarks of claiming and completing jobs, of caps, and of the delay until a job starts. */
 import { Effect, Latch, type Scope } from "effect"
 import type { Client } from "pg"
 import { attempt, type Benchmark, type BenchmarkFailure, type Environment, type Round } from "./Benchmark.ts"
@@ -14,7 +14,7 @@ const groups = 100
 const blockedJobs = 20_000
 const groupsOfCaps = 4
 
-/** All of them. */
+/** All benchmarks of queues. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "claim",
@@ -37,7 +37,7 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   },
   {
     name: "start",
-    title: "From enqueuing a job to its start, one after the other",
+    title: "From the enqueuing of a job to its start, one job at a time",
     compares: "p50",
     contestants: ofQueues([KinoraQueue.make, GraphileQueue.make, PgBossQueue.make], latency())
   }
@@ -63,7 +63,7 @@ function ofQueues(
     )
 }
 
-/** Jobs per second of a round, as the peers reach them: a round of so many takes about as long as it should. */
+/** Approximate throughput of each contestant in jobs per second. It determines the number of jobs of a round. */
 const jobsPerSecond = { free: 4_000, blocked: 1_000 } as const
 
 /** From the start of the first job to the commit that ends the last. */
@@ -89,7 +89,7 @@ function throughput(blocked: number): RoundOfQueue {
   })
 }
 
-/** Looks at the database without a pause while jobs are run. */
+/** Samples the database continuously while jobs run. */
 function exactness(): RoundOfQueue {
   return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
     yield* queue.empty
@@ -112,7 +112,7 @@ function exactness(): RoundOfQueue {
   })
 }
 
-/** The caller enqueues the next job when the one before has started. */
+/** Enqueues the next job when the previous one has started. */
 function latency(): RoundOfQueue {
   return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
     yield* queue.empty
@@ -137,7 +137,7 @@ function latency(): RoundOfQueue {
 }
 
 const withClient = <A>(queue: JobQueue, use: (client: Client) => Promise<A>) =>
-  attempt("The queue could not be looked at", () => PostgresServer.withClient(queue.database, use))
+  attempt("The queue could not be sampled", () => PostgresServer.withClient(queue.database, use))
 
 const ask = async (client: Client, statement: string, column: string): Promise<boolean> => {
   const { rows: [row] } = await client.query<Record<string, boolean>>(statement)

@@ -1,10 +1,10 @@
-/** What is shown at the end: a table for people, which is Markdown too, or JSON. */
+/** The report: a Markdown table, or JSON. */
 import type { Round } from "./Benchmark.ts"
 import type { Baseline } from "./Machine.ts"
 import type { Outcome, Result } from "./Rounds.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
 
-/** Everything that was found out. */
+/** The result of a run. */
 export interface Report {
   readonly machine: string
   readonly postgres: string
@@ -15,10 +15,10 @@ export interface Report {
   readonly outcomes: ReadonlyArray<Outcome>
 }
 
-/** For programs: all rounds, unrounded. */
+/** Encodes the report as JSON, with every round and unrounded figures. */
 export const toJson = (report: Report): string => JSON.stringify(report, undefined, 2)
 
-/** For people. */
+/** Formats the report as Markdown. */
 export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions }: Report): string =>
   [
     `Machine: ${machine}`,
@@ -69,7 +69,7 @@ const count = (value: number): string => Math.round(value).toLocaleString("en")
 
 const millis = (value: number): string => value < 10 ? value.toFixed(2) : value.toFixed(1)
 
-/** Padded, so that it reads as well unrendered. The first columns are words, the others figures. */
+/** A padded Markdown table. The first columns are text, the others numbers. */
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: ReadonlyArray<string>) =>

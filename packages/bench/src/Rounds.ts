@@ -1,29 +1,29 @@
-/** Runs a benchmark: its contestants take turns, so that whatever else the machine does hits them all. */
+/** Runs a benchmark. Contestants take turns, so that other load on the machine affects all of them. */
 import { Duration, Effect, type Scope } from "effect"
 import { type Benchmark, BenchmarkFailure, type Contestant, type Environment, type Round } from "./Benchmark.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
 
-/** What a run is told. */
+/** Options of a run. */
 export interface RoundsOptions {
-  /** Rounds of each contestant that count. One more comes first and does not: it warms up. */
+  /** Counted rounds of each contestant. One warm-up round precedes them. */
   readonly pairs: number
   readonly environment: Environment
-  /** Told before each round. */
+  /** Called before each round. */
   readonly progress: (text: string) => Effect.Effect<void>
 }
 
-/** The rounds of a contestant that count, in order. */
+/** The counted rounds of a contestant, in order. */
 export interface Result {
   readonly name: string
   readonly rounds: ReadonlyArray<Round>
   /**
-   * How much better ours was than this peer, pair by pair: 2 is twice as good.
-   * Absent for ours, and where the figure of a round is 0.
+   * How much better Kinora was than this peer, per pair of rounds: 2 is twice as good.
+   * Absent for Kinora itself, and if a round has the figure 0.
    */
   readonly ratio?: Spread
 }
 
-/** The results of a benchmark; ours is the first. */
+/** The results of a benchmark, Kinora first. */
 export interface Outcome {
   readonly benchmark: Pick<Benchmark, "name" | "title" | "compares">
   readonly results: ReadonlyArray<Result>
@@ -66,7 +66,7 @@ export const run = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-/** A round that takes longer than this, preparations included, hangs. */
+/** Timeout of a round, including its preparation. */
 const patienceSeconds = 60
 const patienceFactor = 30
 

@@ -1,20 +1,20 @@
-/** Servers in processes of their own, so that they share no heap and no event loop with those who call them. */
+/** Servers in separate processes, which share no heap and no event loop with their callers. */
 import { Effect, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { attempt, BenchmarkFailure } from "./Benchmark.ts"
 
-/** What to start. It says `{"base_url": …}` in a line when it is ready. */
+/** The program to start. It prints the line `{"base_url": …}` when it is ready. */
 export interface ServerProcessOptions {
-  /** The module that is run by this Node, and what it is told. */
+  /** The module to run with this Node, and its arguments. */
   readonly module: string
   readonly args: ReadonlyArray<string>
-  /** Variables beside those of this process. */
+  /** Additional environment variables. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** The URL of a server that runs until the scope closes. What it logs is seen here. */
+/** Starts a server that runs until the scope closes, and returns its URL. Its log goes to standard error. */
 export const make = ({ args, environment, module }: ServerProcessOptions) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -37,7 +37,7 @@ export const make = ({ args, environment, module }: ServerProcessOptions) =>
 
 const Ready = Schema.fromJsonString(Schema.Struct({ base_url: Schema.String }))
 
-/** Settings of the surrounding shell are not for the servers. */
+/** Settings of the surrounding shell do not apply to the servers. */
 const pathVariable = (): string => process.env["PATH"] ?? ""
 
 const firstLine = async (child: ChildProcess): Promise<string> => {

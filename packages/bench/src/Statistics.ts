@@ -1,17 +1,17 @@
-/** The few figures that a report is made of. */
+/** Medians, ranges and percentiles. */
 
-/** The middle of a set, and its ends. */
+/** Median and range of a set. */
 export interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
 }
 
-/** The value below which this part of the sorted values lies; 0 of none. */
+/** Returns a quantile of sorted values, 0 if there are none. */
 export const quantile = (sorted: ArrayLike<number>, part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 
-/** Median and range; zeros of none. */
+/** Returns median and range, zeros if there are no values. */
 export const spreadOf = (values: ReadonlyArray<number>): Spread => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -23,7 +23,7 @@ export const spreadOf = (values: ReadonlyArray<number>): Spread => {
   }
 }
 
-/** Median and 99th percentile of latencies. */
+/** Returns median and 99th percentile of latencies. */
 export const percentilesOf = (latencies: ReadonlyArray<number>): { readonly p50: number; readonly p99: number } => {
   const sorted = Float64Array.from(latencies).toSorted()
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }

@@ -1,4 +1,4 @@
-/** The versions of what takes part. */
+/** The versions of the contestants. */
 import { readFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 
@@ -14,7 +14,7 @@ const names = [
   "undici"
 ]
 
-/** `name version` of each, as installed. */
+/** Returns `name version` of each installed contestant. */
 export const versions = (): ReadonlyArray<string> =>
   names.map((name) => {
     const path = findPackageJSON(name, import.meta.url)

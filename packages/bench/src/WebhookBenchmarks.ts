@@ -1,4 +1,4 @@
-/** Sending webhooks: how many, and how soon while another endpoint never answers. */
+/** Benchmarks of webhooks: throughput, and latency beside an endpoint that never responds. */
 import { Effect, Schema, type Scope } from "effect"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
@@ -20,11 +20,11 @@ import type { WebhookSender } from "./WebhookSender.ts"
 
 const endpoints = 20
 const backlog = 10_000
-/** Fewer in rounds that are too short to say anything. */
+/** Very short rounds send fewer. */
 const backlogOf = ({ seconds }: Environment) => Math.min(backlog, Math.ceil(backlog * seconds))
 const steadyPerSecond = 100
 
-/** All of them. */
+/** All benchmarks of webhooks. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "webhooks",
@@ -59,9 +59,9 @@ type RoundOfSender = (
 
 interface Receiver {
   readonly origin: string
-  /** When each event arrived, of those that came since the last call. */
+  /** Returns the arrival time of each event that arrived since the last call. */
   readonly arrivals: Effect.Effect<ReadonlyMap<number, number>, BenchmarkFailure>
-  /** Never answers where it never answers, until the scope closes: then a sender need not wait to stop. */
+  /** Requests below `/never` get no response until the scope closes; then senders can stop at once. */
   readonly hold: Effect.Effect<void, BenchmarkFailure, Scope.Scope>
 }
 
@@ -69,12 +69,12 @@ const makeReceiver: Effect.Effect<Receiver, BenchmarkFailure, Scope.Scope> = Eff
   ServerProcess.make({ module: join(import.meta.dirname, "webhookReceiver.ts"), args: [], environment: {} }),
   (origin) => {
     const get = (path: string) =>
-      attempt("The receiver does not answer", async () => (await fetch(`${origin}${path}`)).text())
+      attempt("The receiver does not respond", async () => (await fetch(`${origin}${path}`)).text())
     return {
       origin,
       arrivals: get("/arrivals").pipe(
         Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Arrivals))),
-        Effect.mapError((cause) => new BenchmarkFailure({ what: "The receiver does not answer", cause })),
+        Effect.mapError((cause) => new BenchmarkFailure({ what: "The receiver does not respond", cause })),
         Effect.map((arrivals) => new Map(arrivals))
       ),
       hold: Effect.asVoid(Effect.acquireRelease(get("/hold"), () => Effect.ignore(get("/release"))))
@@ -98,7 +98,7 @@ function ofSenders(round: RoundOfSender): Benchmark["contestants"] {
   })
 }
 
-/** Each sender beside the endpoint that never answers, and alone: the first is held against all others. */
+/** Each sender beside the endpoint that never responds, and alone. The first is compared with all others. */
 function isolation(environment: Environment) {
   return Effect.gen(function*() {
     const receiver = yield* makeReceiver
@@ -128,7 +128,7 @@ function throughput(endpoints: number): RoundOfSender {
   })
 }
 
-/** Events come at a steady rate, whether or not the ones before have arrived. */
+/** Publishes events at a constant rate, whether or not earlier ones have arrived. */
 function latency(backlog: number): RoundOfSender {
   return Effect.fnUntraced(function*(sender, receiver, { seconds, tidy }) {
     yield* sender.empty
@@ -136,7 +136,7 @@ function latency(backlog: number): RoundOfSender {
     if (backlog > 0) yield* publishAll(sender, backlog, [1])
     yield* tidy(sender.database)
     yield* sender.send
-    // Ends before the sender does.
+    // Ends before the sender.
     yield* receiver.hold
     const count = Math.max(10, Math.ceil(seconds * steadyPerSecond))
     const committed: Array<number> = []
@@ -165,7 +165,7 @@ function latency(backlog: number): RoundOfSender {
   })
 }
 
-/** How long what has not arrived is waited for, at most and no longer than a round. It counts as if it had arrived then. */
+/** Maximum time to wait for an event, and at most the length of a round. A missing event counts as arrived then. */
 const patienceMillis = 5_000
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
@@ -180,12 +180,12 @@ const publishAll = (sender: WebhookSender, count: number, endpoints: ReadonlyArr
   )
 
 const isDone = (sender: WebhookSender) =>
-  attempt("The deliveries could not be looked at", () =>
+  attempt("The deliveries could not be sampled", () =>
     PostgresServer.withClient(sender.database, async (client) => {
       for (;;) {
         const { rows: [row] } = await client.query<{ done: boolean }>(sender.isDone)
         if (row?.done === true) return
-        // Often enough to be exact, and seldom enough to cost those who send nothing.
+        // Frequent enough to be exact, rare enough not to slow the sender.
         await pause(10)
       }
     }))

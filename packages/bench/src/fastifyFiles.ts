@@ -1,9 +1,9 @@
 /**
- * The peer of the benchmarks of downloads: Fastify and `@fastify/send` over a
- * directory. It checks no key and no signature, knows no job and counts no bytes, so
- * it bounds from above.
+ * The peer of the download benchmarks: Fastify and `@fastify/send` over a directory. It
+ * checks neither keys nor signatures, has no jobs and counts no bytes, so its figures are
+ * an upper bound.
  *
- * `node fastifyFiles.ts <directory>`; says `{"base_url": …}` when it is ready.
+ * `node fastifyFiles.ts <directory>` prints `{"base_url": …}` when it is ready.
  */
 import send from "@fastify/send"
 import fastify from "fastify"

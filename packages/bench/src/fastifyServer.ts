@@ -1,11 +1,11 @@
 /**
- * The peer of the HTTP benchmarks: what one writes by hand with Fastify and `pg` when
- * speed is all. It checks the key, and takes credits and records the job under its
- * idempotency key in one transaction of prepared statements. It has no rate limits, no
- * lanes, no lots, no double entry and no fingerprint, so it bounds from above. Its
- * images are made in no time, and it has no queue and no workers.
+ * The peer of the HTTP benchmarks: a server written by hand with Fastify and `pg`,
+ * optimised for speed only. It checks the key, charges credits and inserts the job under
+ * its idempotency key in one transaction of prepared statements. It has no rate limits,
+ * lanes, lots, double entry or fingerprints, so its figures are an upper bound. It
+ * creates images instantly, without a queue or workers.
  *
- * `node fastifyServer.ts <database url> <directory for images>`; says `{"base_url": …}` when it is ready.
+ * `node fastifyServer.ts <database url> <directory for images>` prints `{"base_url": …}` when it is ready.
  */
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
@@ -38,7 +38,7 @@ const pool = PgPool.make(process.argv[2])
 const directory = process.argv[3] ?? "."
 const server = fastify()
 
-/** Keys that were seen; ours remembers them too. */
+/** Cache of authenticated keys. Kinora has one too. */
 const accounts = new Map<string, string>()
 
 const accountOf = async ({ headers }: FastifyRequest): Promise<string | undefined> => {
@@ -63,7 +63,7 @@ const find = async (on: Pool | PoolClient, id: string, account: string): Promise
   return row
 }
 
-/** The job, and whether an earlier request had made it. */
+/** The job, and whether an earlier request created it. */
 const create = async (account: string, key: string, { model, params }: Create) => {
   const id = randomUUID()
   const client = await pool.connect()
@@ -153,7 +153,7 @@ server.post<{ Body: CreateImage }>("/v1/images/generations", { schema: imageSche
   const { model, prompt } = request.body
   const { row } = await create(account, typeof key === "string" ? key : randomUUID(), { model, params: { prompt } })
   if (row === undefined) return reply.code(404).send({ error: "not_found" })
-  // As durable as the row that says it is there.
+  // As durable as the row that refers to it.
   await writeFile(join(directory, `${row.id}.png`), picture, { flush: true })
   await pool.query({ name: "complete", text: "UPDATE job SET status = 'completed' WHERE id = $1", values: [row.id] })
   return {

@@ -15,26 +15,26 @@ const names = benchmarks.map(({ name }) => name)
 
 const input = {
   chosen: Argument.Literals("benchmark", names).pipe(
-    Argument.withDescription("Which to run; none: all"),
+    Argument.withDescription("Benchmarks to run. Default: all"),
     Argument.variadic()
   ),
   seconds: Flag.String("seconds").pipe(
-    Flag.withDescription("How long a round takes, about"),
+    Flag.withDescription("Approximate duration of a round"),
     Flag.withSchema(Schema.NumberFromString.check(Schema.isBetween({ minimum: 0.1, maximum: 600 }))),
     Flag.withDefault(5)
   ),
   pairs: Flag.Int("pairs").pipe(
-    Flag.withDescription("Rounds of each contestant, in turns"),
+    Flag.withDescription("Rounds of each contestant"),
     Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
     Flag.withDefault(5)
   ),
   json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print JSON with every round, instead of a table"),
+    Flag.withDescription("Print JSON with every round instead of a table"),
     Flag.withDefault(false)
   ),
   url: Flag.String("url").pipe(
     Flag.withDescription(
-      "A Postgres that may make databases: postgres://user:password@host/database. Absent: one is started"
+      "URL of a Postgres that can create databases: postgres://user:password@host/database. Default: starts one"
     ),
     Flag.optional
   )
@@ -69,11 +69,11 @@ const bench = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Measures Kinora beside its peers on one Postgres with default durability. Contestants take turns; ratios are made pair by pair."
+    "Measures Kinora and its peers on one Postgres with default durability. Contestants take turns; ratios are computed per pair of rounds."
   ),
   Command.withExamples([
     { command: "bench", description: "All benchmarks" },
-    { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two of them, briefly" }
+    { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two benchmarks with short rounds" }
   ])
 )
 

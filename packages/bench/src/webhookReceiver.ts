@@ -1,17 +1,17 @@
 /**
- * The receiver of the webhook benchmarks, in a process of its own. Below `/ok` it answers
- * at once, below `/never` never. `GET /arrivals` tells when each event first came to a
- * path that answers, on the clock of `Callers.now`, and forgets them. From `GET /release`
- * to `GET /hold` nothing is kept waiting, so that a sender can stop.
+ * The receiver of the webhook benchmarks, in its own process. It responds below `/ok` at
+ * once and below `/never` never. `GET /arrivals` returns and clears the time at which each
+ * event first arrived below `/ok`, on the clock of `Callers.now`. From `GET /release` to
+ * `GET /hold` requests below `/never` are closed, so that a sender can stop.
  *
- * `node webhookReceiver.ts`; says `{"base_url": …}` when it is ready.
+ * `node webhookReceiver.ts` prints `{"base_url": …}` when it is ready.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import * as Callers from "./Callers.ts"
 
-/** By the number that the event carries. */
+/** Arrival times by the number of the event. */
 let arrivals = new Map<number, number>()
-/** Those that never get an answer. */
+/** Requests that get no response. */
 const held = new Set<ServerResponse>()
 let isHolding = true
 
@@ -55,10 +55,10 @@ const receive = async (request: IncomingMessage, response: ServerResponse): Prom
 }
 
 const server = createServer((request, response) => {
-  // A sender that goes away in the middle of a request is no concern of ours.
+  // A sender may close its connection during a request.
   receive(request, response).catch(() => response.destroy())
 })
-// Longer than senders keep connections.
+// Longer than senders keep idle connections.
 server.keepAliveTimeout = 60_000
 server.listen(0, "127.0.0.1", () => {
   const address = server.address()

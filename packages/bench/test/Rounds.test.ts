@@ -1,4 +1,4 @@
-/** Contestants take turns, the first round does not count, and ratios are made pair by pair. */
+/** The order of rounds, the warm-up round, and the ratios. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,7 +7,7 @@ import * as Rounds from "../src/Rounds.ts"
 
 const environment = { database: Effect.succeed("postgres://nowhere"), tidy: () => Effect.void, seconds: 1 }
 
-/** Answers with one figure after the other, and writes down that it was asked. */
+/** Returns one figure after the other and records each round. */
 const scripted = (name: string, figures: ReadonlyArray<number>, asked: Array<string>): Contestant => {
   let next = 0
   return {
@@ -30,7 +30,7 @@ const run = (compares: Benchmark["compares"], ours: ReadonlyArray<number>, their
     return { asked, outcome }
   })
 
-it.effect("takes turns, and leaves out the round that warms up", () =>
+it.effect("runs contestants in turns and drops the warm-up round", () =>
   Effect.gen(function*() {
     const { asked, outcome } = yield* run("perSecond", [1, 30, 20], [1000, 10, 20])
     assert.deepStrictEqual(asked, ["ours", "theirs", "ours", "theirs", "ours", "theirs"])
@@ -40,19 +40,19 @@ it.effect("takes turns, and leaves out the round that warms up", () =>
     assert.deepStrictEqual(theirs?.ratio, { median: 2, min: 1, max: 3 })
   }))
 
-it.effect("turns the ratio round where less is better", () =>
+it.effect("inverts the ratio when less is better", () =>
   Effect.gen(function*() {
     const { outcome } = yield* run("p50", [1, 2, 2], [1, 8, 4])
     assert.deepStrictEqual(outcome.results[1]?.ratio, { median: 3, min: 2, max: 4 })
   }))
 
-it.effect("makes no ratio of nothing", () =>
+it.effect("returns no ratio when a figure is 0", () =>
   Effect.gen(function*() {
     const { outcome } = yield* run("p50", [1, 0, 2], [1, 8, 4])
     assert.isUndefined(outcome.results[1]?.ratio)
   }))
 
-it.effect("ends a round that hangs", () =>
+it.effect("interrupts a round that exceeds its timeout", () =>
   Effect.gen(function*() {
     const hanging = Effect.succeed([{ name: "ours", round: Effect.never }])
     const failure = yield* Effect.flip(

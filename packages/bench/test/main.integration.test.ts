@@ -1,4 +1,4 @@
-/** Every benchmark still runs, peers included: as briefly as it can, by the command itself. */
+/** The command runs every benchmark, peers included, with the shortest rounds. */
 import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Schema } from "effect"
@@ -22,7 +22,7 @@ const Output = Schema.fromJsonString(Schema.Struct({
   }))
 }))
 
-it.live("runs all benchmarks", () =>
+it.live("the command runs all benchmarks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const options = ["--seconds", "0.1", "--pairs", "1", "--json", "--url", url]
@@ -33,7 +33,7 @@ it.live("runs all benchmarks", () =>
     assert.deepStrictEqual(outcomes.map(({ benchmark }) => benchmark.name), names)
     for (const { name, rounds } of outcomes.flatMap(({ results }) => results)) {
       assert.strictEqual(rounds.length, 1, name)
-      // A queue for all receivers is stopped by one that never answers, which is the point of that benchmark.
+      // A receiver that never responds blocks a queue shared by all receivers, which this benchmark shows.
       const isStopped = name.startsWith("graphile-worker") && name.endsWith(", beside it")
       for (const { perSecond } of rounds) if (!isStopped) assert.isAbove(perSecond, 0, name)
     }

@@ -10,10 +10,11 @@
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { makeMemoryMap } from "./internal/memoryMap.ts"
+import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
 import * as StorageError from "./StorageError.ts"
 
+export type { MemoryMap } from "./internal/memoryMap.ts"
 export { UnitDoomed, UnitEnded } from "./internal/openUnit.ts"
 
 /** Runs the writes of several stores as one transaction. */
@@ -103,16 +104,6 @@ export class MemoryBackend extends Context.Service<MemoryBackend, {
   /** Creates a map whose writes are undone when their unit rolls back. Use it inside `access` only. */
   readonly makeMap: <K, V>() => MemoryMap<K, V>
 }>()("@kinora/persistence/UnitOfWork/MemoryBackend") {}
-
-/** A map with an undo log. Values are immutable: `set` a new value instead of changing one. Iterates in insertion order. */
-export interface MemoryMap<K, V> {
-  readonly get: (key: K) => V | undefined
-  readonly has: (key: K) => boolean
-  readonly set: (key: K, value: V) => void
-  readonly delete: (key: K) => void
-  readonly values: () => MapIterator<V>
-  readonly size: () => number
-}
 
 /** Provides units in the memory of this process: one at a time, with an undo log. */
 export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effectContext(Effect.sync(() => {

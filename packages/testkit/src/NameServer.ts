@@ -1,14 +1,13 @@
-/** A name server of a test's own, over UDP on this machine. It answers as a resolver does, chains of aliases included. */
+/** A DNS server over UDP for tests. It responds like a resolver, and follows chains of aliases. */
 import { Effect, type Scope } from "effect"
 import { createSocket, type RemoteInfo } from "node:dgram"
 import { once } from "node:events"
 
-/** What can be asked for. */
+/** A type of record. */
 export type RecordType = "A" | "AAAA" | "CNAME"
 
 /**
- * What is said of a name: its addresses of that type (none where its alias is asked for), the name that it stands for, that
- * there is no such name, that it cannot be told, or nothing at all.
+ * The response for a name: its addresses of the requested type, an alias, NXDOMAIN, SERVFAIL, or no response.
  */
 export type Answer =
   | ReadonlyArray<string>
@@ -17,18 +16,18 @@ export type Answer =
   | "failure"
   | "silence"
 
-/** Decides on an answer. `asked`: how often the name was asked for this type before. */
+/** Returns the response for a name and a type. `asked` is the number of earlier queries for both. */
 export type Zone = (name: string, type: RecordType, asked: number) => Answer
 
 /** A running server. */
 export interface NameServer {
-  /** Address and port, as resolvers take them. */
+  /** Address and port, as resolvers accept them. */
   readonly address: string
-  /** How often a name was asked for a type. */
+  /** Returns the number of queries for a name and a type. */
   readonly asked: (name: string, type: RecordType) => number
 }
 
-/** Serves until the scope closes. */
+/** Starts a server that runs until the scope closes. */
 export const make = (zone: Zone): Effect.Effect<NameServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const counts = new Map<string, number>()
@@ -65,14 +64,14 @@ const codes = { good: 0, failure: 2, no_such_name: 3 } as const
 
 type Ask = (name: string, type: RecordType) => Answer
 
-/** RFC 1035, 4.1: the header, the question as it came, and records. `undefined`: silence. */
+/** Encodes a response (RFC 1035, 4.1): header, question and records. Returns `undefined` for no response. */
 const replyTo = (query: Buffer, ask: Ask): Buffer | undefined => {
   const { end, name, type } = readQuestion(query)
   const found = type === undefined ? nothing : follow(name, type, ask, chainMax)
   if (found === undefined) return undefined
   const header = Buffer.alloc(12)
   query.copy(header, 0, 0, 2)
-  // An answer, with recursion wanted and had.
+  // QR, RD and RA: a response of a recursive server.
   header.writeUInt16BE(0x8180 | found.code, 2)
   header.writeUInt16BE(1, 4)
   header.writeUInt16BE(found.records.length, 6)
@@ -87,7 +86,7 @@ interface Found {
 const nothing: Found = { code: codes.good, records: [] }
 
 const follow = (owner: string, type: RecordType, ask: Ask, links: number): Found | undefined => {
-  // Names are the same in either case.
+  // Names are case-insensitive.
   const answer = ask(owner.toLowerCase(), type)
   if (answer === "silence") return undefined
   if (typeof answer === "string") return { code: codes[answer], records: [] }
@@ -95,12 +94,12 @@ const follow = (owner: string, type: RecordType, ask: Ask, links: number): Found
     if (type === "CNAME") return nothing
     return { code: codes.good, records: answer.map((address) => record(owner, type, writeAddress(address))) }
   }
-  // Who asks for the alias itself gets one, and asks again.
+  // A query for the CNAME itself gets only the alias.
   const rest = type === "CNAME" || links === 0 ? nothing : follow(answer.alias, type, ask, links - 1)
   return rest && { ...rest, records: [record(owner, "CNAME", writeName(answer.alias)), ...rest.records] }
 }
 
-/** Longer than resolvers follow. */
+/** More links than resolvers follow. */
 const chainMax = 32
 
 const readQuestion = (query: Buffer) => {
@@ -119,7 +118,7 @@ const record = (owner: string, type: RecordType, data: Buffer): Buffer => {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(numbers[type], 0)
   fixed.writeUInt16BE(1, 2)
-  // As long as it may be kept: whoever keeps it anyway is found out.
+  // A long TTL, so that tests detect a client that caches.
   fixed.writeUInt32BE(300, 4)
   fixed.writeUInt16BE(data.length, 8)
   return Buffer.concat([writeName(owner), fixed, data])

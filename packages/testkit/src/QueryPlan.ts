@@ -1,22 +1,22 @@
-/** How Postgres ran a statement, for tests that it reads no more than it must. */
+/** The execution plan of a statement, for tests of the rows that it reads. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 
 /** A step of a plan. */
 export interface Step {
-  /** Such as `Index Scan`. */
+  /** The node type, for instance `Index Scan`. */
   readonly type: string
   readonly table: string | undefined
   readonly index: string | undefined
-  /** How often it ran. */
+  /** Number of executions. */
   readonly loops: number
-  /** Rows that it looked at in all its loops together, those that a filter took away included. */
+  /** Rows read in all loops, including those that a filter removed. */
   readonly rows: number
-  /** Of these, those that a filter took away. */
+  /** Rows that a filter removed. */
   readonly filtered: number
 }
 
-/** Runs the statement, and answers with the steps of its plan, the outermost first. */
+/** Runs the statement and returns the steps of its plan, the outermost first. */
 export const explain = Effect.fnUntraced(function*(statement: Statement.Statement<unknown>) {
   const sql = yield* SqlClient.SqlClient
   const answer = yield* sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`
@@ -52,7 +52,7 @@ const Answer = Schema.Tuple([
   Schema.Struct({ "QUERY PLAN": Schema.Tuple([Schema.Struct({ Plan: Node })]) })
 ])
 
-/** Postgres tells rows of one loop, on average. */
+/** Postgres reports the average of one loop. */
 const stepsOf = (node: Node): ReadonlyArray<Step> => {
   const loops = node["Actual Loops"]
   const filtered = (node["Rows Removed by Filter"] ?? 0) * loops

@@ -1,4 +1,4 @@
-/** Databases for suites: each suite gets one of its own, empty, that lives as long as it. */
+/** Databases for test suites. Each suite gets an empty one that is dropped when the suite ends. */
 import { PgClient } from "@effect/sql-pg"
 import { PgliteClient } from "@kinora/pglite"
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
@@ -12,8 +12,8 @@ export type { ProvidedContext } from "./internal/providedContext.ts"
 export type TestDatabase = Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError>
 
 /**
- * The pool's reaper sleeps on the clock that it was built with. On a test's clock
- * a jump of a year would wake it half a million times.
+ * The reaper of the pool sleeps on the clock that the pool was built with. A test that
+ * moves the `TestClock` by a year would wake it half a million times.
  */
 const onLiveClock = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   Layer.provide(layer, Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
@@ -24,13 +24,13 @@ const clientOf = (database?: string) => {
   return PgClient.layer({ url: Redacted.make(url.href), maxConnections: 16 })
 }
 
-/** A database of the run's Postgres server, dropped with the suite. */
+/** Provides a database on the Postgres server of the run. */
 export const postgres: TestDatabase = Layer.unwrap(Effect.gen(function*() {
   const name = yield* emptyDatabase
   return clientOf(name)
 })).pipe(Layer.provide(Layer.suspend(() => clientOf())), onLiveClock)
 
-/** The URL of a database of the run's Postgres server, for processes that connect by themselves. */
+/** Creates a database on the Postgres server of the run and returns its URL, for processes that connect themselves. */
 export const postgresUrl: Effect.Effect<string, SqlError.SqlError, Scope.Scope> = Effect.gen(function*() {
   const admin = yield* Layer.build(onLiveClock(clientOf()))
   const url = new URL(inject("postgresUrl"))
@@ -38,7 +38,7 @@ export const postgresUrl: Effect.Effect<string, SqlError.SqlError, Scope.Scope> 
   return url.href
 })
 
-/** A PGlite in memory, started from the run's dump. */
+/** Provides a PGlite in memory, loaded from the dump of the run. */
 export const pglite: TestDatabase = Layer.unwrap(
   Effect.map(
     Effect.promise(() => openAsBlob(inject("pgliteDump"))),
@@ -46,7 +46,7 @@ export const pglite: TestDatabase = Layer.unwrap(
   )
 ).pipe(onLiveClock)
 
-/** Both, with the names that suites show. */
+/** Both databases, with their names in test titles. */
 export const all: ReadonlyArray<readonly [name: string, database: TestDatabase]> = [
   ["PGlite", pglite],
   ["Postgres", postgres]

@@ -1,4 +1,4 @@
-/** Starts one Postgres for the whole run, by the first way that this machine offers, and says which. */
+/** Starts one Postgres for the whole run and prints how. */
 export type { ProvidedContext } from "./internal/providedContext.ts"
 import { PGlite } from "@electric-sql/pglite"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from "./internal/postgresServer.ts
 
 export default async function(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), "kinora-test-"))
-  // An embedded server that was started by root runs as another user.
+  // An embedded server started by root runs as another user.
   await chmod(directory, 0o755)
   const [server, dump] = await Promise.allSettled([startPostgres(directory), dumpPglite(directory)])
   if (server.status === "rejected") {

@@ -1,4 +1,4 @@
-/** What stores rely on when they are tested on PGlite and run on Postgres. */
+/** The behaviour that stores rely on, which PGlite and Postgres share. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Queue } from "effect"
@@ -16,7 +16,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual(yield* sql`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`, [])
       }))
 
-    it.effect("gives the same type to the same column", () =>
+    it.effect("returns the same types on both databases", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [row] = yield* sql`
@@ -48,7 +48,7 @@ for (const [name, database] of TestDatabase.all) {
         })
       }))
 
-    it.effect("gives the same error to the same mistake", () =>
+    it.effect("fails with the same reasons on both databases", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TABLE parent (id int PRIMARY KEY, age int CHECK (age >= 0))`
@@ -74,7 +74,7 @@ for (const [name, database] of TestDatabase.all) {
         )
       }))
 
-    it.effect("has the statements that the stores are made of", () =>
+    it.effect("supports the statements that stores use", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TABLE job (id uuid PRIMARY KEY, state text NOT NULL)`
@@ -91,7 +91,7 @@ for (const [name, database] of TestDatabase.all) {
         ])
       }))
 
-    it.effect("sends a notification when the transaction commits, and none when it does not", () =>
+    it.effect("sends a notification if and only if the transaction commits", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const heard = yield* sql.listen("news")
@@ -110,7 +110,7 @@ for (const [name, database] of TestDatabase.all) {
     }))
 }
 
-it.effect("gives a URL to those who connect by themselves", () =>
+it.effect("creates a database for processes that connect themselves", () =>
   Effect.gen(function*() {
     const url = new URL(yield* TestDatabase.postgresUrl)
     assert.match(url.pathname, /^\/test_[0-9a-f]{32}$/)

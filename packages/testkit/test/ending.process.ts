@@ -1,4 +1,4 @@
-/** A process that has every way to get a Postgres loaded, and ends with the code that it is told. */
+/** Loads every module that can start a Postgres, then exits with the code in its argument. */
 import * as EmbeddedPostgres from "../src/EmbeddedPostgres.ts"
 import { startPostgres } from "../src/internal/postgresServer.ts"
 

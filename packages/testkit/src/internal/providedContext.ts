@@ -1,11 +1,11 @@
-/** What the global set-up hands to the suites. */
+/** The values that the global setup provides to suites. */
 import type { ProvidedContext } from "vitest"
 
 declare module "vitest" {
   interface ProvidedContext {
     /** URL of the server's maintenance database. */
     readonly postgresUrl: string
-    /** File with a dump of an empty PGlite, which starts five times sooner than initialising one. */
+    /** File with a dump of an empty PGlite. Loading it is five times as fast as initialising one. */
     readonly pgliteDump: string
   }
 }
