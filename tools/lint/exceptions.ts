@@ -7,32 +7,19 @@ export type RuleName = keyof typeof exceptions
 
 const exceptions = {
   discardedResults: [
-    "hosts/test",
-    "packages/bench",
-    "packages/generations",
-    "packages/hosting",
-    "packages/ledger",
-    "packages/scheduler"
+    "packages/generations/test",
+    "packages/ledger/test",
+    "packages/scheduler/test"
   ],
   prose: [
-    "examples/orders",
     "hosts/server",
     "hosts/test",
     "packages/accounts",
-    "packages/bench",
-    "packages/catalog",
     "packages/generations",
-    "packages/generator",
-    "packages/generator-procedural",
     "packages/hosting",
     "packages/idempotency",
     "packages/ledger",
-    "packages/media",
-    "packages/persistence",
-    "packages/rate-limit",
-    "packages/scheduler",
-    "packages/storage",
-    "packages/testkit"
+    "packages/scheduler"
   ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 

@@ -1,6 +1,6 @@
 /** Benchmarks of charging credits. No npm package offers the same, so there is no peer. */
 import { Ledger } from "@kinora/ledger"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Result } from "effect"
 import { type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import * as KinoraServices from "./KinoraServices.ts"
@@ -57,7 +57,7 @@ const creditsPerCharge = 2
 /** Large enough that the first of the three lots never runs out. */
 const grantLots = Effect.fnUntraced(function*(ledger: Ledger.Ledger["Service"], accounts: ReadonlyArray<string>) {
   const at = yield* DateTime.now
-  yield* ledger.grantAll(accounts.flatMap((account) =>
+  const granted = yield* ledger.grantAll(accounts.flatMap((account) =>
     [30, 60, 90].map((days) => ({
       account,
       reference: `lot-${days}`,
@@ -67,4 +67,5 @@ const grantLots = Effect.fnUntraced(function*(ledger: Ledger.Ledger["Service"], 
       at
     }))
   ))
+  granted.forEach((result) => Result.getOrThrow(result))
 })

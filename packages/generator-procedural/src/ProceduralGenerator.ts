@@ -204,7 +204,7 @@ const Params = Schema.Struct({
 })
 const decodeParams = Schema.decodeUnknownOption(Params)
 
-/** What to draw for a request, but for its references. Without a seed, another id gives another picture of the same prompt. */
+/** Returns the drawing of a request, without its references. Without a seed, each id gets a different picture of the same prompt. */
 const drawingOf = Effect.fnUntraced(function*(request: GenerationRequest.GenerationRequest, promptMax: number) {
   const { format, id, images, mode, prompt, seed } = request
   if (!modes.includes(mode)) return yield* invalid("This model only generates images, from text or from images.")

@@ -65,7 +65,7 @@ export const resizedWebpHeader = (webp: Buffer, width: number, height: number): 
   return forged
 }
 
-/** Four colours, one in each quarter of 32 x 20 pixels: no turn leaves it as it is. */
+/** Four colours, one in each quarter of 32 x 20 pixels, so that every rotation and reflection changes the image. */
 export const quarters = (topLeft: string, topRight: string, bottomLeft: string, bottomRight: string) => {
   const place = (background: string, left: number, top: number) => ({
     input: { create: { width: 16, height: 10, channels: 3 as const, background } },

@@ -9,7 +9,7 @@ import { make, reasonOf } from "./Reading.ts"
 
 layer(Media.layer())("Media", (it) => {
   for (const [name, { format, image }] of Object.entries(Images.variants)) {
-    it.effect(`writes a ${name} anew in its own format (D18)`, () =>
+    it.effect(`re-encodes a ${name} in its own format`, () =>
       Effect.gen(function*() {
         const { normalise } = yield* Media.Media
         const { bytes, ...facts } = yield* normalise(yield* make(image), { declared: `image/${format}` })
@@ -19,7 +19,7 @@ layer(Media.layer())("Media", (it) => {
         assert.deepStrictEqual(yield* normalise(yield* make(image)), { bytes, ...facts }, "always the same")
       }))
 
-    it.effect(`refuses a ${name} cut anywhere (D18)`, () =>
+    it.effect(`rejects a ${name} that is cut anywhere`, () =>
       Effect.gen(function*() {
         const bytes = yield* make(image)
         const cuts = [1, 2, 4, 11, 12, 13, 16, 50, 200, bytes.length >> 2, bytes.length >> 1, bytes.length - 30]
@@ -196,7 +196,7 @@ layer(Media.layer())("Media", (it) => {
       const color = { r: 170, g: 110, b: 90 }
       const plain = sharp({ create: { width: 40, height: 40, channels: 3, background: color } })
       const p3 = plain.clone().withIccProfile("p3")
-      // What libvips writes as CMYK is only nearly the same colour.
+      // The CMYK that libvips writes is only approximately the same colour.
       const sources: ReadonlyArray<readonly [image: () => Promise<Buffer>, tolerance: number]> = [
         [() => p3.clone().jpeg({ quality: 100 }).toBuffer(), 2],
         [() => p3.clone().png().toBuffer(), 2],

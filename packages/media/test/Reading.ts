@@ -1,4 +1,4 @@
-/** What tests of reading images do again and again. */
+/** Helpers for tests that read images. */
 import { Effect } from "effect"
 import * as Media from "../src/Media.ts"
 

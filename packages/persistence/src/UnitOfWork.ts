@@ -167,7 +167,7 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
 // internal
 // -----------------------------------------------------------------------------
 
-/** Tells memories apart: several can be open in one process. */
+/** Number of memories in this process. It distinguishes them, since several can be open. */
 let memories = 0
 
 /** Joins the unit that is open in this fiber, or runs `outermost`. */

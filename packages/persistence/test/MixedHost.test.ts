@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as UnitOfWork from "../src/UnitOfWork.ts"
 import * as Cells from "./Cells.ts"
 
-/** What a layer still asks for. A host runs only when nothing is left. */
+/** The unmet requirements of a layer. A host runs only if there are none. */
 type Missing<Host extends Layer.Any> = Layer.Services<Host>
 
 it("a host with memory stores only compiles", () => {

@@ -6,7 +6,7 @@ const whole = Range.Whole()
 const none = Range.Unsatisfiable()
 const part = (start: number, end: number) => Range.Part({ start, end })
 
-/** What the header says about 1000 bytes, with the section of RFC 9110 that says so. */
+/** Values of the header and the ranges of 1000 bytes that they select, with the section of RFC 9110. */
 const cases: ReadonlyArray<readonly [header: string | undefined, expected: Range.Range]> = [
   // No header.
   [undefined, whole],

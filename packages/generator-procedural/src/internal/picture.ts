@@ -22,7 +22,7 @@ export interface Drawing {
   /** Pixels. */
   readonly height: number
   readonly format: "png" | "jpeg" | "webp"
-  /** What it is painted after: encoded images, base64, as `References` shrinks them. Empty: the words decide alone. */
+  /** Reference images in base64, shrunk by `References`. If empty, the picture depends on the prompt only. */
   readonly references: ReadonlyArray<string>
 }
 

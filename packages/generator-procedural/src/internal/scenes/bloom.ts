@@ -75,7 +75,7 @@ const arrange = ({ height, unit, width }: Surface, chance: Chance): ReadonlyArra
   return flowers.toSorted((a, b) => a.nearness - b.nearness)
 }
 
-/** What is far away is painted small and enlarged, which blurs it for almost nothing. */
+/** Paints distant flowers small and enlarges them, which is a cheap blur. */
 const paintBlurred = (plan: Plan, surface: Surface, flowers: ReadonlyArray<Flower>): void => {
   const scale = Math.min(surface.width, surface.height) / 110
   const columns = Math.round(surface.width / scale)
