@@ -11,7 +11,7 @@ import { isKnown, makeAccount, makeHost, makeKey, reasonOf } from "./Hosts.ts"
 
 const pro = (periodEnd: DateTime.Utc) => Option.some({ tier: "pro", periodEnd, autoRenew: true } as const)
 
-/** What accounts promise over every store. */
+/** The contract of accounts, for every store. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Accounts (${name})`, (it) => {
     it.effect("creates active accounts without a plan", () =>

@@ -7,7 +7,7 @@ import { AccountStore } from "../src/AccountStore.ts"
 import * as ApiKey from "../src/ApiKey.ts"
 import { isKnown, makeHost, makeKey, makeKeys, makeSpy } from "./Hosts.ts"
 
-/** What authentication promises over every store: what it remembers, what it asks, what it notes. */
+/** The contract of authentication, for every store: cache, look-ups and recorded uses. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Accounts.authenticate (${name})`, (it) => {
     it.effect("rejects malformed keys without reading the store", () =>

@@ -11,7 +11,7 @@ const price = PlanTable.defaults.studio.pro.priceCents
 const at = (seconds: number, balance = price, autoRenew = true) =>
   decide("studio", studio(autoRenew), balance, PlanTable.defaults, after(seconds))
 
-describe("a plan at the end of its period (D25)", () => {
+describe("a plan at the end of its period", () => {
   it("is kept until shortly before its end", () => {
     assert.strictEqual(at(-leadSeconds - 1)._tag, "Kept")
     assert.strictEqual(at(-leadSeconds - 1, 0, false)._tag, "Kept")

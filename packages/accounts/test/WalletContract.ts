@@ -11,7 +11,7 @@ import { makeAccount, makeHost, reasonOf } from "./Hosts.ts"
 const table = PlanTable.defaults
 const price = table.studio.pro.priceCents
 
-/** What balances and the plans that are paid from them promise over every store (D25). */
+/** The contract of balances and renewals, for every store. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`Wallets (${name})`, (it) => {
     it.effect("book a deposit once per reference, with concurrent calls", () =>

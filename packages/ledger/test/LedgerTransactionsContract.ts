@@ -6,7 +6,7 @@ import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
 import { chargeOf, concurrently, grantOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
 
-/** The folded operations, each as it is called under a reference. */
+/** The folded operations, by reference. */
 const operations = {
   charge: (ledger, account, reference) => ledger.charge(chargeOf(account, reference, 1)),
   refund: (ledger, account, reference) => ledger.refund({ account, reference, at: noon }),

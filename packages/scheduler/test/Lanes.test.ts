@@ -26,7 +26,7 @@ const Command = Schema.Union([
   Schema.TaggedStruct("settleStale", { pick: Pick })
 ])
 
-/** What one unit decides: several commands under the same caps, or one that brings a cap. */
+/** The commands of one unit: several commands under the same caps, or one that changes a cap. */
 const Unit = Schema.Union([
   Schema.TaggedStruct("several", { caps: Caps, commands: Schema.Array(Command).check(Schema.isMaxLength(5)) }),
   Schema.TaggedStruct("enqueueWith", { lane: Lane, cap: Cap })

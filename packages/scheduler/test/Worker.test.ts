@@ -78,7 +78,7 @@ const makeGate = Effect.sync(() => {
 })
 
 layer(memory)("Worker", (it) => {
-  it.effect("runs a job with its payload as soon as it is enqueued, and settles it", () =>
+  it.effect("runs a job with its payload immediately after it is enqueued, and settles it", () =>
     Effect.gen(function*() {
       const { job, outcome, scheduler } = yield* start(({ payload }) => Effect.succeed(`got ${payload.n}`))
       const { job: id } = yield* scheduler.enqueue(job({ payload: { n: 42 } }))

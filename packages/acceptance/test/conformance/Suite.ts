@@ -1,6 +1,6 @@
 /** Declares conformance cases and runs them on each host. */
 import { afterAll, afterEach, beforeAll, describe, it } from "@effect/vitest"
-import { inject } from "vitest"
+import { inject } from "@effect/vitest"
 import * as MemoryStage from "../../src/conformance/MemoryStage.ts"
 import * as ProcessStage from "../../src/conformance/ProcessStage.ts"
 import * as Report from "../../src/conformance/Report.ts"

@@ -68,7 +68,7 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
 /** Creates the error of a rejected command. */
 export const refuse = (reason: AccountsError.AccountsErrorReason) => new AccountsError.AccountsError({ reason })
 
-/** Fails with `AccountNotFound` if there is no account. */
+/** Fails with `AccountNotFound` if the account was not found. */
 export const orNotFound = (account: AccountId, found: Option.Option<Account>) =>
   Option.isSome(found)
     ? Effect.succeed(found.value)

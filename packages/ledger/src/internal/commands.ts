@@ -81,7 +81,7 @@ export type Refunded =
 
 /**
  * The result of a grant. `AlreadyGranted` means that the reference opened a lot
- * before, whatever the earlier command asked for. Its `lot` is the lot as it is now.
+ * before, whatever the earlier command asked for. Its `lot` is the current lot.
  */
 export interface Granted {
   readonly _tag: "Granted" | "AlreadyGranted"
