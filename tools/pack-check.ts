@@ -32,18 +32,11 @@ const root = resolve(import.meta.dirname, "..")
 
 /** Packages whose README does not begin with an example that prints. The list only shrinks. */
 const withoutExample = new Set([
-  "@kinora/accounts",
   "@kinora/client",
   "@kinora/generations",
-  "@kinora/generator-procedural",
   "@kinora/hosting",
   "@kinora/http-api",
-  "@kinora/http-server",
-  "@kinora/idempotency",
-  "@kinora/media",
-  "@kinora/scheduler",
-  "@kinora/webhook-signing",
-  "@kinora/webhooks"
+  "@kinora/http-server"
 ])
 
 interface Package {

@@ -6,20 +6,12 @@
 export type RuleName = keyof typeof exceptions
 
 const exceptions = {
-  discardedResults: [
-    "packages/generations/test",
-    "packages/ledger/test",
-    "packages/scheduler/test"
-  ],
+  discardedResults: [],
   prose: [
     "hosts/server",
     "hosts/test",
-    "packages/accounts",
     "packages/generations",
-    "packages/hosting",
-    "packages/idempotency",
-    "packages/ledger",
-    "packages/scheduler"
+    "packages/hosting"
   ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 

@@ -1,7 +1,7 @@
+import { inject } from "@effect/vitest"
 import type { ModelInput } from "@kinora/catalog/Model"
 import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { Effect } from "effect"
-import { inject } from "@effect/vitest"
 import * as Site from "../src/Site.ts"
 
 /** The databases that hosts run on. */

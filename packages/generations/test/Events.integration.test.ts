@@ -8,7 +8,7 @@ import { Generations } from "../src/Generations.ts"
 import { makeEndAll } from "../src/internal/end/endAll.ts"
 import { modelWithdrawn } from "../src/internal/run/failures.ts"
 import { layerSql, listen, openAccount, request } from "./Assembly.ts"
-import { suite } from "./EventsContract.ts"
+import { allEnded, suite } from "./EventsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, layerSql(database))
@@ -26,7 +26,7 @@ for (const [name, database] of TestDatabase.all) {
         let runs = 0
         const conflict = sql`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`
         yield* atomically(Effect.gen(function*() {
-          yield* endAll([{ _tag: "Drop", subject, failure: modelWithdrawn }])
+          allEnded(yield* endAll([{ _tag: "Drop", subject, failure: modelWithdrawn }]))
           if (++runs === 1) yield* conflict
         }))
         assert.strictEqual(runs, 2)

@@ -115,7 +115,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const endAll = yield* inDying(makeEndAll)
         const [job] = yield* claim
         yield* TestClock.adjust("1 second")
-        yield* endAll([complete({ subject, lease: job! })])
+        allEnded(yield* endAll([complete({ subject, lease: job! })]))
         const types = (yield* told).map(({ type }) => type)
         assert.deepStrictEqual(types, ["generation.started", "generation.completed"])
       }))
@@ -159,10 +159,12 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const jobs = yield* Effect.flatten(makeClaim)
         yield* TestClock.adjust("1 second")
         const leaseOf = ({ subject }: typeof first) => jobs.find(({ job }) => job === GenerationId.toUuid(subject.id))!
-        yield* endAll([
-          complete({ subject: first.subject, lease: leaseOf(first) }),
-          fail({ subject: second.subject, lease: leaseOf(second) })
-        ])
+        allEnded(
+          yield* endAll([
+            complete({ subject: first.subject, lease: leaseOf(first) }),
+            fail({ subject: second.subject, lease: leaseOf(second) })
+          ])
+        )
         const typesOf = (told: typeof first.told) => Effect.map(told, (all) => all.map(({ type }) => type))
         assert.deepStrictEqual(yield* typesOf(first.told), ["generation.started", "generation.completed"])
         assert.deepStrictEqual(yield* typesOf(second.told), ["generation.started", "generation.failed"])
@@ -200,7 +202,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const jobs = yield* claim
         assert.deepStrictEqual(calls, ["findEndpoints"])
         const leaseOf = (id: GenerationId) => jobs.find(({ job }) => job === GenerationId.toUuid(id))!
-        yield* endAll(others.map((subject) => complete({ subject, lease: leaseOf(subject.id) })))
+        allEnded(yield* endAll(others.map((subject) => complete({ subject, lease: leaseOf(subject.id) }))))
         assert.deepStrictEqual(calls, ["findEndpoints", "findEndpoints"])
       }))
 
@@ -221,3 +223,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }))
   })
 }
+
+/** Throws unless every command of the set ended its generation. */
+export const allEnded = (results: ReadonlyArray<Result.Result<GenerationId, unknown>>): void =>
+  results.forEach((result) => void Result.getOrThrow(result))

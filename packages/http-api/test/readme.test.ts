@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
+import { vi } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { readFile } from "node:fs/promises"
-import { vi } from "@effect/vitest"
 import { createImage, withKey } from "../example/client.ts"
 
 const generation = {

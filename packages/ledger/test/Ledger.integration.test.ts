@@ -6,6 +6,7 @@ import { Ledger } from "../src/Ledger.ts"
 import { LotId } from "../src/Lot.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
+import { accepted } from "./commands.ts"
 import * as LedgerContract from "./LedgerContract.ts"
 import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
 import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
@@ -20,10 +21,10 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   const { lot: { id: lot } } = yield* ledger.grant(grant)
   const credits = { _tag: "Credits", credits: 30, imagesOnlyAllowed: true } as const
   const quota = { _tag: "Quota", kind: "image", limit: 5 } as const
-  yield* ledger.chargeAll([
+  yield* accepted(ledger.chargeAll([
     { account, reference: "job", amount: credits, at },
     { account, reference: "still", amount: quota, at }
-  ])
+  ]))
   const [charge] = yield* ledger.entries({ account, reference: "job" })
   return { lot, charge: charge! }
 })

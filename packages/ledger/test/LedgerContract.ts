@@ -4,7 +4,7 @@ import { DateTime, Effect, type Layer, Result } from "effect"
 import type { Day } from "../src/internal/Day.ts"
 import { creditsMax, Ledger } from "../src/Ledger.ts"
 import { AlreadyCharged, GrantExpired, InsufficientCredits, QuotaExceeded, UnknownCharge } from "../src/LedgerError.ts"
-import { after, chargeOf, grantOf, newAccount, noon, quotaChargeOf, refusalOf, times } from "./commands.ts"
+import { accepted, after, chargeOf, grantOf, newAccount, noon, quotaChargeOf, refusalOf, times } from "./commands.ts"
 
 /** The behaviour of `Ledger` on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.UnitOfWork, E>) =>
@@ -59,10 +59,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        yield* ledger.grantAll([
+        yield* accepted(ledger.grantAll([
           grantOf(account, 1, { reference: "small", expiresAt: after({ days: 1 }) }),
           grantOf(account, creditsMax, { reference: "large" })
-        ])
+        ]))
         yield* ledger.charge(chargeOf(account, "all but one", creditsMax))
         assert.strictEqual((yield* ledger.balances(account, noon)).credits, 1)
         assert.deepStrictEqual((yield* ledger.verify({ account })).totals, {
@@ -115,12 +115,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        yield* ledger.grantAll([
+        yield* accepted(ledger.grantAll([
           grantOf(account, 10, { reference: "general" }),
           grantOf(account, 10, { reference: "images", imagesOnly: true }),
           grantOf(account, 10, { reference: "trial", kind: "trial" }),
           grantOf(account, 10, { reference: "short", expiresAt: after({ hours: 1 }) })
-        ])
+        ]))
         const late = { at: after({ hours: 1 }) }
         assert.deepStrictEqual(
           yield* refusalOf(ledger.charge(chargeOf(account, "video", 11, late))),
@@ -155,8 +155,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const [one, other] = [newAccount(), newAccount()]
-        yield* ledger.grantAll([grantOf(one, 10), grantOf(other, 10)])
-        yield* ledger.chargeAll([chargeOf(one, "job", 1), chargeOf(other, "job", 2)])
+        yield* accepted(ledger.grantAll([grantOf(one, 10), grantOf(other, 10)]))
+        yield* accepted(ledger.chargeAll([chargeOf(one, "job", 1), chargeOf(other, "job", 2)]))
         yield* ledger.refund({ account: one, reference: "job", at: noon })
         assert.strictEqual((yield* ledger.balances(one, noon)).credits, 10)
         assert.strictEqual((yield* ledger.balances(other, noon)).credits, 8)
@@ -187,10 +187,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        yield* ledger.grantAll([
+        yield* accepted(ledger.grantAll([
           grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }), imagesOnly: true }),
           grantOf(account, 10, { reference: "b", expiresAt: after({ days: 9 }) })
-        ])
+        ]))
         yield* ledger.charge(chargeOf(account, "job", 13, { imagesOnlyAllowed: true }))
         const at = after({ days: 1 })
         const refunded = yield* ledger.refund({ account, reference: "job", at })
@@ -268,12 +268,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = newAccount()
         const tomorrow = after({ days: 1 })
-        yield* ledger.chargeAll([
+        yield* accepted(ledger.chargeAll([
           quotaChargeOf(account, "a", 5),
           quotaChargeOf(account, "b", 5),
           quotaChargeOf(account, "c", 5, tomorrow)
-        ])
-        yield* ledger.refundAll([1, 2].map(() => ({ account, reference: "a", at: tomorrow })))
+        ]))
+        yield* accepted(ledger.refundAll([1, 2].map(() => ({ account, reference: "a", at: tomorrow }))))
         assert.strictEqual((yield* ledger.balances(account, noon)).quotaUsed.get("image"), 1)
         assert.strictEqual((yield* ledger.balances(account, tomorrow)).quotaUsed.get("image"), 1)
       }))
@@ -284,13 +284,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         // In the past, so that the lots of other tests have not expired.
         const long = (days: number) => DateTime.add(DateTime.makeUnsafe("2001-01-01T00:00:00Z"), { days })
-        yield* ledger.grantAll(
+        yield* accepted(ledger.grantAll(
           [1, 2, 3].map((day) => grantOf(account, 10, { reference: `${day}`, at: long(0), expiresAt: long(day) }))
-        )
-        yield* ledger.chargeAll([
+        ))
+        yield* accepted(ledger.chargeAll([
           chargeOf(account, "a", 10, { at: long(0) }),
           chargeOf(account, "b", 4, { at: long(0) })
-        ])
+        ]))
         assert.deepStrictEqual(yield* ledger.expire({ at: long(2), limit: 1 }), { lots: 1, credits: 0 })
         const sweeps = yield* Effect.all(times(4).map(() => ledger.expire({ at: long(2) })), { concurrency: 4 })
         assert.deepStrictEqual(sweeps.filter(({ lots }) => lots > 0), [{ lots: 1, credits: 6 }])

@@ -4,7 +4,7 @@ import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
-import { chargeOf, concurrently, grantOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
+import { accepted, chargeOf, concurrently, grantOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
 
 /** The folded operations, by reference. */
 const operations = {
@@ -47,10 +47,10 @@ export const suite = <E>(
             const inTransaction = yield* transaction
             const accounts = times(5).map(newAccount)
             yield* createRequests
-            yield* ledger.grantAll(accounts.map((account) => grantOf(account, 1_000, { reference: "start" })))
+            yield* accepted(ledger.grantAll(accounts.map((account) => grantOf(account, 1_000, { reference: "start" }))))
             const calls = times(400).map((n) => ({ account: accounts[n % 5]!, reference: `${n}` }))
             if (kind === "refund") {
-              yield* ledger.chargeAll(calls.map(({ account, reference }) => chargeOf(account, reference, 1)))
+              yield* accepted(ledger.chargeAll(calls.map(({ account, reference }) => chargeOf(account, reference, 1))))
             }
 
             const outcomes = yield* concurrently(calls.map(({ account, reference }, n) =>
@@ -75,11 +75,11 @@ export const suite = <E>(
           const inTransaction = yield* transaction
           const account = newAccount()
           yield* ledger.grant(grantOf(account, 100))
-          yield* ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1)))
+          yield* accepted(ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1))))
           yield* inTransaction(concurrently([
             ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
             ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
-            ...times(10).map((n) => ledger.chargeAll([chargeOf(account, `set ${n}`, 1)])),
+            ...times(10).map((n) => accepted(ledger.chargeAll([chargeOf(account, `set ${n}`, 1)]))),
             ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
             ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
           ]))

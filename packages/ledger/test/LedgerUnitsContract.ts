@@ -4,6 +4,7 @@ import { Cause, DateTime, Effect, Exit, type Layer, Result } from "effect"
 import * as Books from "../src/Books.ts"
 import { Ledger } from "../src/Ledger.ts"
 import {
+  accepted,
   adopt,
   after,
   chargeOf,
@@ -103,11 +104,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const account = newAccount()
         yield* ledger.grant(grantOf(account, 100))
-        yield* ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1)))
+        yield* accepted(ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1))))
         yield* atomically(concurrently([
           ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
           ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
-          ...times(10).map((n) => ledger.chargeAll([chargeOf(account, `set ${n}`, 1)])),
+          ...times(10).map((n) => accepted(ledger.chargeAll([chargeOf(account, `set ${n}`, 1)]))),
           ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
           ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
         ]))
@@ -155,7 +156,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        yield* ledger.grantAll(times(4).map((n) => grantOf(account, 25, { reference: `${n}` })))
+        yield* accepted(ledger.grantAll(times(4).map((n) => grantOf(account, 25, { reference: `${n}` }))))
         const isCharged = (n: number): Effect.Effect<boolean, StorageError.StorageError> =>
           n % 3 === 0
             ? Effect.map(ledger.chargeAll([chargeOf(account, `${n}`, 1)]), ([result]) => Result.isSuccess(result!))
@@ -225,7 +226,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         yield* Effect.forEach(times(12), (n) => {
           const rotated = [...created.slice(n * 10), ...created.slice(0, n * 10)]
           const set = n % 2 === 0 ? rotated : rotated.toReversed()
-          return ledger.grantAll(set.slice(0, 60).map((account) => grantOf(account, 3)))
+          return accepted(ledger.grantAll(set.slice(0, 60).map((account) => grantOf(account, 3))))
         }, { concurrency: "unbounded", discard: true })
         const after = yield* ledger.verify()
         assert.strictEqual(after.accounts - before.accounts, created.length)
@@ -236,7 +237,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
     it.effect("verifies all accounts page by page with the same result", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        yield* ledger.grantAll(times(7).map(() => grantOf(newAccount(), 3)))
+        yield* accepted(ledger.grantAll(times(7).map(() => grantOf(newAccount(), 3))))
         const whole = yield* ledger.verify()
         assert.isUndefined(whole.next)
         let accounts = 0
@@ -260,33 +261,35 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const mine = times(5).map(newAccount)
         const pick = (n: number) => mine[(n * 7) % mine.length]!
-        yield* ledger.grantAll(mine.map((account) => grantOf(account, 500, { reference: "long" })))
+        yield* accepted(ledger.grantAll(mine.map((account) => grantOf(account, 500, { reference: "long" }))))
         yield* Effect.forEach(times(400), (n): Effect.Effect<unknown, StorageError.StorageError> => {
           const at = after({ hours: n % 72 })
           const account = pick(n)
           switch (n % 8) {
             case 0:
-              return ledger.grantAll([pick(n), pick(n + 1), pick(n + 3)].map((account) =>
+              return Effect.asVoid(ledger.grantAll([pick(n), pick(n + 1), pick(n + 3)].map((account) =>
                 grantOf(account, 20 + n % 5, {
                   reference: `${n % 40}`,
                   at,
                   expiresAt: DateTime.add(at, { hours: 1 + n % 30 })
                 })
-              ))
+              )))
             case 1:
             case 2:
             case 3:
               return Effect.result(ledger.charge(chargeOf(account, `${n % 60}`, n % 9, { at })))
             case 4:
-              return ledger.chargeAll(
-                [pick(n + 2), pick(n)].map((account) => quotaChargeOf(account, `${n % 60}`, 9, at))
-              )
+              return Effect.asVoid(ledger.chargeAll(
+                [pick(n + 2), pick(n)].map((account) =>
+                  quotaChargeOf(account, `${n % 60}`, 9, at)
+                )
+              ))
             case 5:
               return ledger.expire({ at, limit: 20 })
             default:
-              return ledger.refundAll(
+              return Effect.asVoid(ledger.refundAll(
                 [pick(n + 1), account].map((account) => ({ account, reference: `${n % 40}`, at }))
-              )
+              ))
           }
         }, { concurrency: 24, discard: true })
         for (const account of mine) {

@@ -3,7 +3,7 @@ import { StorageError } from "@kinora/persistence"
 import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Ledger from "../src/Ledger.ts"
-import { grantOf, newAccount, times } from "./commands.ts"
+import { accepted, grantOf, newAccount, times } from "./commands.ts"
 
 it.effect("books all expired lots after the interval, in units of the limit", () =>
   Effect.gen(function*() {
@@ -11,7 +11,7 @@ it.effect("books all expired lots after the interval, in units of the limit", ()
     const account = newAccount()
     const at = yield* DateTime.now
     const expiresAt = DateTime.add(at, { seconds: 1 })
-    yield* ledger.grantAll(times(7).map((n) => grantOf(account, 10, { reference: `${n}`, at, expiresAt })))
+    yield* accepted(ledger.grantAll(times(7).map((n) => grantOf(account, 10, { reference: `${n}`, at, expiresAt }))))
     yield* Layer.build(Ledger.layerSweep({ limit: 3 }))
     const expired = Effect.map(ledger.verify({ account }), ({ totals }) => totals.expired)
 

@@ -55,3 +55,8 @@ export const refusalOf = <A, E>(call: Effect.Effect<A, LedgerError | E>): Effect
     Effect.flip(call),
     (error) => error instanceof LedgerError ? Effect.succeed(error.reason) : Effect.die(error)
   ).pipe(Effect.orDie)
+
+/** Returns the values of a set. Dies if a command was refused. */
+export const accepted = <A, Refusal, E, R>(
+  effect: Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, E, R>
+): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(effect, (results) => results.map(Result.getOrThrow))

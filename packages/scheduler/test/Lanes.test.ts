@@ -49,7 +49,7 @@ interface ModelJob {
   attempt: number
 }
 
-/** What the scheduler should be, said with a list of jobs by age, in which a lane's slots go to its oldest. */
+/** A model of the scheduler: a list of jobs by age, in which the slots of a lane belong to its oldest jobs. */
 class Model {
   readonly jobs: Array<ModelJob> = []
   readonly caps = new Map<string, number>()

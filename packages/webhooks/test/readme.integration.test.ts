@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
+import { vi } from "@effect/vitest"
 import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
-import { vi } from "@effect/vitest"
 
 it.effect("the Postgres example of the README prints what it shows", () =>
   Effect.gen(function*() {

@@ -1,7 +1,7 @@
 /** Calls, each written once: both the promises and the effects of a client derive from its definitions. */
 
 /** Kind of a call: one value, several items one after the other, or a file. */
-export type Kind = "value" | "items" | "file"
+type Kind = "value" | "items" | "file"
 
 /** A call of the client. */
 export interface Definition<Call> {

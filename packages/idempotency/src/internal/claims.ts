@@ -80,7 +80,7 @@ export const find = (request: Request, slot: SlotState): Found => {
 }
 
 /** For each request, the index of the first one of the set with the same slot. */
-export const leadersOf = (requests: ReadonlyArray<Request>): ReadonlyArray<number> => {
+const leadersOf = (requests: ReadonlyArray<Request>): ReadonlyArray<number> => {
   const first = new Map<string, number>()
   return requests.map((request, index) => {
     const slot = slotText(slotOf(request))

@@ -47,7 +47,7 @@ export interface JobPlace extends JobAddress, Lease {
 }
 
 /** A group, and its counter in the store. */
-export interface LoadedGroup extends GroupCounters {
+interface LoadedGroup extends GroupCounters {
   readonly stored: GroupCounters
 }
 
@@ -88,7 +88,7 @@ export interface LanesState {
 }
 
 /** Counters before and after. */
-export interface Change<Counters> {
+interface Change<Counters> {
   readonly before: Counters
   readonly after: Counters
 }

@@ -39,7 +39,7 @@ export type EndCommand =
   | { readonly _tag: "Fail"; readonly subject: Subject; readonly lease: Lease; readonly failure: Failure }
 
 /** The command is for a waiting job, and a worker has claimed the job. */
-export class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{}> {}
+class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{}> {}
 
 /** The job has ended, or another worker holds its lease. */
 export class AlreadyEnded extends Data.TaggedError("AlreadyEnded")<{}> {}

@@ -13,7 +13,7 @@ import { UploadId } from "../../Generation.ts"
 import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 
 /** The bytes are not an accepted image. The message is shown to the client. */
-export class UnreadableImage
+class UnreadableImage
   extends Schema.TaggedError<UnreadableImage>("@kinora/generations/UnreadableImage")("UnreadableImage", {
     message: Schema.String
   })

@@ -7,7 +7,7 @@ import type { Subject } from "../../GenerationStore.ts"
 import { makeEndAll } from "../end/endAll.ts"
 
 /** A waiting job. `subject` is `none` if the job's row cannot be decoded. */
-export interface Candidate {
+interface Candidate {
   readonly id: GenerationId
   readonly subject: Option.Option<Subject>
 }

@@ -9,7 +9,7 @@ const State = Schema.Literals(["pending", "queued", "running"])
 const address = { job: Schema.String, lane: Schema.String, group: Schema.String }
 
 /** Columns of a job's address, from a table with the alias `job`. */
-export const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
+const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
 
 const IdRow = Schema.Struct({ id: Schema.String })
 
@@ -58,7 +58,7 @@ export const claimedColumns = `
 `
 
 /** A row with `claimedColumns`. */
-export const ClaimedRow = Schema.Struct({
+const ClaimedRow = Schema.Struct({
   ...address,
   kind: Schema.String,
   state: State,
