@@ -29,7 +29,7 @@ describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
       const { environment } = yield* makeSite("PGlite")
       const owner = yield* Program.startServer(environment)
       const said = yield* assertRefused("server", environment)
-      assert.match(said, /^The data directory .+ is in use by another process\. .*KINORA_DATA_DIR$/m)
+      assert.match(said, /^The data directory .+ is in use by another process\. .*KINORA_DATA_DIR/m)
       assert.deepStrictEqual([(yield* owner.stop).code, (yield* owner.ended).stderr], [0, ""])
     }))
 

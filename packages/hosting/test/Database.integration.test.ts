@@ -40,6 +40,6 @@ it.live("reports that the database was lost during a migration", () =>
     assert.strictEqual(error._tag, "DatabaseLost")
     assert.match(
       error.message,
-      /^The database stopped answering while its schema was brought up to date; .* start again$/
+      /^The database stopped responding during a migration\. .* start again$/
     )
   }).pipe(Effect.scoped))
