@@ -5,9 +5,9 @@
  * revocation, a suspension or a new plan takes effect on other hosts. On the host that
  * made the change it takes effect when the change commits.
  */
-import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Backend, type Migrations, type StorageError, type UnitOfWork } from "@kinora/persistence"
 import { Context, Duration, Effect, Layer, type Option, type Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
+import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Account, AccountId } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
@@ -155,8 +155,7 @@ export const layer: Layer.Layer<
 
 /** Provides accounts in the memory of the process, for tests. */
 export const layerMemory: Layer.Layer<Accounts | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend> = layer.pipe(
-  Layer.provide([MemoryAccountStore.layer, SecureRandom.layerWebCrypto]),
-  Layer.provideMerge(UnitOfWork.layerMemory)
+  Backend.memory(MemoryAccountStore.layer)
 )
 
 /** Provides accounts in Postgres. Runs the pending migrations of the package while the layer is built. */
@@ -166,9 +165,4 @@ export const layerPostgres = (
   Accounts | UnitOfWork.UnitOfWork,
   Migrations.SchemaMismatch | StorageError.StorageError,
   SqlClient.SqlClient
-> =>
-  layerWith(options).pipe(
-    Layer.provide([SqlAccountStore.layer, SecureRandom.layerWebCrypto]),
-    Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provide(Migrations.layer(SqlAccountStore.migrations))
-  )
+> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))

@@ -6,7 +6,7 @@ import { Ledger } from "@kinora/ledger/Ledger"
 import { Sweep } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Cause, Context, DateTime, type Duration, Effect, Layer } from "effect"
+import { Cause, Context, DateTime, Effect, Layer } from "effect"
 
 /** Sweep of plans whose period ends. */
 export class PlanRenewal extends Context.Service<PlanRenewal, {
@@ -53,24 +53,17 @@ export const layerWith = ({ planTable }: PlanRenewalOptions): Layer.Layer<PlanRe
     })
   )
 
-/** Options for `PlanRenewal.layerSweep`. */
-export interface SweepOptions {
-  /** Mean interval. Default 20 seconds: half of the time by which plans are renewed before their period ends. */
-  readonly interval?: Duration.Input | undefined
-  /** Maximum number of plans that the sweep handles in one call. Default 500. */
-  readonly limit?: number | undefined
-}
-
-/** Runs the sweep in the background. Logs failures and continues. Any number of hosts may run it. */
-export const layerSweep = (
-  { interval = "20 seconds", limit = 500 }: SweepOptions = {}
-): Layer.Layer<never, never, PlanRenewal> =>
-  Sweep.layer({
-    name: "plans whose period ends",
-    interval,
-    limit,
-    run: (limit) => PlanRenewal.use(({ renew }) => renew(limit))
-  })
+/**
+ * Renews plans in the background, on average every `interval` (default 20 seconds, half of
+ * the time by which plans are renewed before their period ends) with `limit` plans per call
+ * (default 500). Logs failures and continues. Any number of hosts may run it.
+ */
+export const layerSweep = Sweep.make({
+  name: "plans whose period ends",
+  interval: "20 seconds",
+  limit: 500,
+  run: (limit) => PlanRenewal.use(({ renew }) => renew(limit))
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -2,8 +2,7 @@
 import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
-import { Sweep } from "@kinora/persistence"
-import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
 import { type Duration, Effect, Layer } from "effect"
@@ -36,37 +35,12 @@ export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
 /** Starts the drain of the worker without waiting for its end, which closing its layer does. */
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
-/** Maximum number of rows that a sweep handles in one call. */
-const limit = 500
-
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
 export const layerSweeps = Layer.mergeAll(
   PlanRenewal.layerSweep(),
   GenerationSweep.layerSweep(),
   Ledger.layerSweep({ interval: "5 minutes" }),
   Webhooks.layerSweep(),
-  Sweep.layer({
-    name: "idempotency keys",
-    interval: "5 minutes",
-    limit,
-    run: (limit) => Idempotency.Idempotency.use(({ sweep }) => sweep(limit))
-  }),
-  Sweep.layer({
-    name: "rate limit counters",
-    interval: "5 minutes",
-    limit,
-    run: (limit) => RateLimit.RateLimit.use(({ sweep }) => sweep(limit))
-  }),
-  Sweep.layer({
-    name: "concurrency places of stopped processes",
-    interval: "5 minutes",
-    limit,
-    run: (limit) => Places.Places.use(({ sweep }) => sweep(limit))
-  }),
-  Sweep.layer({
-    name: "budgets of past days",
-    interval: "1 hour",
-    limit,
-    run: (limit) => Budget.Budget.use(({ sweep }) => sweep(limit))
-  })
+  Idempotency.layerSweep({ interval: "5 minutes" }),
+  Limits.layerSweep({ interval: "5 minutes" })
 )

@@ -5,12 +5,13 @@
  * intermediate state to recover after a crash. A concurrent repetition waits for the unit
  * of work of the first request and then replays it.
  */
+import * as Backend from "@kinora/persistence/Backend"
 import * as Folding from "@kinora/persistence/Folding"
-import * as Migrations from "@kinora/persistence/Migrations"
+import type * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
 import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, type Data, DateTime, type Duration, Effect, Layer } from "effect"
+import { Context, type Data, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type * as Claim from "./Claim.ts"
 import { IdempotencyError, KeyReused } from "./IdempotencyError.ts"
@@ -147,7 +148,7 @@ export const layer: Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWor
 /** Provides idempotency in the memory of this process, for tests and single processes. */
 export const layerMemory: Layer.Layer<
   Idempotency | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend
-> = layer.pipe(Layer.provide(MemoryIdempotencyStore.layer), Layer.provideMerge(UnitOfWork.layerMemory))
+> = layer.pipe(Backend.memory(MemoryIdempotencyStore.layer))
 
 /** Provides idempotency in Postgres or PGlite. Brings the table up to date when the layer is built. */
 export const layerPostgres = (
@@ -156,30 +157,19 @@ export const layerPostgres = (
   Idempotency | UnitOfWork.UnitOfWork,
   Migrations.SchemaMismatch | StorageError,
   SqlClient.SqlClient
-> =>
-  layerWith(options).pipe(
-    Layer.provide(SqlIdempotencyStore.layer),
-    Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provide(Migrations.layer(SqlIdempotencyStore.migrations))
-  )
+> => layerWith(options).pipe(Backend.postgres(SqlIdempotencyStore))
 
 /**
  * Deletes expired claims in the background, at random intervals around `interval` (default
  * 1 minute), `limit` claims per statement (default 1,000). Logs failures and continues. Any
  * number of hosts may run it.
  */
-export const layerSweep = (
-  { interval = "1 minute", limit = 1_000 }: {
-    readonly interval?: Duration.Input | undefined
-    readonly limit?: number | undefined
-  } = {}
-): Layer.Layer<never, never, Idempotency> =>
-  Sweep.layer({
-    name: "expired idempotency claims",
-    interval,
-    limit,
-    run: (limit) => Idempotency.use(({ sweep }) => sweep(limit))
-  })
+export const layerSweep = Sweep.make({
+  name: "expired idempotency claims",
+  interval: "1 minute",
+  limit: 1_000,
+  run: (limit) => Idempotency.use(({ sweep }) => sweep(limit))
+})
 
 // -----------------------------------------------------------------------------
 // internal

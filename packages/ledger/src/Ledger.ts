@@ -6,10 +6,10 @@
  * charged once per reference and refunded at most once, however often a command is
  * repeated.
  */
-import { Migrations, Sweep, UnitOfWork } from "@kinora/persistence"
+import { Backend, type Migrations, Sweep, UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, DateTime, type Duration, Effect, Layer, type Result } from "effect"
-import { SecureRandom } from "effect/crypto"
+import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type * as Books from "./Books.ts"
 import { findBalances } from "./internal/balances.ts"
@@ -196,8 +196,7 @@ export const layer: Layer.Layer<Ledger, never, LedgerStore | SecureRandom.Secure
 
 /** A ledger in the memory of the process, for tests. Its books end with the layer's scope. */
 export const layerMemory: Layer.Layer<Ledger | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend> = layer.pipe(
-  Layer.provide([MemoryLedgerStore.layer, SecureRandom.layerWebCrypto]),
-  Layer.provideMerge(UnitOfWork.layerMemory)
+  Backend.memory(MemoryLedgerStore.layer)
 )
 
 /** A ledger in Postgres. Brings the ledger's tables up to date when the layer is built. */
@@ -207,30 +206,19 @@ export const layerPostgres = (
   Ledger | UnitOfWork.UnitOfWork,
   Migrations.SchemaMismatch | StorageError,
   SqlClient.SqlClient
-> =>
-  layerWith(options).pipe(
-    Layer.provide([SqlLedgerStore.layer, SecureRandom.layerWebCrypto]),
-    Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provide(Migrations.layer(SqlLedgerStore.migrations))
-  )
+> => layerWith(options).pipe(Backend.postgres(SqlLedgerStore))
 
 /**
  * Books expired lots in the background, on average every `interval` (default 1 minute),
  * `limit` lots per unit of work (default 500). Logs failures and continues. Any number of
  * processes may run it.
  */
-export const layerSweep = (
-  { interval = "1 minute", limit = 500 }: {
-    readonly interval?: Duration.Input | undefined
-    readonly limit?: number | undefined
-  } = {}
-): Layer.Layer<never, never, Ledger> =>
-  Sweep.layer({
-    name: "expired lots",
-    interval,
-    limit,
-    run: Effect.fnUntraced(function*(limit) {
-      const { expire } = yield* Ledger
-      return (yield* expire({ at: yield* DateTime.now, limit })).lots
-    })
+export const layerSweep = Sweep.make({
+  name: "expired lots",
+  interval: "1 minute",
+  limit: 500,
+  run: Effect.fnUntraced(function*(limit) {
+    const { expire } = yield* Ledger
+    return (yield* expire({ at: yield* DateTime.now, limit })).lots
   })
+})

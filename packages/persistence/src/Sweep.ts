@@ -30,6 +30,20 @@ export const Pause = Context.Reference<(interval: Duration.Input) => Effect.Effe
 export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R> =>
   Layer.effectDiscard(Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options)))))
 
+/** Options of the `layerSweep` of a package. Its docstring has the defaults. */
+export interface LayerSweepOptions {
+  /** See `SweepOptions`. */
+  readonly interval?: Duration.Input | undefined
+  /** See `SweepOptions`. */
+  readonly limit?: number | undefined
+}
+
+/** Creates the `layerSweep` of a package: `layer`, with default options. */
+export const make =
+  <R>(defaults: SweepOptions<R>) =>
+  ({ interval = defaults.interval, limit = defaults.limit }: LayerSweepOptions = {}): Layer.Layer<never, never, R> =>
+    layer({ ...defaults, interval, limit })
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

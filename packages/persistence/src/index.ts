@@ -1,3 +1,4 @@
+export * as Backend from "./Backend.ts"
 export * as Decision from "./Decision.ts"
 export * as Folding from "./Folding.ts"
 export * as Migrations from "./Migrations.ts"

@@ -1,8 +1,7 @@
 /** Limits, places and budgets together, over one store. */
-import { Migrations, Sweep, UnitOfWork } from "@kinora/persistence"
+import { Backend, type Migrations, Sweep, type UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { type Duration, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Budget from "./Budget.ts"
 import * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
@@ -17,8 +16,7 @@ export interface LimitsOptions extends RateLimit.RateLimitOptions, Places.Places
 export const layerMemory: Layer.Layer<
   RateLimit.RateLimit | Places.Places | Budget.Budget | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend
 > = Layer.mergeAll(RateLimit.layer, Places.layer, Budget.layer).pipe(
-  Layer.provide([MemoryRateLimitStore.layer, SecureRandom.layerWebCrypto]),
-  Layer.provideMerge(UnitOfWork.layerMemory)
+  Backend.memory(MemoryRateLimitStore.layer)
 )
 
 /** All services in Postgres. Brings the tables up to date when the layer is built. */
@@ -30,9 +28,7 @@ export const layerPostgres = (
   SqlClient.SqlClient
 > =>
   Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layer).pipe(
-    Layer.provide([SqlRateLimitStore.layer, SecureRandom.layerWebCrypto]),
-    Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provide(Migrations.layer(SqlRateLimitStore.migrations))
+    Backend.postgres(SqlRateLimitStore)
   )
 
 /**
@@ -41,28 +37,30 @@ export const layerPostgres = (
  * Logs failures and continues. Any number of processes may run it.
  */
 export const layerSweep = (
-  { interval = "1 minute", limit = 500 }: {
-    readonly interval?: Duration.Input | undefined
-    readonly limit?: number | undefined
-  } = {}
+  options: Sweep.LayerSweepOptions = {}
 ): Layer.Layer<never, never, RateLimit.RateLimit | Places.Places | Budget.Budget> =>
-  Layer.mergeAll(
-    Sweep.layer({
-      name: "past minutes",
-      interval,
-      limit,
-      run: (limit) => RateLimit.RateLimit.use(({ sweep }) => sweep(limit))
-    }),
-    Sweep.layer({
-      name: "leases of dead processes",
-      interval,
-      limit,
-      run: (limit) => Places.Places.use(({ sweep }) => sweep(limit))
-    }),
-    Sweep.layer({
-      name: "past days",
-      interval,
-      limit,
-      run: (limit) => Budget.Budget.use(({ sweep }) => sweep(limit))
-    })
-  )
+  Layer.mergeAll(sweepMinutes(options), sweepLeases(options), sweepDays(options))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const defaults = { interval: "1 minute", limit: 500 } as const
+
+const sweepMinutes = Sweep.make({
+  ...defaults,
+  name: "past minutes",
+  run: (limit) => RateLimit.RateLimit.use(({ sweep }) => sweep(limit))
+})
+
+const sweepLeases = Sweep.make({
+  ...defaults,
+  name: "leases of dead processes",
+  run: (limit) => Places.Places.use(({ sweep }) => sweep(limit))
+})
+
+const sweepDays = Sweep.make({
+  ...defaults,
+  name: "past days",
+  run: (limit) => Budget.Budget.use(({ sweep }) => sweep(limit))
+})

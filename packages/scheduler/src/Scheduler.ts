@@ -5,9 +5,10 @@
  * them together with its own rows, so a job exists exactly if the rows it belongs to
  * exist. Workers claim jobs that hold a slot, without locking lanes.
  */
-import * as Migrations from "@kinora/persistence/Migrations"
+import * as Backend from "@kinora/persistence/Backend"
+import type * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
+import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, type DateTime, type Duration, Effect, Layer, type Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
@@ -143,8 +144,8 @@ export const layer = (
 export const layerMemory: Layer.Layer<
   Scheduler | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend | Wakeup.Wakeup
 > = layer().pipe(
-  Layer.provide(MemorySchedulerStore.layer),
-  Layer.provideMerge([UnitOfWork.layerMemory, Wakeup.layer])
+  Backend.memory(MemorySchedulerStore.layer),
+  Layer.provideMerge(Wakeup.layer)
 )
 
 /**
@@ -158,9 +159,4 @@ export const layerPostgres = (
   Scheduler | UnitOfWork.UnitOfWork | Wakeup.Wakeup,
   Migrations.SchemaMismatch | StorageError,
   SqlClient.SqlClient
-> =>
-  layer(options).pipe(
-    Layer.provide(SqlSchedulerStore.layer),
-    Layer.provideMerge([UnitOfWork.layerSql, Wakeup.layer]),
-    Layer.provide(Migrations.layer(SqlSchedulerStore.migrations))
-  )
+> => layer(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))

@@ -159,27 +159,13 @@ export const layerPostgres = (
     Layer.provide(Migrations.layer(SqlWebhookStore.migrations))
   )
 
-/** Options for `layerSweep`. */
-export interface WebhooksSweepOptions {
-  /** Average time between two sweeps. Default 5 minutes. */
-  readonly interval?: Duration.Input | undefined
-  /** Rows of one statement. Default 500. */
-  readonly limit?: number | undefined
-}
-
-/** Calls `sweep` and `reseal` in the background. Logs failures and continues. Any number of hosts may run it. */
-export const layerSweep = (
-  { interval = "5 minutes", limit = 500 }: WebhooksSweepOptions = {}
-): Layer.Layer<never, never, Webhooks> =>
-  Layer.merge(
-    Sweep.layer({ name: "webhooks", interval, limit, run: (limit) => Webhooks.use(({ sweep }) => sweep(limit)) }),
-    Sweep.layer({
-      name: "webhook secrets",
-      interval,
-      limit,
-      run: (limit) => Webhooks.use(({ reseal }) => reseal(limit))
-    })
-  )
+/**
+ * Calls `sweep` and `reseal` in the background, on average every `interval` (default
+ * 5 minutes) with `limit` rows per statement (default 500). Logs failures and continues. Any
+ * number of hosts may run it.
+ */
+export const layerSweep = (options: Sweep.LayerSweepOptions = {}): Layer.Layer<never, never, Webhooks> =>
+  Layer.merge(sweepDeliveries(options), sweepSecrets(options))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -198,3 +184,17 @@ const layerOver = <R>(
     )),
     Layer.provide(SecureRandom.layerWebCrypto)
   )
+
+const sweepDefaults = { interval: "5 minutes", limit: 500 } as const
+
+const sweepDeliveries = Sweep.make({
+  ...sweepDefaults,
+  name: "webhooks",
+  run: (limit) => Webhooks.use(({ sweep }) => sweep(limit))
+})
+
+const sweepSecrets = Sweep.make({
+  ...sweepDefaults,
+  name: "webhook secrets",
+  run: (limit) => Webhooks.use(({ reseal }) => reseal(limit))
+})
