@@ -30,15 +30,6 @@ Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 
 const root = resolve(import.meta.dirname, "..")
 
-/** Packages whose README does not begin with an example that prints. The list only shrinks. */
-const withoutExample = new Set([
-  "@kinora/client",
-  "@kinora/generations",
-  "@kinora/hosting",
-  "@kinora/http-api",
-  "@kinora/http-server"
-])
-
 interface Package {
   readonly name: string
   readonly version: string
@@ -96,8 +87,7 @@ const main = async (): Promise<number> => {
     await Promise.all([install(packed, examples, directory), installForPnpm(packed, examples, directory)])
     say(`Checking ${chosen.length} packages\n`)
     const reports = await inParallel(chosen, async (self) => {
-      const example = examples.find(({ name }) => name === self.name)
-      const report = await check(self, packed.get(self.name)!, example, directory)
+      const report = await check(self, packed.get(self.name)!, directory)
       say(describe(report))
       return report
     })
@@ -149,10 +139,10 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
   return new Map(Object.values(packed).map((self) => [self.name, self]))
 }
 
-/** The first example of each README but those in `withoutExample`. */
+/** The first example of each README. */
 const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
   Promise.all(
-    packages.filter(({ name }) => !withoutExample.has(name)).map(async ({ directory, name }) => {
+    packages.map(async ({ directory, name }) => {
       const readme = await readFile(join(directory, "README.md"), "utf8")
       try {
         return { name, ...readmeExample.read(readme) }
@@ -197,12 +187,7 @@ const installForPnpm = async (
     run
   })
 
-const check = async (
-  self: Package,
-  packed: Packed,
-  example: PackedExample | undefined,
-  directory: string
-): Promise<Report> => {
+const check = async (self: Package, packed: Packed, directory: string): Promise<Report> => {
   const tarball = join(directory, packed.filename)
   const specifiers = self.entryPoints.map((entry) => self.name + entry.slice(1))
   return {
@@ -228,12 +213,12 @@ const check = async (
         ["--input-type=module", "--eval", importNone, ...self.internals.map((entry) => self.name + entry.slice(1))],
         directory
       ),
-      ...(example === undefined ? [] : await checkExample(example, directory))
+      ...await checkExample(self, directory)
     ]
   }
 }
 
-const checkExample = async ({ name }: PackedExample, directory: string): Promise<ReadonlyArray<Check>> => [
+const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
   { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },
   { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
 ]

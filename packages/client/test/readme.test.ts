@@ -24,6 +24,12 @@ const failed = job({
   error_code: "content_rejected"
 })
 
+it("prints what the first example of the README shows", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/memory.ts")
+  assert.deepStrictEqual(log.mock.calls, [["gen_1", "completed", 9]])
+})
+
 it("prints the status and the size of a picture", async () => {
   const log = vi.spyOn(console, "log").mockReturnValue()
   vi.stubEnv("KEY", "kin_secret")
@@ -64,7 +70,9 @@ const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
 
 it("shows the examples in the README", async () => {
   const readme = await read("../README.md")
-  for (const example of ["picture", "errors", "effect"]) assert.include(readme, await read(`../example/${example}.ts`))
+  for (const example of ["memory", "picture", "errors", "effect"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
 })
 
 it("lists every public name in the README", async () => {

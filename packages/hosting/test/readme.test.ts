@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
+import { Example } from "@kinora/testkit"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -18,6 +19,11 @@ const Completed = Schema.Struct({
   status: Schema.Literal("completed"),
   output: Schema.Struct({ url: Schema.String, bytes: Schema.Int })
 })
+
+it.live("prints what the first example of the README shows", () =>
+  Effect.gen(function*() {
+    assert.strictEqual(yield* Example.printed(() => import("../example/memory.ts")), "200 300")
+  }))
 
 it.live("runs a job on the README's example host", () =>
   Effect.gen(function*() {
@@ -55,6 +61,7 @@ it.effect("shows the examples in the README", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/memory.ts"))
     assert.include(readme, yield* read("../example/host.ts"))
     assert.include(readme, yield* read("../example/account.ts"))
   }))
