@@ -4,7 +4,7 @@ import { Ledger } from "@kinora/ledger"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 
-it.effect("ends with its time limit, and is paid back", () =>
+it.effect("refunds a job that exceeds its time limit", () =>
   Effect.gen(function*() {
     const kinora = yield* TestHost.TestHost
     yield* kinora.generator.hold

@@ -1,7 +1,7 @@
 import { TestHost } from "@kinora/host-test"
 import { expect, it } from "vitest"
 
-it("makes a picture in half a minute that takes no time", async () => {
+it("completes a job after half a minute of virtual time", async () => {
   await using kinora = await TestHost.start()
   await kinora.generator.hold()
 

@@ -2,7 +2,7 @@ import { TestHost } from "@kinora/host-test"
 import { Webhook } from "@kinora/webhook-signing"
 import { expect, it } from "vitest"
 
-it("is told of a picture, at the second attempt", async () => {
+it("receives a webhook at the second attempt", async () => {
   await using kinora = await TestHost.start()
   const { secret } = await kinora.webhooks.register({
     url: "https://hooks.example.com/kinora",

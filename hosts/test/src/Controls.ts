@@ -1,4 +1,4 @@
-/** What a test can do with its service, for those who use Effect. `RunningHost` is the same for all others. */
+/** Members of the service `TestHost`, as effects. `RunningHost` has the same members as promises. */
 import type { Accounts } from "@kinora/accounts"
 import type { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import type { StorageError } from "@kinora/persistence/StorageError"
@@ -8,41 +8,41 @@ import type { HttpServerError } from "effect/http"
 import type { AccountOptions, Script, WebhookRequest, WebhookScript } from "./TestHostOptions.ts"
 import type { VirtualTime } from "./VirtualTime.ts"
 
-/** See each member. */
+/** Controls of a test host. */
 export interface Controls {
-  /** What in-process requests are sent to, and links are on, unless `http.baseUrl` says otherwise. */
+  /** Origin of in-process requests and of links. Default `http://kinora.test`; set `http.baseUrl` to change it. */
   readonly baseUrl: string
-  /** The operators' token, for requests below `/admin/v1`: `{ apiKey: adminToken }`. */
+  /** Token of the admin API, for requests below `/admin/v1`: `{ apiKey: adminToken }`. */
   readonly adminToken: string
-  /** The account that every host begins with. */
+  /** The account that exists when the host starts. */
   readonly account: TestAccount
-  /** Makes another account. */
+  /** Creates another account. */
   readonly createAccount: (options?: AccountOptions) => Effect.Effect<TestAccount, Accounts.Failure>
   /** `fetch` as the first account. */
   readonly fetch: Fetch
   /** The scripted generator. */
   readonly generator: GeneratorControls
-  /** What was sent as webhooks. */
+  /** Endpoints of webhooks, and the sends to them. */
   readonly webhooks: WebhookControls
-  /** Time, which stands still until it is advanced. */
+  /** The time of the service, which stands still until a test advances it. */
   readonly time: VirtualTime["Service"]
   /**
-   * How the job ended, once it has. Waits without moving time. A job that does not
-   * exist, and a host that stops first, are defects.
+   * Waits until the job has ended, without moving time, and returns its final status.
+   * Dies if the job does not exist, or if the host stops first.
    */
   readonly settled: (id: string) => Effect.Effect<FinalStatus, StorageError>
-  /** Serves the same service on a free port of 127.0.0.1, until the host stops. Answers with the base URL; again, with the same. */
+  /** Serves the same service on a free port of 127.0.0.1 until the host stops, and returns the base URL. Idempotent. */
   readonly listen: Effect.Effect<string, HttpServerError.ServeError>
 }
 
-/** The standard `fetch` without a network. */
+/** The standard `fetch`, without a network. */
 export type Fetch = (input: string | URL | Request, init?: FetchInit) => Promise<Response>
 
-/** What a request is told. */
+/** Options of a request. */
 export interface FetchInit extends RequestInit {
   /**
-   * The key that is sent when the headers have no `authorization`; `null`: none.
-   * Default: that of the account whose `fetch` it is.
+   * Key to send if the headers have no `authorization`. `null` sends none.
+   * Default: the key of the account whose `fetch` this is.
    */
   readonly apiKey?: string | null | undefined
 }
@@ -56,67 +56,67 @@ export interface TestAccount {
   readonly fetch: Fetch
 }
 
-/** How a job ends. */
+/** Status of a job that has ended. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
-/** Tells the scripted generator what to do. */
+/** Controls of the scripted generator. Ids are those of jobs. */
 export interface GeneratorControls {
-  /** What becomes of jobs that start from now on. */
+  /** Sets the script for jobs that start from now on. */
   readonly script: (script: Script) => Effect.Effect<void>
-  /** Jobs that start from now on wait until `succeed`, `fail` or their time limit. */
+  /** Holds jobs that start from now on until `succeed`, `fail` or their time limit. */
   readonly hold: Effect.Effect<void>
-  /** The job succeeds now. The first decision about a job stands. */
+  /** Completes the job now. Ignored if the job already succeeded or failed. */
   readonly succeed: (id: string) => Effect.Effect<void>
-  /** The job fails now. The first decision about a job stands. */
+  /** Fails the job now. Ignored if the job already succeeded or failed. */
   readonly fail: (id: string, failure?: Failure) => Effect.Effect<void>
-  /** Waits until a worker has handed the job to the generator. */
+  /** Waits until a worker has submitted the job to the generator. */
   readonly started: (id: string) => Effect.Effect<void>
-  /** What the generator was asked so far, oldest first. */
+  /** Calls to the generator so far, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<ScriptedGenerator.Call>>
 }
 
-/** Why a job fails. What is left out has its default. */
+/** Failure of a job. */
 export interface Failure {
   /** Default `generation_failed`. */
   readonly code?: GeneratorError.FailureCode | undefined
   /** Default `provider`. */
   readonly reason?: GeneratorError.FailureReason | undefined
-  /** Shown to the client. */
+  /** Returned to the client. */
   readonly message?: string | undefined
 }
 
-/** Registers receivers of webhooks, and shows what they got. */
+/** Registers endpoints of webhooks, and returns the sends to them. */
 export interface WebhookControls {
-  /** Registers an endpoint, by the rules of the product: HTTPS and a public address, unless it is sent over the network. */
+  /** Registers an endpoint. It needs HTTPS and a public address, unless webhooks are sent over the network. */
   readonly register: (
     endpoint: EndpointOptions
   ) => Effect.Effect<RegisteredEndpoint, WebhooksError.WebhooksError | StorageError>
-  /** What sends are answered with from now on. A defect where they go over the network. */
+  /** Sets the responses to sends from now on. Dies if webhooks are sent over the network. */
   readonly script: (script: WebhookScript) => Effect.Effect<void>
   /**
-   * Everything that was sent so far, oldest first. Waits without moving time until all
-   * that is due was sent, and until as many have ended as `atLeast` says, default 0. A
-   * host that stops first is a defect.
+   * Returns all sends so far, oldest first. Waits, without moving time, until every due
+   * send has started and at least `atLeast` sends (default 0) have ended. Dies if the
+   * host stops first.
    */
   readonly sends: (atLeast?: number) => Effect.Effect<ReadonlyArray<WebhookSend>>
 }
 
-/** What to register. */
+/** An endpoint to register. */
 export interface EndpointOptions extends Webhooks.NewEndpoint {
-  /** The id of the account whose events are sent there. Default: the first account's. */
+  /** Id of the account whose events are sent to the endpoint. Default: the first account. */
   readonly account?: string | undefined
 }
 
-/** An endpoint of a test. */
+/** A registered endpoint. */
 export interface RegisteredEndpoint {
   readonly id: string
   readonly url: string
-  /** What its webhooks are signed with. */
+  /** Secret that signs its webhooks. */
   readonly secret: string
 }
 
 /** A webhook that was sent. */
 export interface WebhookSend extends WebhookRequest {
-  /** `null` while it waits for an answer. */
+  /** `null` while the send is in progress. */
   readonly outcome: Delivery.Outcome | null
 }

@@ -1,4 +1,4 @@
-/** What a test can do with its service, in promises. */
+/** A running test host, controlled by promises. */
 import type { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import { Clock, Context, DateTime, type Duration, Effect } from "effect"
@@ -14,91 +14,91 @@ import type {
 } from "./Controls.ts"
 import type { AccountOptions, Script, WebhookScript } from "./TestHostOptions.ts"
 
-/** A running service. `await using` stops it too. */
+/** A running service. `await using` stops it at the end of the block. */
 export interface RunningHost extends AsyncDisposable {
-  /** What in-process requests are sent to, and links are on, unless `http.baseUrl` says otherwise. */
+  /** Origin of in-process requests and of links. Default `http://kinora.test`; set `http.baseUrl` to change it. */
   readonly baseUrl: string
-  /** The first account's key. */
+  /** Key of the first account. */
   readonly apiKey: string
-  /** The operators' token: `kinora.fetch("/admin/v1/accounts/…", { apiKey: kinora.adminToken })`. */
+  /** Token of the admin API: `kinora.fetch("/admin/v1/accounts/…", { apiKey: kinora.adminToken })`. */
   readonly adminToken: string
-  /** The account that every host begins with. */
+  /** The account that exists when the host starts. */
   readonly account: TestAccount
-  /** `fetch` as the first account, without a network. Paths are relative to `baseUrl`; other origins lead here too. */
+  /** `fetch` as the first account, without a network. Paths are relative to `baseUrl`; URLs of any origin reach this host. */
   readonly fetch: Fetch
-  /** Makes another account. */
+  /** Creates another account. */
   readonly createAccount: (options?: AccountOptions) => Promise<TestAccount>
-  /** Time, which stands still until it is advanced. */
+  /** The time of the service, which stands still until a test advances it. */
   readonly clock: RunningClock
   /** The scripted generator. */
   readonly generator: RunningGenerator
-  /** What was sent as webhooks. */
+  /** Endpoints of webhooks, and the sends to them. */
   readonly webhooks: RunningWebhooks
-  /** The books. */
+  /** The ledger: credits and quotas. */
   readonly ledger: RunningLedger
-  /** How the job ended, once it has. Waits without moving time, and rejects when the host stops first. */
+  /** Waits until the job has ended, without moving time, and returns its final status. Rejects if the host stops first. */
   readonly settled: (id: string) => Promise<FinalStatus>
-  /** Serves the same service on a free port of 127.0.0.1, until `stop`. Answers with the base URL; again, with the same. */
+  /** Serves the same service on a free port of 127.0.0.1 until `stop`, and returns the base URL. Idempotent. */
   readonly listen: () => Promise<string>
-  /** Stops the service; nothing of it is left. Again waits for the same end. */
+  /** Stops the service and releases its timers, sockets and threads. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
 /** The clock of a running host. */
 export interface RunningClock {
-  /** The time that the service has. */
+  /** The current time of the service. */
   readonly now: () => Date
   /**
-   * Lets this much time pass: `"1 minute"`, `{ hours: 24 }` or milliseconds. What is
-   * due on the way happens at its moment and in order, and is over when this
-   * returns. Rejects where time is real.
+   * Advances the time by a duration: `"1 minute"`, `{ hours: 24 }` or milliseconds. Due
+   * work runs at its time and in order, and has ended when this returns. Rejects if
+   * time is real.
    */
   readonly advance: (duration: Duration.Input) => Promise<void>
 }
 
 /** The scripted generator of a running host. Ids are those of jobs. */
 export interface RunningGenerator {
-  /** What becomes of jobs that start from now on. */
+  /** Sets the script for jobs that start from now on. */
   readonly script: (script: Script) => Promise<void>
-  /** Jobs that start from now on wait until `succeed`, `fail` or their time limit. */
+  /** Holds jobs that start from now on until `succeed`, `fail` or their time limit. */
   readonly hold: () => Promise<void>
-  /** The job succeeds now. The first decision about a job stands. */
+  /** Completes the job now. Ignored if the job already succeeded or failed. */
   readonly succeed: (id: string) => Promise<void>
-  /** The job fails now. The first decision about a job stands. */
+  /** Fails the job now. Ignored if the job already succeeded or failed. */
   readonly fail: (id: string, failure?: Failure) => Promise<void>
-  /** Waits until a worker has handed the job to the generator. */
+  /** Waits until a worker has submitted the job to the generator. */
   readonly started: (id: string) => Promise<void>
-  /** What the generator was asked so far, oldest first. */
+  /** Returns the calls to the generator so far, oldest first. */
   readonly calls: () => Promise<ReadonlyArray<ScriptedGenerator.Call>>
 }
 
 /** The webhooks of a running host. */
 export interface RunningWebhooks {
   /**
-   * Registers an endpoint, by the rules of the product: HTTPS and a public address,
-   * unless it is sent over the network. Rejects with `WebhooksError`.
+   * Registers an endpoint. It needs HTTPS and a public address, unless webhooks are sent
+   * over the network. Rejects with `WebhooksError`.
    */
   readonly register: (endpoint: EndpointOptions) => Promise<RegisteredEndpoint>
-  /** What sends are answered with from now on. Rejects where they go over the network. */
+  /** Sets the responses to sends from now on. Rejects if webhooks are sent over the network. */
   readonly script: (script: WebhookScript) => Promise<void>
   /**
-   * Everything that was sent so far, oldest first. Waits without moving time until all
-   * that is due was sent, and until as many have ended as `atLeast` says, default 0.
+   * Returns all sends so far, oldest first. Waits, without moving time, until every due
+   * send has started and at least `atLeast` sends (default 0) have ended.
    */
   readonly sends: (atLeast?: number) => Promise<ReadonlyArray<WebhookSend>>
 }
 
-/** The books of a running host. */
+/** The ledger of a running host. */
 export interface RunningLedger {
-  /** Compares the books with the figures kept beside them; `discrepancies` is empty when all is sound. */
+  /** Compares every stored figure with the books. `discrepancies` is empty if they agree. */
   readonly verify: () => Promise<Ledger.Verification>
-  /** Credits that the account can spend now, and what its Studio plan was charged today, by kind. */
+  /** Returns the credits that the account can spend now, and the quota that its Studio plan used today, by kind. */
   readonly balances: (
     account: string
   ) => Promise<{ readonly credits: number; readonly quotaUsed: Readonly<Record<string, number>> }>
 }
 
-/** Runs the controls of a host on its services. */
+/** Makes the promise interface of a host from its controls and services. */
 export const make = (
   controls: Controls,
   context: Context.Context<Ledger.Ledger>,

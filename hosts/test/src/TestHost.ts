@@ -1,12 +1,12 @@
 /**
- * The whole service for tests: in memory, in this process, with a generator that
- * does what it is told and time that stands still until it is advanced.
+ * The whole service for tests: in memory, in this process, with a scripted generator
+ * and with time that stands still until a test advances it.
  *
  *     const kinora = await TestHost.start()
  *     const response = await kinora.fetch("/v1/models")
  *     await kinora.stop()
  *
- * Those who use Effect provide `layer` and have every service of the product at hand.
+ * With Effect, provide `layer`, which also outputs every service of the product.
  */
 import { Changes, Generation, GenerationStore } from "@kinora/generations"
 import { Http } from "@kinora/hosting"
@@ -28,17 +28,18 @@ import {
 } from "./TestHostOptions.ts"
 import { VirtualTime } from "./VirtualTime.ts"
 
-/** A running service and what a test can do with it. */
+/** A running service and the controls of a test over it. */
 export class TestHost extends Context.Service<TestHost, Controls>()("@kinora/host-test/TestHost") {}
 
 /**
- * A service of its own with each build, the clock that it runs on, and all services
- * of the product. A catalog that cannot be served fails it.
+ * A test host with the clock that it runs on and all services of the product. Each
+ * build is an independent host. Fails with `InvalidCatalog` if the models cannot be
+ * served.
  */
 export const layer = (options: TestHostOptions = {}) =>
   Layer.fresh(Layer.effect(TestHost, make(options)).pipe(Layer.provideMerge(Services.layer(options))))
 
-/** Starts a service. Rejects with `InvalidCatalog` when the models cannot be served. */
+/** Starts a test host. Rejects with `InvalidCatalog` if the models cannot be served. */
 export const start = (options: TestHostOptions = {}): Promise<RunningHost.RunningHost> =>
   Effect.runPromise(Effect.gen(function*() {
     const scope = yield* Scope.make()
@@ -71,7 +72,7 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
   })
   const account = yield* createAccount(options.account)
 
-  /** Whoever waits for a job is answered before connections are closed. */
+  /** Ends long polls and streams before connections are closed. */
   const layerAnswered = Layer.effectDiscard(Effect.addFinalizer(() => Effect.andThen(end, time.rest)))
   const server = layerAnswered.pipe(
     Layer.provideMerge(Http.layer({ host: "127.0.0.1", port: 0, interface: http, grace: 0 }))

@@ -1,4 +1,4 @@
-/** What a test can say about its service. Nothing has to be said. */
+/** Options of a test host. */
 import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
 import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
@@ -6,115 +6,115 @@ import type { Http } from "@kinora/hosting"
 import type { Webhook } from "@kinora/webhook-signing"
 import type { Duration } from "effect"
 
-/** See each member. */
+/** Options for `TestHost.start` and `TestHost.layer`, all optional. */
 export interface TestHostOptions {
-  /** The models, as in a configuration. Default: those of the product, `kinora-sketch-1` and `kinora-canvas-1`. */
+  /** Models, as in `kinora.config.yaml`. Default: `kinora-sketch-1` and `kinora-canvas-1`. */
   readonly models?: ReadonlyArray<Model.ModelInput> | undefined
 
-  /** What the first account is given. */
+  /** Plans and credits of the first account. */
   readonly account?: AccountOptions | undefined
 
   /**
-   * What becomes of a job, or of each by its request: `{ delay: "hold" }` waits for
-   * `generator.succeed` or `generator.fail`. Default: it succeeds at once.
+   * Script of all jobs, or a function from the request to its script. `{ delay: "hold" }`
+   * waits for `generator.succeed` or `generator.fail`. Default: jobs succeed immediately.
    */
   readonly script?: Script | undefined
 
   /**
-   * Has the models made by the drivers that they name, as in production, and so the
-   * default ones painted by rule. Default false: all are made by script, whatever driver they name.
+   * Runs each model on the driver that it names, as in production. The default models
+   * use the procedural driver. Default false: all models run on the scripted driver.
    */
   readonly procedural?: boolean | undefined
 
-  /** `virtual`, the default: time passes when the test says so. `real`: it passes by itself. */
+  /** `virtual` time passes only when a test advances it; `real` time is the machine's. Default `virtual`. */
   readonly time?: "virtual" | "real" | undefined
 
-  /** When virtual time begins, Unix milliseconds or a date. Default 2030-01-01T00:00:00Z. */
+  /** Start of virtual time, in Unix milliseconds or as a date. Default 2030-01-01T00:00:00Z. */
   readonly startsAt?: number | Date | undefined
 
-  /** Jobs at once, of all accounts. 0: none ever starts. Default 8. */
+  /** Maximum number of concurrent jobs of all accounts. With 0, no job starts. Default 8. */
   readonly workers?: number | undefined
 
-  /** How long results can be downloaded. Default 24 hours. */
+  /** Time during which results can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
 
-  /** What tiers allow. Default: the table of the interface. */
+  /** Limits and quotas of tiers. Default: those of the product. */
   readonly planTable?: PlanTable.PlanTable | undefined
 
-  /** Limits and base URL of the HTTP interface. */
+  /** Limits and base URL of the HTTP API. */
   readonly http?: Omit<Http.InterfaceOptions, "adminToken" | "resultTtl"> | undefined
 
-  /** Where webhooks go. Default: nowhere, each is answered with 200 at once. */
+  /** Webhook options. Default: nothing leaves the process, and each send receives 200 immediately. */
   readonly webhooks?: WebhookOptions | undefined
 
-  /** The operators' token. `null`: there is no interface for operators. Default: `defaultAdminToken`. */
+  /** Token of the admin API. `null` disables the admin API. Default: `defaultAdminToken`. */
   readonly adminToken?: string | null | undefined
 }
 
-/** What happens to requests. */
+/** Script of all jobs, or a function from the request to its script. */
 export type Script =
   | ScriptedGenerator.Script
   | ((request: GenerationRequest.GenerationRequest) => ScriptedGenerator.Script)
 
-/** What becomes of webhooks. */
+/** Webhook options. */
 export interface WebhookOptions {
-  /** What a send is answered with, or each by its request. Default: 200 at once. */
+  /** Response to all sends, or a function from the request to its response. Default: 200 immediately. */
   readonly script?: WebhookScript | undefined
   /**
-   * Sends over the network in place of the script: for tests with a receiver of their
-   * own. HTTP, any port and private addresses are allowed. Default false.
+   * Sends over the network, to a receiver of the test, and ignores `script`. HTTP, all
+   * ports and private addresses are allowed. Default false.
    */
   readonly network?: boolean | undefined
 }
 
-/** What sends are answered with. */
+/** Response to all sends, or a function from the request to its response. */
 export type WebhookScript = WebhookAnswer | ((request: WebhookRequest) => WebhookAnswer)
 
-/** What a send is answered with. */
+/** Scripted response to a send. */
 export interface WebhookAnswer {
   /** Default 200. */
   readonly status?: number | undefined
-  /** `hold`: there is no answer, and the time limit of 10 seconds ends it. Default: none. */
+  /** Time until the response. `hold` never responds, so that the send times out after 10 seconds. Default 0. */
   readonly delay?: Duration.Input | "hold" | undefined
-  /** Why there is no answer; then there is no status either. */
+  /** Fails the send with this reason, without a response. `status` is ignored. */
   readonly failure?: "timeout" | "dns" | "connect" | "tls" | "blocked_address" | "protocol" | undefined
 }
 
 /** A webhook as its receiver sees it. */
 export interface WebhookRequest {
   readonly url: string
-  /** Names in lower case, as Node gives them. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The raw bytes, which are signed. */
+  /** The raw bytes that the signature covers. */
   readonly body: Uint8Array<ArrayBuffer>
-  /** What the body says. */
+  /** The parsed body. */
   readonly event: Webhook.Event
-  /** When it was sent. */
+  /** Time of the send. */
   readonly at: Date
 }
 
-/** What an account is given. What is left out has its default; `null` means none. */
+/** Plans and credits of an account. `null` means no plan. */
 export interface AccountOptions {
   /** Default `account-<number>@example.com`. */
   readonly email?: string | undefined
   /** Default `pro`. */
   readonly studio?: Plan.StudioTier | null | undefined
-  /** Tier of the credits group, which sets limits and brings no credits. Default `pro`. */
+  /** Tier of the credits group. It sets limits and grants no credits. Default `pro`. */
   readonly creditsPlan?: Plan.CreditsTier | null | undefined
-  /** Credits, in one lot. Default 1 000. */
+  /** Credits, granted in one lot. Default 1 000. */
   readonly credits?: number | undefined
-  /** How long plans and credits last. Default 365 days. */
+  /** Time until plans and credits expire. Default 365 days. */
   readonly lasts?: Duration.Input | undefined
 }
 
-/** When virtual time begins: later than any test runs, so that nothing has expired for a client that asks its own clock. */
+/** Default start of virtual time. It is in the future, so that clients that use their own clock see nothing as expired. */
 export const startsAt = Date.UTC(2030, 0, 1)
 
-/** The operators' token of a host that was told none. Known to everybody, since a test host is nobody's. */
+/** Default token of the admin API. It is public: a test host protects nothing. */
 export const defaultAdminToken = "the operators of a test host have this token"
 
-/** What links are on when nothing is said. Reserved for tests, so that it is nobody's. */
+/** Default base URL. The domain `.test` is reserved, so no real host can have this name. */
 export const defaultBaseUrl = "http://kinora.test"
 
-/** How long results can be downloaded when nothing is said. */
+/** Default time during which results can be downloaded. */
 export const defaultResultTtl = "24 hours"

@@ -1,39 +1,38 @@
 /**
- * Time that stands still until it is told to go on, and then goes from one thing
- * that waits for it to the next.
+ * A clock that stands still until a test advances it, and then moves from one due
+ * sleep to the next.
  *
- * Before each step everything comes to rest: every fiber waits for time, for a
- * request or for somebody's decision. So what happens between two moments is over
- * before the later one begins, whatever it took the processor, and a test that runs
- * on a busy machine sees the same as on an idle one.
+ * Before each step the clock waits until the service is at rest: every fiber waits
+ * for time, a request or a decision of the test. All work of one moment has therefore
+ * ended before the next moment begins, and a test sees the same on a busy machine as
+ * on an idle one.
  */
 import { Clock, Context, Duration, Effect, Latch, Layer, Scheduler, Semaphore } from "effect"
 import type { TestClock } from "effect/testing"
 import * as Sleepers from "./internal/Sleepers.ts"
 
-/** Moves time, and waits for rest. */
+/** Advances virtual time and waits for rest. */
 export class VirtualTime extends Context.Service<VirtualTime, {
   /**
-   * Lets this much time pass. What is due on the way happens at its moment and in
-   * order; returns when everything is at rest again. Calls at the same time follow
-   * one another.
+   * Advances the time by this duration. Due work runs at its time and in order.
+   * Returns when the service is at rest again. Concurrent calls run one after another.
    */
   readonly advance: (duration: Duration.Input) => Effect.Effect<void>
 
   /**
-   * Sleeps for this long, for what looks from time to time whether there is something
-   * to do. Of a long time that passes in one go nobody sees the middle, so there it
-   * sleeps for up to an hour, but is awake once more at the end or less than this long
-   * before it.
+   * Sleeps between the runs of a periodic task. While one `advance` spans a long time,
+   * a nap takes up to an hour instead of `duration`, because a test cannot observe the
+   * time in between. The last nap of an `advance` ends at its end, or less than
+   * `duration` before it.
    */
   readonly nap: (duration: Duration.Input) => Effect.Effect<void>
 
-  /** Waits until nothing more happens without time passing. */
+  /** Waits until the service is at rest: nothing more happens unless time passes. */
   readonly rest: Effect.Effect<void>
 
   /**
-   * Work that takes real time, on a thread for instance. Time stands still
-   * meanwhile, or a limit would run out while the machine is merely slow.
+   * Runs work that takes real time, such as work on another thread. Virtual time stands
+   * still until it ends, so that a slow machine does not exceed a time limit.
    */
   readonly still: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("@kinora/host-test/VirtualTime") {}
@@ -49,9 +48,10 @@ export const layer = (startsAt: number): Layer.Layer<VirtualTime> =>
       Context.add(Scheduler.Scheduler, scheduler)
     )))
 
-/** Real time, which cannot be moved: `advance` is a defect, `rest` waits for nothing. */
+/** Real time. `advance` dies, and `rest` returns immediately. */
 export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
-  advance: () => Effect.die(new Error("Time is real here, so nobody can advance it: start without `time: \"real\"`")),
+  advance: () =>
+    Effect.die(new Error("Time is real here and cannot be advanced: start the host without `time: \"real\"`")),
   nap: (duration) => Effect.clockWith((clock) => clock.sleep(Duration.fromInputUnsafe(duration))),
   rest: Effect.void,
   still: (work) => work
@@ -61,10 +61,10 @@ export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
 // internal
 // -----------------------------------------------------------------------------
 
-/** A service that is busy for so many turns of the event loop will be so forever. */
+/** Turns of the event loop after which a busy service counts as one that never comes to rest. */
 const turnsMax = 1_000_000
 
-/** How long a nap is at most, unless it was to be longer. */
+/** Longest nap in milliseconds, unless its duration is longer. */
 const napMax = Duration.toMillis("1 hour")
 
 const make = Effect.fnUntraced(function*(startsAt: number) {
@@ -72,7 +72,7 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
   const sleepers = Sleepers.make()
   const one = Semaphore.makeUnsafe(1)
   let now = startsAt
-  /** Of the time that passes, or passed last. */
+  /** End of the current or last advance. */
   let end = startsAt
 
   const move = Effect.fnUntraced(function*(endOf: (now: number) => number) {
@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
   return { clock, scheduler: activity.scheduler, time }
 })
 
-/** Knows whether something happens: a fiber that is about to run, or work on a thread. */
+/** Tracks activity: fibers that are about to run, and work in real time. */
 const makeActivity = (parent: Scheduler.Scheduler) => {
   const noWork = Latch.makeUnsafe(true)
   let works = 0
@@ -150,7 +150,7 @@ const makeActivity = (parent: Scheduler.Scheduler) => {
     }
   }
 
-  /** Promises go on between turns, so a turn in which no fiber ran and none is about to was quiet. */
+  /** Promises settle between turns, so the service is at rest after a turn in which no fiber ran or was scheduled. */
   const rest = Effect.gen(function*() {
     for (let turn = 0; turn < turnsMax; turn++) {
       yield* noWork.await

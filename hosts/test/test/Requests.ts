@@ -1,12 +1,12 @@
-/** The requests that tests send. */
+/** Requests of tests. */
 import type { Generation } from "@kinora/http-api/Generation"
 import type { Fetch } from "../src/Controls.ts"
 import type { RunningHost } from "../src/RunningHost.ts"
 
-/** A job as it travels. */
+/** A job in JSON. */
 export type Job = typeof Generation.Encoded
 
-/** An error as it travels. */
+/** An error in JSON. */
 interface Refusal {
   readonly error: { readonly code: string }
 }
@@ -16,7 +16,7 @@ interface Sender {
   readonly fetch: Fetch
 }
 
-/** What a creating request asks for, besides a picture by `kinora-canvas-1` for credits. */
+/** Parameters of a request that creates a job. Default: an image by `kinora-canvas-1`, paid with credits. */
 export interface Wish {
   readonly prompt?: string
   readonly plan?: "studio" | "credits"
@@ -24,7 +24,7 @@ export interface Wish {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks for a picture. */
+/** Sends a request that creates a job. */
 export const create = (
   { fetch }: Sender,
   { headers, model = "kinora-canvas-1", plan = "credits", prompt = "a lake" }: Wish = {}
@@ -35,7 +35,7 @@ export const create = (
     body: JSON.stringify({ plan, model, params: { prompt } })
   })
 
-/** The id of a new picture. */
+/** Creates a job and returns its id. */
 export const createdId = async (sender: Sender, wish?: Wish): Promise<string> => {
   const response = await create(sender, wish)
   const job = await jobOf(response)
@@ -43,14 +43,14 @@ export const createdId = async (sender: Sender, wish?: Wish): Promise<string> =>
   return job.id
 }
 
-/** The job of a response. */
+/** Decodes the job of a response. */
 export const jobOf = async (response: Response) => await response.json() as Job
 
-/** The job as its owner sees it. */
+/** Reads a job. */
 export const read = async ({ fetch }: Sender, id: string, query = "") =>
   jobOf(await fetch(`/v1/generations/${id}${query}`))
 
-/** A picture that is finished, with its result. */
+/** Creates a job and returns it once it is completed. */
 export const createCompleted = async (kinora: RunningHost, wish?: Wish) => {
   const id = await createdId(kinora, wish)
   await kinora.settled(id)
@@ -59,5 +59,5 @@ export const createCompleted = async (kinora: RunningHost, wish?: Wish) => {
   return { ...job, output }
 }
 
-/** The code of an error's envelope. */
+/** Returns the code of an error response. */
 export const codeOf = async (response: Response): Promise<string> => (await response.json() as Refusal).error.code

@@ -139,7 +139,7 @@ it.effect("cannot advance real time", () =>
   }).pipe(Effect.provide(VirtualTime.layerReal)))
 
 it.effect.prop(
-  "sleepers wake by their moments, those of one moment in the order in which they came",
+  "wakes sleepers in the order of their times, and those of one time in the order of their arrival",
   [
     Schema.Array(Schema.Struct({ at: Schema.Literals([1, 2, 3, 4, 5]), leaves: Schema.Boolean })),
     Schema.Literals([0, 3, 5])

@@ -1,14 +1,14 @@
-/** The script of new jobs, which a test changes as it goes. */
+/** The script of new jobs, which a test can replace. */
 import { ScriptedGenerator } from "@kinora/generator"
 import { Context, Effect, Layer } from "effect"
 import type { Script } from "../TestHostOptions.ts"
 
-/** What becomes of jobs that are not handed over yet. */
+/** The script of jobs that have not been submitted yet. */
 export class CurrentScript extends Context.Service<CurrentScript, {
   readonly set: (script: Script) => Effect.Effect<void>
 }>()("@kinora/host-test/internal/Script/CurrentScript") {}
 
-/** A control of the scripted generator whose script begins with this one. */
+/** A control of the scripted generator, with this script at first. */
 export const layer = (first: Script): Layer.Layer<CurrentScript | ScriptedGenerator.Control> =>
   Layer.suspend(() => {
     let script = first

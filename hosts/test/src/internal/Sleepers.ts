@@ -1,26 +1,26 @@
-/** Those who wait for a moment, in the order in which they wake. */
+/** Pending sleeps, in the order in which they end. */
 
-/** One who waits. */
+/** A pending sleep. */
 interface Sleeper {
   /** Unix milliseconds. */
   readonly at: number
   readonly wake: () => void
 }
 
-/** All who wait. */
+/** A queue of pending sleeps. */
 interface Sleepers {
-  /** Adds one, behind those of the same moment. Answers with what removes it again, if it is still there. */
+  /** Adds a sleeper after those of the same time. Returns a function that removes it if it is still pending. */
   readonly add: (sleeper: Sleeper) => () => void
-  /** Takes the first, if its moment is `end` or before. */
+  /** Removes and returns the first sleeper if its time is `end` or earlier. */
   readonly takeDue: (end: number) => Sleeper | undefined
 }
 
-/** Nobody yet. */
+/** An empty queue. */
 export const make = (): Sleepers => {
-  // The next to wake is the last, where it is taken for free.
+  // Latest first: the next sleeper is the last element, which is removed in constant time.
   const sleepers: Array<Sleeper> = []
 
-  /** The first place whose sleeper wakes no later than `at`. */
+  /** Index of the first sleeper that wakes no later than `at`. */
   const placeOf = (at: number): number => {
     let low = 0
     let high = sleepers.length

@@ -1,11 +1,11 @@
-/** Makes accounts for tests. */
+/** Accounts of tests. */
 import { Accounts } from "@kinora/accounts"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, type Duration, Effect, Option, Redacted } from "effect"
 import type { AccountOptions } from "../TestHostOptions.ts"
 
-/** What makes accounts, with addresses of their own, and shows their keys. */
+/** Makes a function that creates accounts with distinct email addresses and returns their keys. */
 export const make = Effect.gen(function*() {
   const accounts = yield* Accounts.Accounts
   const ledger = yield* Ledger.Ledger

@@ -1,10 +1,10 @@
-/** `fetch` that reaches the service without a network. */
+/** `fetch` without a network. */
 import { Http } from "@kinora/hosting"
 import { Clock, Effect, type Scope } from "effect"
 import { HttpEffect, HttpRouter, type HttpServerRequest } from "effect/http"
 import type { Fetch } from "../Controls.ts"
 
-/** Sends requests as the owner of a key, until the scope closes. */
+/** Makes functions that send requests with an account's key, until the scope closes. */
 export const make = Effect.fnUntraced(
   function*(baseUrl: string, options: Http.InterfaceOptions) {
     const app = yield* HttpRouter.toHttpEffect(Http.layerRoutes(options))
@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(
     yield* Effect.addFinalizer(() =>
       Effect.promise(() => Promise.allSettled(underWay)).pipe(
         Effect.timeoutOption(answeredWithin),
-        // What waits for virtual time would wait for ever.
+        // Virtual time stands still while the host stops.
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
         Effect.andThen(Effect.sync(() => stopped.abort(new Error("The test host has stopped"))))
       )
@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(
       const sent = new Request(given, { signal: AbortSignal.any([stopped.signal, given.signal]) })
       sent.signal.throwIfAborted()
       if (key !== null && !sent.headers.has("authorization")) sent.headers.set("authorization", `Bearer ${key}`)
-      // What a network would add; links are on the origin that a request came to.
+      // Headers that a network client adds. Links use the origin of the request.
       sent.headers.set("host", new URL(sent.url).host)
       const length = lengthOf(rest.body)
       if (length !== undefined) sent.headers.set("content-length", String(length))
@@ -52,17 +52,17 @@ export const make = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-/** How long a host that stops lets requests end. Those that wait for a job are answered at once. */
+/** Time that requests have to end when the host stops. Long polls return immediately. */
 const answeredWithin = "1 second"
 
-/** Bytes of a body whose length is known before it is sent, which a client declares. */
+/** Value of `content-length`: the length of the body if it is known in advance. */
 const lengthOf = (body: RequestInit["body"]): number | undefined => {
   if (typeof body === "string") return new TextEncoder().encode(body).length
   if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return body.byteLength
   return body instanceof Blob ? body.size : undefined
 }
 
-/** The answer, unless its caller gives up before. */
+/** The response, or a rejection if the caller aborts first. */
 const whileGoing = (signal: AbortSignal, answer: Promise<Response>): Promise<Response> =>
   new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason)

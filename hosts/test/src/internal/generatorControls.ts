@@ -1,10 +1,10 @@
-/** Tells the scripted generator what to do. */
+/** Controls of the scripted generator. */
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import { Effect } from "effect"
 import type { GeneratorControls } from "../Controls.ts"
 import { CurrentScript } from "./Script.ts"
 
-/** The controls of the surrounding generator. */
+/** The controls of the generator in the context. */
 export const make: Effect.Effect<GeneratorControls, never, CurrentScript | ScriptedGenerator.Control> = Effect.gen(
   function*() {
     const control = yield* ScriptedGenerator.Control
@@ -15,7 +15,7 @@ export const make: Effect.Effect<GeneratorControls, never, CurrentScript | Scrip
       succeed: control.succeed,
       fail: (
         id,
-        { code = "generation_failed", message = "The test says that this job fails.", reason = "provider" } = {}
+        { code = "generation_failed", message = "The test failed this job.", reason = "provider" } = {}
       ) => control.fail(id, new GeneratorError.Permanent({ code, message, reason })),
       started: (id) => Effect.asVoid(control.called("submit", id)),
       calls: control.calls

@@ -1,4 +1,4 @@
-/** The services of a test host: the product's composition in memory, on virtual time, with scripted surroundings. */
+/** The services of a test host: the product's composition in memory, on virtual time, with a scripted generator and scripted webhooks. */
 import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
 import { Generator, Generators, ScriptedGenerator } from "@kinora/generator"
@@ -15,7 +15,7 @@ import * as VirtualTime from "../VirtualTime.ts"
 import * as Script from "./Script.ts"
 import * as Webhooks from "./webhooks.ts"
 
-/** The services without HTTP. A worker and the sweeps run. */
+/** The services without HTTP. Runs a worker and the sweeps. */
 export const layer = (options: TestHostOptions) => {
   const { models = DefaultModels.models, planTable, procedural = false } = options
   const services = Host.layerMemory({
@@ -45,9 +45,9 @@ export const layer = (options: TestHostOptions) => {
 const baseUrlOf = ({ http }: TestHostOptions) => http?.baseUrl ?? defaultBaseUrl
 
 /**
- * Polling and short leases are for other processes, of which there are none, and would
- * be most of the work in a month of virtual time. A job that runs when the host stops
- * is abandoned, since nothing advances its time.
+ * There are no other processes, so polling and short leases have no purpose. They
+ * would be most of the work in a month of virtual time. A running job is abandoned when
+ * the host stops, because nothing advances its time.
  */
 const alone = { grace: 0, lease: "1 day", pollInterval: "1 day" } as const
 
@@ -57,13 +57,13 @@ const layerWork = (options: TestHostOptions) =>
     sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval }
   }).pipe(Layer.provide(layerNaps))
 
-/** Sweeps pause with `nap`, so that they cost little while a long time passes. */
+/** Sweeps pause with `nap`, so that they run rarely while a long time passes. */
 const layerNaps = Layer.effect(Sweep.Pause, Effect.map(VirtualTime.VirtualTime, ({ nap }) => nap))
 
 const layerTime = (options: TestHostOptions) =>
   options.time === "real" ? VirtualTime.layerReal : VirtualTime.layer(Number(options.startsAt ?? startsAt))
 
-/** The scripted generator, and the procedural one if the models use their own drivers. */
+/** The scripted generator, and the procedural one if models run on their own drivers. */
 const layerGenerators = ({ procedural = false, script }: TestHostOptions) => {
   const scripted = ScriptedGenerator.layer
   const generators = procedural
@@ -77,7 +77,7 @@ const withScriptedDriver = (model: Model.ModelInput): Model.ModelInput => ({
   driver: { name: "scripted", options: {} }
 })
 
-/** The procedural generator. It works on other threads, so time stands still meanwhile. */
+/** The procedural generator. Time stands still while it works on other threads. */
 const layerStillProcedural = Layer.effect(
   Generator.Generator,
   Effect.gen(function*() {
@@ -91,10 +91,10 @@ const layerStillProcedural = Layer.effect(
   })
 ).pipe(Layer.provide(ProceduralGenerator.layer()))
 
-/** Metrics of this host only, as in a process of its own. */
+/** A registry for the metrics of this host only. */
 const layerMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
-/** Services that work on other threads. Time stands still meanwhile. */
+/** Services that work on other threads. Time stands still while they work. */
 const layerStill = Layer.mergeAll(
   Layer.effect(
     Media.Media,

@@ -1,4 +1,4 @@
-/** Where webhooks of a test go: each send is kept, and answered as the test says or by who it was sent to. */
+/** Webhooks of a test. Each send is recorded, and its response is scripted or comes from the network. */
 import { Webhook } from "@kinora/hosting"
 import { AddressGuard, type Delivery, Transport, Webhooks } from "@kinora/webhooks"
 import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Redacted } from "effect"
@@ -6,15 +6,15 @@ import type { WebhookControls, WebhookSend } from "../Controls.ts"
 import type { WebhookAnswer, WebhookOptions, WebhookRequest, WebhookScript } from "../TestHostOptions.ts"
 import { VirtualTime } from "../VirtualTime.ts"
 
-/** What was sent, and what becomes of what is sent from now on. */
+/** The recorded sends and the script of their responses. */
 export class Outgoing extends Context.Service<Outgoing, {
   readonly sends: WebhookControls["sends"]
   readonly script: WebhookControls["script"]
-  /** Ends what is under way, for which nobody moves time when the host stops. */
+  /** Ends sends in progress. Their time limits do not pass while the host stops. */
   readonly end: Effect.Effect<void>
 }>()("@kinora/host-test/internal/webhooks/Outgoing") {}
 
-/** The rules for endpoints, and what is sent to them. `baseUrl` is the service's own. */
+/** The transport of webhooks and the protection of endpoints. Endpoints on the host of `baseUrl` are rejected. */
 export const layer = (options: WebhookOptions, baseUrl: string) =>
   options.network === true
     ? layerNetwork.pipe(
@@ -24,11 +24,11 @@ export const layer = (options: WebhookOptions, baseUrl: string) =>
     )
     : Layer.mergeAll(
       layerScripted(options),
-      // By name alone: all names have the same address here.
+      // Compares names only: all names have the same address here.
       Webhook.layerProtection({ keys, lookup, ownDomains: [new URL(baseUrl).hostname], ownAddresses: false })
     )
 
-/** What a test does with webhooks. */
+/** The webhook controls of a test. `account` owns endpoints that name no account. */
 export const makeControls = Effect.fnUntraced(function*(account: string) {
   const { create } = yield* Webhooks.Webhooks
   const { script, sends } = yield* Outgoing
@@ -49,13 +49,13 @@ export const makeControls = Effect.fnUntraced(function*(account: string) {
 
 const keys = [Redacted.make("the test host seals the secrets of endpoints so")] as const
 
-/** Names are not looked up: each stands for an address that is public, so every other rule is the product's. */
+/** Resolves every name to one public address. All other rules for endpoints apply unchanged. */
 const lookup: AddressGuard.Lookup = {
   addresses: () => Effect.succeed(["1.1.1.1"]),
   aliases: () => Effect.succeed([])
 }
 
-/** Keeps each send, and has it answered by script. */
+/** Records each send and responds by script. */
 const layerScripted = (options: WebhookOptions) =>
   Layer.effectContext(Effect.suspend(() => {
     let script: WebhookScript = options.script ?? {}
@@ -67,18 +67,18 @@ const layerScripted = (options: WebhookOptions) =>
       }))
   }))
 
-/** Work over the network: time stands still meanwhile, and its own limits are of real time. */
+/** Runs network work on real time, while virtual time stands still. */
 const outside = Effect.map(
   VirtualTime,
   ({ still }) => <A, E>(work: Effect.Effect<A, E>) =>
     still(work).pipe(Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()))
 )
 
-/** Keeps each send, and has it answered by who it is for. */
+/** Records each send and sends it over the network. */
 const layerNetwork = Layer.effectContext(Effect.gen(function*() {
   const { send } = yield* Transport.Transport
   const wait = yield* outside
-  const refuse = Effect.die(new Error("Webhooks go over the network here, so nobody can script them"))
+  const refuse = Effect.die(new Error("Webhooks are sent over the network here and cannot be scripted"))
   return yield* make((_, request) => wait(send(request)), () => refuse)
 }))
 
@@ -91,7 +91,7 @@ const layerStillGuard = Layer.effect(
   })
 )
 
-/** Keeps what is sent, with what came of it. */
+/** Records sends and their outcomes. */
 const make = Effect.fnUntraced(function*(
   answer: (seen: WebhookRequest, request: Transport.TransportRequest) => Effect.Effect<Delivery.Outcome>,
   script: WebhookControls["script"]
@@ -132,18 +132,18 @@ const seenAt = ({ body, headers, url }: Transport.TransportRequest, at: Date): W
   url,
   headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   body: body.slice(),
-  // As this product writes it.
+  // The product wrote this body, so its shape is known.
   event: JSON.parse(new TextDecoder().decode(body)),
   at
 })
 
-/** How long a receiver has, as over the network. */
+/** Time limit of a send, as over the network. */
 const timeLimit = Duration.seconds(10)
 
 const timedOut: Delivery.Outcome = { reason: "timeout", httpStatus: null }
 const unanswered: Delivery.Outcome = { reason: "connect", httpStatus: null }
 
-/** What comes of a send that is answered so. */
+/** Outcome of a send that receives this response. */
 const answerOf = ({ delay = 0, failure, status = 200 }: WebhookAnswer): Effect.Effect<Delivery.Outcome> =>
   (delay === "hold" ? Effect.never : Effect.clockWith((clock) => clock.sleep(Duration.fromInputUnsafe(delay)))).pipe(
     Effect.as<Delivery.Outcome>(
