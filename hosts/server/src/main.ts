@@ -6,7 +6,7 @@ Process.runHost({
   name: "kinora-server",
   description: "Serves the Kinora API, runs jobs and sends webhooks.",
   json: "{\"base_url\":…,\"api_key\":…}",
-  workers: "Jobs at once in this process; 0: none, some other process works",
+  workers: "Concurrent jobs in this process; 0 if only other processes run jobs",
   layer: (settings, say) =>
     ServerHost.layer(settings, (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }))
 })

@@ -3,13 +3,13 @@ import { Effect, Latch, Queue } from "effect"
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Arrival {
   readonly headers: IncomingHttpHeaders
   readonly body: Uint8Array
 }
 
-/** Listens until the scope closes. Answers with 200 while `answers` is open, which it is at first. */
+/** Listens until the scope closes. Responds with 200 while `answers` is open, as it is at first. */
 export const listen = Effect.gen(function*() {
   const arrived = yield* Queue.unbounded<Arrival>()
   const answers = yield* Latch.make(true)

@@ -1,4 +1,4 @@
-/** A place where hosts run in this process: a directory, a database, and an operator's and a customer's requests. */
+/** Hosts that run in this process: their settings, and requests of an operator and of a customer. */
 import { Settings } from "@kinora/hosting"
 import { Deferred, Effect, Layer, Option, Redacted, Schema, type Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -8,7 +8,7 @@ import * as ServerHost from "../src/ServerHost.ts"
 
 const adminToken = "the-token-of-the-operators-of-this-service"
 
-/** Settings for hosts of a new site: webhooks may go to 127.0.0.1. An empty `databaseUrl` is an embedded database. */
+/** Returns settings with a new data directory that allow webhooks to 127.0.0.1. An empty `databaseUrl` selects the embedded database. */
 export const make = Effect.fnUntraced(function*(databaseUrl: string) {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-server-"))),
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function*(databaseUrl: string) {
   }
 })
 
-/** A server with its demo account, until the scope closes. */
+/** Starts a server with its demo account. Stops it when the scope closes. */
 export const startServer = Effect.fnUntraced(function*(
   environment: Readonly<Record<string, string>>,
   scope: Scope.Scope
@@ -31,7 +31,7 @@ export const startServer = Effect.fnUntraced(function*(
   const settings = yield* Settings.load(environment)
   const ready = yield* Deferred.make<ServerHost.Ready>()
   yield* Layer.buildWithScope(
-    ServerHost.layer(settings, (said) => Effect.asVoid(Deferred.succeed(ready, said))),
+    ServerHost.layer(settings, (state) => Effect.asVoid(Deferred.succeed(ready, state))),
     scope
   )
   const { apiKey, baseUrl } = yield* Deferred.await(ready)
@@ -48,15 +48,15 @@ export const register = Effect.fnUntraced(function*(server: Server, url: string)
   return { secret, path: `${endpoints}/${id}` }
 })
 
-/** Has a test event sent. */
+/** Requests a test event. */
 export const test = (server: Server, { path }: { readonly path: string }) =>
   Effect.asVoid(send(server, adminToken, `${path}/test`, Schema.Unknown, {}))
 
-/** What became of the sends to an endpoint, newest first. */
+/** Returns the outcomes of the sends to an endpoint, newest first. */
 export const reasons = (server: Server, { path }: { readonly path: string }) =>
   Effect.map(send(server, adminToken, `${path}/sends`, Sends), ({ data }) => data.map(({ reason }) => reason))
 
-/** Asks for a picture. */
+/** Creates a job. */
 export const createJob = (server: Server) =>
   send(server, server.key, "/v1/generations", Schema.Struct({ id: Schema.String }), {
     plan: "studio",
@@ -76,7 +76,7 @@ const send = <A>(
   { baseUrl }: Server,
   token: string,
   path: string,
-  answer: Schema.ConstraintDecoder<A>,
+  schema: Schema.ConstraintDecoder<A>,
   body?: Schema.Json
 ) =>
   Effect.promise(async (signal) => {
@@ -88,4 +88,4 @@ const send = <A>(
     const text = await response.text()
     if (!response.ok) throw new Error(`${response.status} ${text}`)
     return JSON.parse(text) as unknown
-  }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(answer)))
+  }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(schema)))

@@ -18,7 +18,7 @@ describe("webhooks", { timeout }, () => {
       const server = yield* Site.startServer(yield* Site.make(""), yield* Effect.scope)
       const { secret } = yield* Site.register(server, receiver.url)
       const { id } = yield* Site.createJob(server)
-      yield* assertJobTold(receiver, secret, id, server.baseUrl)
+      yield* assertJobReported(receiver, secret, id, server.baseUrl)
     }))
 
   it.live("are sent by a worker process if the server sends none, with links to the server", () =>
@@ -32,7 +32,7 @@ describe("webhooks", { timeout }, () => {
       yield* startWorker({ ...environment, KINORA_BASE_URL: server.baseUrl })
       const { secret } = yield* Site.register(server, receiver.url)
       const { id } = yield* Site.createJob(server)
-      yield* assertJobTold(receiver, secret, id, server.baseUrl)
+      yield* assertJobReported(receiver, secret, id, server.baseUrl)
     }))
 
   it.live("in progress when the server stops are completed and not sent again", () =>
@@ -79,7 +79,7 @@ const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<str
   yield* Deferred.await(ready)
 })
 
-/** Starts a server with a send in progress, which the receiver answers on the test's signal. */
+/** Starts a server with a send in progress. The receiver responds once the test opens `answers`. */
 const startSending = Effect.gen(function*() {
   const receiver = yield* Receiver.listen
   const environment = yield* Site.make(yield* TestDatabase.postgresUrl)
@@ -94,26 +94,26 @@ const startSending = Effect.gen(function*() {
 
 type Listening = Effect.Success<typeof Receiver.listen>
 
-interface Told {
+interface EventData {
   readonly generation: { readonly id: string; readonly output: { readonly url: string } | null }
 }
 
 /** Verifies the signature of a webhook and returns its event. */
 const verify = ({ body, headers }: Receiver.Arrival, secret: string) =>
-  Effect.promise(async () => (await Webhook.verify<Webhook.Event<string, Told>>({ body, headers, secret })).event)
+  Effect.promise(async () => (await Webhook.verify<Webhook.Event<string, EventData>>({ body, headers, secret })).event)
 
 /** Asserts that the events of the job's start and end arrive and that the link works without a key. */
-const assertJobTold = Effect.fnUntraced(function*(
+const assertJobReported = Effect.fnUntraced(function*(
   receiver: Listening,
   secret: string,
   id: string,
   baseUrl: string
 ) {
   const arrivals = yield* Queue.takeN(receiver.arrived, 2)
-  const told = yield* Effect.forEach(arrivals, (arrival) => verify(arrival, secret))
-  const types = new Map(told.map((event) => [event.type, event]))
+  const events = yield* Effect.forEach(arrivals, (arrival) => verify(arrival, secret))
+  const types = new Map(events.map((event) => [event.type, event]))
   assert.deepStrictEqual([...types.keys()].toSorted(), ["generation.completed", "generation.started"])
-  for (const { data } of told) assert.strictEqual(data.generation.id, id)
+  for (const { data } of events) assert.strictEqual(data.generation.id, id)
   const link = types.get("generation.completed")?.data.generation.output?.url ?? ""
   assert.isTrue(link.startsWith(`${baseUrl}/v1/generations/${id}/content?`), link)
   const content = yield* Effect.promise((signal) => fetch(link, { signal }))

@@ -5,12 +5,13 @@ Process.runHost({
   name: "kinora-worker",
   description: "Runs Kinora jobs and sends webhooks.",
   json: "{\"workers\":…}",
-  workers: "Jobs at once in this process",
+  workers: "Concurrent jobs in this process",
   layer: (settings, say) =>
     WorkerHost.layer(
       settings,
       say({
-        page: `The Kinora worker is ready for ${settings.workers} jobs and ${settings.webhookSends} webhooks at once.`,
+        page:
+          `The Kinora worker is ready: ${settings.workers} concurrent jobs, ${settings.webhookSends} concurrent webhook sends.`,
         json: { workers: settings.workers }
       })
     )

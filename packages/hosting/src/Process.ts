@@ -23,7 +23,7 @@ export interface HostCommand<E> {
 /** Prints a text page, or one line of JSON if `--json` is set. */
 export type Say = (ready: { readonly page: string; readonly json: Schema.Json }) => Effect.Effect<void>
 
-/** Runs a host with the settings of the environment and the command line, until the process is told to stop. */
+/** Runs a host with the settings of the environment and the command line, until the process receives a signal to stop. */
 export const runHost = <E>(host: HostCommand<E>): void => {
   const flags = {
     json: Flag.Boolean("json").pipe(
