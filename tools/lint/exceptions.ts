@@ -8,8 +8,6 @@ export type RuleName = keyof typeof exceptions
 const exceptions = {
   discardedResults: [],
   prose: [
-    "hosts/server",
-    "hosts/test",
     "packages/generations",
     "packages/hosting"
   ]
