@@ -4,7 +4,6 @@
  * The types cover the few nodes that the rules look at; oxlint publishes none for plugins.
  */
 import { dirname, relative, resolve } from "node:path"
-import * as exceptions from "./exceptions.ts"
 import * as prose from "./prose.ts"
 
 interface Node {
@@ -126,7 +125,6 @@ const noDoubleAssertion = rule((context) => ({
 
 /** Comments, messages and test names are plain technical English. */
 const plainWords = rule((context) => {
-  if (exceptions.includes("prose", relative(context.cwd, context.filename))) return {}
   const reportAt = (start: number, problems: ReadonlyArray<prose.ProseProblem>) => {
     for (const { message, offset } of problems) {
       const position = context.sourceCode.getLocFromIndex(start + offset)

@@ -9,7 +9,7 @@ export interface Arrival {
   readonly body: Uint8Array
 }
 
-/** Listens until the scope closes. Responds with 200 while `answers` is open, as it is at first. */
+/** Listens until the scope closes. Responds with 200 while `answers` is open. It is open at first. */
 export const listen = Effect.gen(function*() {
   const arrived = yield* Queue.unbounded<Arrival>()
   const answers = yield* Latch.make(true)

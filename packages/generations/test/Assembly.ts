@@ -1,7 +1,7 @@
 /**
- * The services for tests, and functions to drive them. The composition is that of
- * `Services`, which hosts use too; only its surroundings are made here. (Tests of this
- * package cannot import `@kinora/hosting`, which is above it.)
+ * The services for tests, and functions to drive them. Uses the composition of
+ * `Services`, as hosts do, with test generators and webhooks. Tests of this package
+ * cannot import `@kinora/hosting`, which depends on it.
  */
 import type { Plan } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"

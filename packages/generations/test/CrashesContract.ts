@@ -1,6 +1,6 @@
 /**
- * Processes that die between any two of their writes, and what the sweep makes of
- * what they leave: in the end every image is one that a job has, or is gone.
+ * Recovery after a process that crashed between two writes. After the sweep, every
+ * image either belongs to a job or is deleted.
  */
 import { assert, layer } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
@@ -22,7 +22,7 @@ type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 /** The writes of a process. */
 type Moment = "insert" | "put" | "commit" | "delete blob" | "delete row"
 
-/** The services of a process that dies before or after its first write of a kind, and writes nothing from then on. */
+/** Makes the services of a process that crashes before or after its first write of a kind, and writes nothing afterwards. */
 const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
   const blobs = yield* BlobStore.BlobStore
   const images = yield* ImageStore
@@ -72,7 +72,7 @@ const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
   return { keys, inThis }
 })
 
-/** What is left of the images of these keys: bytes, and rows, which a sweep long after would be given. */
+/** Counts the blobs and rows that remain of the images with these keys. A late sweep would return the rows. */
 const leftOf = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
   const blobs = yield* BlobStore.BlobStore
   const images = yield* ImageStore
@@ -110,9 +110,9 @@ const deleting: ReadonlyArray<Death> = [
 const nameOf = ([moment, isMade]: Death) => `${isMade ? "after" : "before"} ${moment}`
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
-  layer(services)(`A process that dies (${name})`, (it) => {
+  layer(services)(`Crashes of a process (${name})`, (it) => {
     for (const at of taking) {
-      it.effect(`creating a job, ${nameOf(at)}: nothing is charged, and the sweep finds the image`, () =>
+      it.effect(`${nameOf(at)} during the creation of a job charge nothing, and the sweep deletes the image`, () =>
         Effect.gen(function*() {
           const account = yield* openAccount({ credits: 100 })
           const { inThis, keys } = yield* makeDying(...at)
@@ -125,13 +125,13 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           assert.deepStrictEqual(yield* leftOf(keys), nothing)
           const { balances } = yield* Ledger.Ledger
           assert.strictEqual((yield* balances(account.id, yield* DateTime.now)).credits, 100)
-          // Another process answers the repeated request.
+          // Another process handles the repeated request.
           const { create } = yield* Generations.Generations
           assert.isFalse((yield* create(command)).replayed)
         }))
     }
 
-    it.effect("creating a job, after the commit: the job has its image, and the repeated request finds it", () =>
+    it.effect("after the commit of a new job keep its image, and a repeated request returns the job", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { inThis, keys } = yield* makeDying("commit", true)
@@ -149,7 +149,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }))
 
     for (const at of taking) {
-      it.effect(`taking an upload, ${nameOf(at)}: it counts for its time at most, and the sweep finds it`, () =>
+      it.effect(`${nameOf(at)} during an upload free its place after 24 hours, and the sweep deletes it`, () =>
         Effect.gen(function*() {
           const account = yield* openAccount({ credits: 0 })
           const { inThis, keys } = yield* makeDying(...at)
@@ -164,7 +164,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     }
 
     for (const at of deleting) {
-      it.effect(`deleting an image, ${nameOf(at)}: the next sweep goes on with it`, () =>
+      it.effect(`${nameOf(at)} during the deletion of an image are repaired by the next sweep`, () =>
         Effect.gen(function*() {
           const { create } = yield* Uploads.Uploads
           const upload = yield* create("somebody", bytesOf(png), undefined)

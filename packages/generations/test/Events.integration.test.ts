@@ -1,4 +1,4 @@
-/** Events on SQL, and units of work that run again. */
+/** Events on SQL, and units of work that are retried. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
@@ -13,15 +13,15 @@ import { allEnded, suite } from "./EventsContract.ts"
 for (const [name, database] of TestDatabase.all) {
   suite(name, layerSql(database))
 
-  layer(layerSql(database))(`A unit that runs again (${name})`, (it) => {
-    it.effect("publishes one event per generation", () =>
+  layer(layerSql(database))(`Retried units of work (${name})`, (it) => {
+    it.effect("publish one event per generation", () =>
       Effect.gen(function*() {
         const { create, get } = yield* Generations
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const sql = yield* SqlClient.SqlClient
         const endAll = yield* makeEndAll
         const account = yield* openAccount({ credits: 100 })
-        const told = yield* listen(account.id)
+        const published = yield* listen(account.id)
         const { generation: subject } = yield* create(yield* request(account))
         let runs = 0
         const conflict = sql`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`
@@ -31,7 +31,7 @@ for (const [name, database] of TestDatabase.all) {
         }))
         assert.strictEqual(runs, 2)
         const generation = yield* get(account.id, subject.id)
-        assert.deepStrictEqual(yield* told, [{ account: account.id, type: "generation.failed", generation }])
+        assert.deepStrictEqual(yield* published, [{ account: account.id, type: "generation.failed", generation }])
       }))
   })
 }

@@ -32,9 +32,9 @@ const output: Output = {
 const openJob = Effect.fnUntraced(function*() {
   const { create, get } = yield* Generations
   const account = yield* openAccount({ credits: 100 })
-  const told = yield* listen(account.id)
+  const published = yield* listen(account.id)
   const { generation: subject } = yield* create(yield* request(account))
-  return { account, told, subject, now: get(account.id, subject.id) }
+  return { account, published, subject, now: get(account.id, subject.id) }
 })
 
 /** Returns an effect that claims jobs as a worker does. */
@@ -62,53 +62,53 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Events of generations (${name})`, (it) => {
     it.effect("publishes one started event, also if another worker takes the job over", () =>
       Effect.gen(function*() {
-        const { now, told } = yield* openJob()
+        const { now, published } = yield* openJob()
         const scheduler = yield* Scheduler.Scheduler
         const claim = yield* makeClaim
-        assert.deepStrictEqual(yield* told, [])
+        assert.deepStrictEqual(yield* published, [])
         assert.strictEqual((yield* claim).length, 1)
         const generation = yield* now
         assert.strictEqual(generation.status, "processing")
         const { account } = generation
-        assert.deepStrictEqual(yield* told, [{ account, type: "generation.started", generation }])
+        assert.deepStrictEqual(yield* published, [{ account, type: "generation.started", generation }])
 
         yield* TestClock.adjust(lease)
         yield* scheduler.rescue({ worker: "test", kinds: ["generation"], limit: 100, lease })
         assert.deepStrictEqual((yield* claim).map(({ attempt }) => attempt), [2])
-        assert.deepStrictEqual(yield* told, [])
+        assert.deepStrictEqual(yield* published, [])
       }))
 
     for (const [type, command] of [["generation.completed", complete], ["generation.failed", fail]] as const) {
       it.effect(`publishes one ${type} event with the ended job, and none if the unit rolls back`, () =>
         Effect.gen(function*() {
-          const { now, subject, told } = yield* openJob()
+          const { now, subject, published } = yield* openJob()
           const { atomically } = yield* UnitOfWork.UnitOfWork
           const endAll = yield* makeEndAll
           const [job] = yield* Effect.flatten(makeClaim)
-          yield* told
+          yield* published
           yield* TestClock.adjust("3 seconds")
           const end = endAll([command({ subject, lease: job! })])
 
           assert.isTrue(Exit.isFailure(yield* Effect.exit(atomically(Effect.andThen(end, Effect.die("crash"))))))
-          assert.deepStrictEqual([(yield* now).status, yield* told], ["processing", []])
+          assert.deepStrictEqual([(yield* now).status, yield* published], ["processing", []])
 
           assert.deepStrictEqual(yield* end, [Result.succeed(subject.id)])
           const generation = yield* now
-          assert.deepStrictEqual(yield* told, [{ account: subject.account, type, generation }])
+          assert.deepStrictEqual(yield* published, [{ account: subject.account, type, generation }])
           assert.deepStrictEqual([generation.output, generation.refunded], [
             type === "generation.completed" ? output : null,
             type === "generation.failed"
           ])
 
-          // Too late: it ended before.
+          // Too late: the job has ended.
           assert.deepStrictEqual(yield* end, [Result.fail(new AlreadyEnded())])
-          assert.deepStrictEqual(yield* told, [])
+          assert.deepStrictEqual(yield* published, [])
         }))
     }
 
     it.effect("publishes events if the process dies right after the commit", () =>
       Effect.gen(function*() {
-        const { subject, told } = yield* openJob()
+        const { subject, published } = yield* openJob()
         const unit = yield* UnitOfWork.UnitOfWork
         const inDying = Effect.provideService(UnitOfWork.UnitOfWork, { ...unit, afterCommit: () => Effect.void })
         const claim = yield* inDying(makeClaim)
@@ -116,40 +116,40 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const [job] = yield* claim
         yield* TestClock.adjust("1 second")
         allEnded(yield* endAll([complete({ subject, lease: job! })]))
-        const types = (yield* told).map(({ type }) => type)
+        const types = (yield* published).map(({ type }) => type)
         assert.deepStrictEqual(types, ["generation.started", "generation.completed"])
       }))
 
     it.effect("publishes no started event if the claim rolls back", () =>
       Effect.gen(function*() {
-        const { now, told } = yield* openJob()
+        const { now, published } = yield* openJob()
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const claim = yield* makeClaim
         yield* Effect.exit(atomically(Effect.andThen(claim, Effect.fail("undone"))))
-        assert.deepStrictEqual([(yield* now).status, yield* told], ["queued", []])
+        assert.deepStrictEqual([(yield* now).status, yield* published], ["queued", []])
         yield* claim
-        assert.strictEqual((yield* told).length, 1)
+        assert.strictEqual((yield* published).length, 1)
       }))
 
     it.effect("publishes a failed event for a job that waited too long", () =>
       Effect.gen(function*() {
-        const { account, now, subject, told } = yield* openJob()
+        const { account, now, subject, published } = yield* openJob()
         const { dropStale } = yield* GenerationSweep
         yield* TestClock.adjust("25 hours")
         while ((yield* dropStale(1_000)) > 0) { /* Also those that other tests left. */ }
         const generation = yield* now
         assert.strictEqual(generation.failure?.code, "queue_timeout")
-        assert.deepStrictEqual(yield* told, [{ account: account.id, type: "generation.failed", generation }])
+        assert.deepStrictEqual(yield* published, [{ account: account.id, type: "generation.failed", generation }])
         assert.strictEqual(generation.id, subject.id)
       }))
 
     it.effect("publishes no event for a cancellation", () =>
       Effect.gen(function*() {
-        const { account, subject, told } = yield* openJob()
+        const { account, subject, published } = yield* openJob()
         const { cancel } = yield* Generations
         assert.strictEqual((yield* cancel(account.id, subject.id)).status, "cancelled")
         yield* cancel(account.id, subject.id)
-        assert.deepStrictEqual(yield* told, [])
+        assert.deepStrictEqual(yield* published, [])
       }))
 
     it.effect("publishes events to each job's account if one unit ends jobs of several accounts", () =>
@@ -165,9 +165,10 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
             fail({ subject: second.subject, lease: leaseOf(second) })
           ])
         )
-        const typesOf = (told: typeof first.told) => Effect.map(told, (all) => all.map(({ type }) => type))
-        assert.deepStrictEqual(yield* typesOf(first.told), ["generation.started", "generation.completed"])
-        assert.deepStrictEqual(yield* typesOf(second.told), ["generation.started", "generation.failed"])
+        const typesOf = (published: typeof first.published) =>
+          Effect.map(published, (all) => all.map(({ type }) => type))
+        assert.deepStrictEqual(yield* typesOf(first.published), ["generation.started", "generation.completed"])
+        assert.deepStrictEqual(yield* typesOf(second.published), ["generation.started", "generation.failed"])
       }))
 
     it.effect("reads the endpoints once per unit without subscribers, and not at all for cancellations", () =>
@@ -208,7 +209,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
 
     it.effect("publishes a job with the longest prompt", () =>
       Effect.gen(function*() {
-        const { now, told } = yield* openJob()
+        const { now, published } = yield* openJob()
         const { publish } = yield* Webhooks
         const store = yield* GenerationStore
         // Each is one code point, and six bytes of JSON.
@@ -219,7 +220,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const [stored] = yield* store.find([id])
         assert.strictEqual(stored?.prompt, prompt)
         yield* publish(GenerationEvent.ofChanged([generation]))
-        assert.deepStrictEqual((yield* told).map(({ generation }) => generation), [generation])
+        assert.deepStrictEqual((yield* published).map(({ generation }) => generation), [generation])
       }))
   })
 }

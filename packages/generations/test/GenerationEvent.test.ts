@@ -5,28 +5,28 @@ import * as GenerationEvent from "../src/GenerationEvent.ts"
 
 const { id: _, ...others } = Generation.fields
 const Sixteen = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff }))
-/** Of a `uuid`, in parts of 16 bits. */
+/** A `uuid` in parts of 16 bits. */
 const Uuid = Schema.Array(Sixteen).check(Schema.isMinLength(8), Schema.isMaxLength(8))
 
 const isSame = Schema.toEquivalence(Generation)
 
 it.effect.prop(
-  "the data of an event is JSON, and the whole generation comes back from it",
+  "encodes a generation as JSON and decodes an equal generation",
   [Uuid, Schema.Struct(others)],
   ([parts, rest]) =>
     Effect.gen(function*() {
       const hex = parts.map((part) => part.toString(16).padStart(4, "0")).join("")
       const generation = { ...rest, id: GenerationId.fromUuid(hex) }
       const kept = JSON.parse(JSON.stringify(GenerationEvent.toData(generation)))
-      const told = yield* GenerationEvent.fromData(kept)
-      assert.isTrue(isSame(told, generation), JSON.stringify([kept, told]))
-      // Whoever adds a field decides what it is in events that were published before.
+      const decoded = yield* GenerationEvent.fromData(kept)
+      assert.isTrue(isSame(decoded, generation), JSON.stringify([kept, decoded]))
+      // A new field needs a default for events that were published without it.
       assert.sameMembers(Object.keys(kept), Object.keys(generation))
     }),
   { arbitrary: { runs: 500 } }
 )
 
-it.effect("what is no generation is an error, and not half a generation", () =>
+it.effect("rejects data that is not a complete generation", () =>
   Effect.gen(function*() {
     for (const data of [null, {}, [], "gen_00000000000000000000000000", { id: "gen_00000000000000000000000000" }]) {
       assert.strictEqual((yield* Effect.flip(GenerationEvent.fromData(data)))._tag, "SchemaError")

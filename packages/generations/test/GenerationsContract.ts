@@ -177,7 +177,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 100 - 2 * price)
       }))
 
-    it.effect("finds the job of an earlier request before anything is checked or counted", () =>
+    it.effect("returns the job of an earlier request before any check or count", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { create, replay } = yield* Generations
@@ -209,7 +209,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 100)
       }))
 
-    it.effect("shows nobody another account's job", () =>
+    it.effect("does not return jobs of other accounts", () =>
       Effect.gen(function*() {
         const [owner, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
         const { id } = yield* createNew(owner, "mine")
@@ -290,7 +290,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }))
   })
 
-  // Services of their own: a worker takes whatever jobs it finds.
+  // Separate services, because the worker claims all jobs.
   layer(services)(`Running generations (${name})`, (it) => {
     it.effect("runs a job, stores its files and wakes waiting calls", () =>
       Effect.gen(function*() {

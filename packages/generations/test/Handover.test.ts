@@ -1,4 +1,4 @@
-/** What a worker that lets go of a job leaves to the next. */
+/** Jobs that move from one worker to another, and jobs whose generator or database fails. */
 import { assert, layer } from "@effect/vitest"
 import { type Generator, GeneratorError, Generators, ScriptedGenerator } from "@kinora/generator"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
@@ -13,8 +13,8 @@ import { layerMemory, openAccount, request } from "./Assembly.ts"
 
 const lost = new GeneratorError.Lost()
 
-layer(layerMemory)("the work of a job", (it) => {
-  it.effect("goes on when its worker has to stop, and the next worker awaits it", () =>
+layer(layerMemory)("Work of a job", (it) => {
+  it.effect("continues when its worker stops, and the next worker awaits it", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -35,7 +35,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.notInclude(calls, "cancel")
     }).pipe(Effect.scoped, TestClock.withLive))
 
-  it.effect("is handed over again when the generator lost it", () =>
+  it.effect("is submitted again if the generator loses it", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -51,7 +51,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.strictEqual(calls.filter((method) => method === "submit").length, 3)
     }).pipe(Effect.scoped))
 
-  it.effect("is given up and refunded when the generator loses it again and again", () =>
+  it.effect("fails with a refund if the generator loses it every time", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -64,7 +64,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
     }).pipe(Effect.scoped))
 
-  it.effect("is refunded when what comes of it is no image, whatever its driver says it is", () =>
+  it.effect("fails with a refund if its output is not an image", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
       const generators = yield* Generators.Generators
@@ -83,7 +83,7 @@ layer(layerMemory)("the work of a job", (it) => {
       assert.deepStrictEqual([failure?.code, output, refunded], ["upstream_error", null, true])
     }).pipe(Effect.scoped, TestClock.withLive))
 
-  it.effect("is stopped when the job's time is over", () =>
+  it.effect("is cancelled at the job's time limit", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations
       const control = yield* ScriptedGenerator.Control
@@ -99,8 +99,8 @@ layer(layerMemory)("the work of a job", (it) => {
     }).pipe(Effect.scoped))
 })
 
-layer(layerMemory)("the files of a job that two workers ran", (it) => {
-  it.effect("are deleted where they came too late, and kept where they were recorded", () =>
+layer(layerMemory)("Files of a job that two workers ran", (it) => {
+  it.effect("are kept for the recorded result and deleted for the late one", () =>
     Effect.gen(function*() {
       const { file } = yield* Generations
       const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -137,15 +137,15 @@ layer(layerMemory)("the files of a job that two workers ran", (it) => {
       yield* blobs.head(lateKey)
       yield* settleFirst
       while (Exit.isSuccess(yield* Effect.exit(blobs.head(lateKey)))) yield* Effect.yieldNow
-      // As when its commit was not heard of: it is told that its lease is lost.
+      // Repeats a settlement whose commit was not acknowledged, and which now finds its lease lost.
       yield* settleSecond
       yield* Effect.replicateEffect(Effect.yieldNow, 100)
       yield* blobs.head(key)
     }).pipe(Effect.scoped))
 })
 
-layer(layerMemory)("a generator that is busy", (it) => {
-  it.effect("is asked again when it wants to be, and not before", () =>
+layer(layerMemory)("A busy generator", (it) => {
+  it.effect("is called again after its retryAfter and not earlier", () =>
     Effect.gen(function*() {
       const control = yield* ScriptedGenerator.Control
       const account = yield* openAccount({ credits: 100 })
@@ -166,17 +166,17 @@ layer(layerMemory)("a generator that is busy", (it) => {
     }).pipe(Effect.scoped))
 })
 
-layer(layerMemory)("a job during an outage of the database", (it) => {
-  it.effect("is not given up, but goes on when the database is back", () =>
+layer(layerMemory)("A job during an outage of the database", (it) => {
+  it.effect("continues when the database is available again", () =>
     Effect.gen(function*() {
       const { get, wait } = yield* Generations
       const control = yield* ScriptedGenerator.Control
       const scheduler = yield* Scheduler.Scheduler
       const store = yield* GenerationStore
-      let away: "find" | "checkpoint" | undefined = "find"
-      const unless = <A, E>(call: typeof away, effect: Effect.Effect<A, E>) =>
+      let failing: "find" | "checkpoint" | undefined = "find"
+      const unless = <A, E>(call: typeof failing, effect: Effect.Effect<A, E>) =>
         Effect.suspend((): Effect.Effect<A, E | StorageError.StorageError> =>
-          away === call ? Effect.fail(unavailable) : effect
+          failing === call ? Effect.fail(unavailable) : effect
         )
       const handler = yield* GenerationWorker.makeHandler({}).pipe(
         Effect.provideService(GenerationStore, { ...store, find: (ids) => unless("find", store.find(ids)) }),
@@ -193,13 +193,13 @@ layer(layerMemory)("a job during an outage of the database", (it) => {
         yield* TestClock.adjust(duration)
         return (yield* get(account.id, id)).status
       })
-      // Longer than anything else is tried for.
+      // Longer than all other retries last.
       assert.strictEqual(yield* statusAfter("2 minutes"), "processing")
-      away = "checkpoint"
+      failing = "checkpoint"
       assert.strictEqual(yield* statusAfter("2 minutes"), "processing")
-      away = undefined
+      failing = undefined
       yield* TestClock.adjust("10 seconds")
-      // From here on the files are made, which takes no time of the test's clock.
+      // The files are made now, in real time.
       assert.strictEqual((yield* wait(account.id, id, "1 minute")).status, "completed")
     }).pipe(Effect.scoped))
 })
@@ -211,7 +211,7 @@ const create = Effect.fnUntraced(function*(account: Parameters<typeof request>[0
   return (yield* create(yield* request(account))).generation.id
 })
 
-/** A worker that gives its jobs back at once when its scope closes. */
+/** Starts a worker that releases its jobs immediately when its scope closes. */
 const startImpatientWorker = Effect.gen(function*() {
   const handler: JobHandler.JobHandler = yield* GenerationWorker.makeHandler({})
   yield* Layer.build(Worker.layer({ name: "impatient", handlers: [handler], concurrency: 1, grace: 0 }))

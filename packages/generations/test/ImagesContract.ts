@@ -1,4 +1,4 @@
-/** Input images and uploads: who gets them, how long they stay, and that nothing is left of what came to nothing. */
+/** Input images and uploads: access, lifetime, and deletion after refused requests. */
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
@@ -21,7 +21,7 @@ type Account = Parameters<typeof request>[0]
 
 const price = 8
 
-/** Asks for a picture that starts from these images. */
+/** Returns a command for an image with these input images. */
 const redraw = Effect.fnUntraced(function*(account: Account, key: string, images: Schema.Json) {
   return yield* request(account, { key, model: "redraw-1", params: { prompt: "a lake", images } })
 })
@@ -34,11 +34,11 @@ const creditsOf = Effect.fnUntraced(function*(account: string) {
   return (yield* balances(account, yield* DateTime.now)).credits
 })
 
-/** Whether the bytes are there. */
+/** True if the blob exists. */
 const isKept = (key: string) =>
   BlobStore.BlobStore.use((blobs) => Effect.map(Effect.exit(blobs.head(key)), Exit.isSuccess))
 
-/** A blob store that notes the keys that were put. */
+/** A blob store that records the keys of `put`. */
 const noting = Effect.gen(function*() {
   const blobs = yield* BlobStore.BlobStore
   const keys: Array<string> = []
@@ -55,7 +55,7 @@ const noting = Effect.gen(function*() {
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Input images (${name})`, (it) => {
-    it.effect("reach the generator in their order, written anew and without metadata", () =>
+    it.effect("reach the generator in order, re-encoded without metadata", () =>
       Effect.gen(function*() {
         const { create, wait } = yield* Generations
         const uploads = yield* Uploads
@@ -82,7 +82,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.include(new TextDecoder("latin1").decode(bytesOf(jpeg)), "nobody")
       }))
 
-    it.effect("are refused by their place, and then nothing is charged or kept", () =>
+    it.effect("are refused with their index, without a charge or a stored blob", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
         const { keys, store } = yield* noting
@@ -105,7 +105,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isFalse((yield* create(yield* redraw(account, "key", [{ data: png }]))).replayed)
       }))
 
-    it.effect("of a request that made no job are deleted at once: refused or answered with an earlier job", () =>
+    it.effect("are deleted immediately if the request is refused or replayed", () =>
       Effect.gen(function*() {
         const { keys, store } = yield* noting
         const { create } = yield* Effect.provideService(make({}), BlobStore.BlobStore, store)
@@ -122,7 +122,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(kept, [image!.key])
       }))
 
-    it.effect("are read in turns of the accounts, so that one who sends many does not hold up the others", () =>
+    it.effect("are decoded for accounts in turn, so that a busy account does not delay others", () =>
       Effect.gen(function*() {
         const media = yield* Media.Media
         const read: Array<string> = []
@@ -152,7 +152,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isBelow(read.indexOf("other"), 3, read.join())
       }))
 
-    it.effect("stay as long as the job may wait and run, and are deleted then", () =>
+    it.effect("are kept as long as the job may wait and run, and then deleted", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const { dropImages } = yield* GenerationSweep
@@ -168,7 +168,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual((yield* (yield* Generations).get(account.id, generation.id)).images, [image!])
       }))
 
-    it.effect("that are gone when the job starts fail it as invalid input, refunded", () =>
+    it.effect("that are missing when the job starts fail it with invalid_input and a refund", () =>
       Effect.gen(function*() {
         const { create, wait } = yield* Generations
         const blobs = yield* BlobStore.BlobStore
@@ -187,7 +187,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Uploads (${name})`, (it) => {
-    it.effect("can be used any number of times for 24 hours, by their account alone", () =>
+    it.effect("can be used any number of times for 24 hours, only by their account", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const uploads = yield* Uploads
@@ -225,7 +225,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isFalse(yield* isKept(key))
       }))
 
-    it.effect("that are removed cannot be used any more, and go when no job needs them", () =>
+    it.effect("that are removed cannot be used, and are deleted when no job needs them", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const uploads = yield* Uploads
@@ -254,7 +254,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual([yield* isKept(keyOf(used.id)), yield* isKept(keyOf(unused.id))], [true, false])
       }))
 
-    it.effect("are limited in number, however many are sent at once", () =>
+    it.effect("are limited in number, also when they are sent concurrently", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const account = yield* openAccount({ credits: 0 })
@@ -271,7 +271,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepInclude(error._tag === "UploadError" && error.reason, { _tag: "TooManyUploads", max: uploadsMax })
       }))
 
-    it.effect("are refused when they are no image, or another one than was said", () =>
+    it.effect("are refused if they are not an image of the declared type", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const account = yield* openAccount({ credits: 0 })
@@ -288,7 +288,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         }
       }))
 
-    it.effect("that are removed between the look at them and the job refuse it, and nothing is charged", () =>
+    it.effect("that are removed while a job is created refuse it without a charge", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const images = yield* ImageStore

@@ -18,22 +18,22 @@ const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request
 
 const idsOf = (generations: ReadonlyArray<Generation>) => generations.map(({ id }) => id)
 
-/** What reading many generations promises on every backend. */
+/** Behaviour of lists, changes and usage on every backend. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Lists of generations (${name})`, (it) => {
-    it.effect("show every job of the account once, newest first, page by page", () =>
+    it.effect("return every job of the account once, newest first, in pages", () =>
       Effect.gen(function*() {
         const { list } = yield* Generations
         const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
         const made = yield* Effect.forEach(["1", "2", "3", "4", "5"], (key) => createNew(account, key))
-        yield* createNew(other, "of somebody else")
+        yield* createNew(other, "of another account")
         const pages: Array<ReadonlyArray<GenerationId>> = []
         let before: GenerationId | undefined
         do {
           const page = yield* list(account.id, { limit: 2, before })
           pages.push(idsOf(page.generations))
           before = page.next ?? undefined
-          // What is made meanwhile is newer than what is left to show.
+          // Jobs created during the listing are newer than the remaining ones.
           yield* createNew(account, `later ${pages.length}`, { plan: "studio", model: "kinora-sketch-1" })
         } while (before !== undefined)
         const newestFirst = idsOf(made).toReversed()
@@ -42,7 +42,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(whole, { generations: made.slice(0, 4).toReversed(), next: null })
       }))
 
-    it.effect("show only what the filters leave, together and alone", () =>
+    it.effect("return the jobs that match one or several filters", () =>
       Effect.gen(function*() {
         const { cancel, list } = yield* Generations
         const account = yield* openAccount({ credits: 100 })
@@ -62,14 +62,14 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Changes of a generation (${name})`, (it) => {
-    it.effect("are told one by one, from the state that it is in to the final one, and then end", () =>
+    it.effect("are emitted from the current status to the final one, and then end", () =>
       Effect.gen(function*() {
         const { changes, get } = yield* Generations
         const control = yield* ScriptedGenerator.Control
         const account = yield* openAccount({ credits: 100 })
-        const { id } = yield* createNew(account, "told")
+        const { id } = yield* createNew(account, "observed")
         const seen: Array<string> = []
-        const told = yield* changes(account.id, id).pipe(
+        const observer = yield* changes(account.id, id).pipe(
           Stream.runForEach(({ status }) => Effect.sync(() => seen.push(status))),
           Effect.forkChild({ startImmediately: true })
         )
@@ -78,19 +78,19 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* control.called("submit", id)
         while (seen.length < 2) yield* get(account.id, id)
         yield* control.succeed(id)
-        yield* Fiber.join(told)
+        yield* Fiber.join(observer)
         assert.deepStrictEqual(seen, ["queued", "processing", "completed"])
         const late = yield* Stream.runCollect(changes(account.id, id))
         assert.deepStrictEqual(late, [yield* get(account.id, id)])
       }).pipe(Effect.scoped, TestClock.withLive))
 
-    it.effect("are told to the account alone", () =>
+    it.effect("are emitted only to the account of the generation", () =>
       Effect.gen(function*() {
         const { changes } = yield* Generations
         const [owner, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
         const { id } = yield* createNew(owner, "mine")
-        for (const told of [changes(other.id, id), changes(owner.id, "gen_unknown")]) {
-          const error = yield* Effect.flip(Stream.runDrain(told))
+        for (const stream of [changes(other.id, id), changes(owner.id, "gen_unknown")]) {
+          const error = yield* Effect.flip(Stream.runDrain(stream))
           assert.strictEqual(error._tag === "GenerationError" && error.reason._tag, "NotFound")
         }
       }))
@@ -100,9 +100,9 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const { changes } = yield* Generations
         const account = yield* openAccount({ credits: 100 })
         const { id } = yield* createNew(account, "stopped")
-        const told = yield* Effect.forkChild(Stream.runCollect(changes(account.id, id)), { startImmediately: true })
+        const observer = yield* Effect.forkChild(Stream.runCollect(changes(account.id, id)), { startImmediately: true })
         yield* Changes.use(({ end }) => end)
-        assert.deepStrictEqual((yield* Fiber.join(told)).map(({ status }) => status), ["queued"])
+        assert.deepStrictEqual((yield* Fiber.join(observer)).map(({ status }) => status), ["queued"])
       }))
   })
 
@@ -135,7 +135,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: yesterday }), rows.slice(0, 1))
       }))
 
-    it.effect("counts a job once, however often it is ended", () =>
+    it.effect("counts a job once if it is ended several times", () =>
       Effect.gen(function*() {
         const { cancel, usage } = yield* Generations
         const { dropStale } = yield* GenerationSweep
@@ -151,8 +151,8 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }))
   })
 
-  layer(services)(`The window of a request without a key (${name})`, (it) => {
-    it.effect("begins anew when it is asked for, for the job that it made", () =>
+  layer(services)(`The replay window of a request without a key (${name})`, (it) => {
+    it.effect("is extended only for the job that the request created", () =>
       Effect.gen(function*() {
         const { create, extend, replay } = yield* Generations
         const account = yield* openAccount({ credits: 100 })

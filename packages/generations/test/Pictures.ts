@@ -1,14 +1,14 @@
-/** Small images, as clients send them. */
+/** Small images, encoded as in requests. */
 import { Result } from "effect"
 import { Base64 } from "effect/encoding"
 
-/** Three pixels wide and two high. */
+/** A PNG of 3 by 2 pixels. */
 export const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQImWM4ESACQQxwFgBKnAcJLDtDdwAAAABJRU5ErkJggg=="
 
-/** Four pixels wide and two high, with the name of its owner in it. */
+/** A JPEG of 4 by 2 pixels with the name of its owner in its metadata. */
 export const jpeg =
   "/9j/4QDQRXhpZgAASUkqAAgAAAAHABIBAwABAAAAAQAAABoBBQABAAAAYgAAABsBBQABAAAAagAAACgBAwABAAAAAgAAABMCAwABAAAAAQAAAJiCAgAHAAAAcgAAAGmHBAABAAAAegAAAAAAAAA4YwAA6AMAADhjAADoAwAAbm9ib2R5AAAGAACQBwAEAAAAMDIxMAGRBwAEAAAAAQIDAACgBwAEAAAAMDEwMAGgAwABAAAA//8AAAKgBAABAAAABAAAAAOgBAABAAAAAgAAAAAAAAD/2wBDAAYEBQYFBAYGBQYHBwYIChAKCgkJChQODwwQFxQYGBcUFhYaHSUfGhsjHBYWICwgIyYnKSopGR8tMC0oMCUoKSj/2wBDAQcHBwoIChMKChMoGhYaKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCj/wAARCAACAAQDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAf/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFQEBAQAAAAAAAAAAAAAAAAAABgf/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oADAMBAAIRAxEAPwCdAKgIv//Z"
 
-/** The bytes of an image. */
+/** Decodes the bytes of an image. */
 export const bytesOf = (base64: string): Uint8Array => Result.getOrThrow(Base64.decode(base64))

@@ -1,4 +1,4 @@
-/** Plans at the end of their period, with the credits that a new one brings. */
+/** Renewal of plans at the end of their period, and the credits of the new period. */
 import { assert, layer } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
@@ -17,7 +17,7 @@ type Backend = AccountStore | LedgerStore | UnitOfWork
 const planTable = PlanTable.defaults
 const { credits, priceCents } = planTable.credits.starter
 
-/** An account whose plan of credits goes on in ten minutes, with so much to pay from. */
+/** Opens an account with this balance, whose credits plan is renewed in ten minutes. */
 const open = Effect.fnUntraced(function*(balanceCents: number) {
   const accounts = yield* Accounts
   const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
@@ -38,14 +38,14 @@ const stateOf = Effect.fnUntraced(function*(id: Parameters<Accounts["Service"]["
   }
 })
 
-/** What renewing promises on every backend. */
+/** Behaviour of plan renewal on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
   const services = PlanRenewal.layerWith({ planTable }).pipe(
     Layer.provideMerge(Layer.merge(AccountsService.layer, Ledger.layer)),
     Layer.provideMerge(Layer.merge(backend, SecureRandom.layerWebCrypto))
   )
   layer(services)(`Plans whose period ends (${name})`, (it) => {
-    it.effect("are paid once for each period, and bring its credits until its end, however many hosts look", () =>
+    it.effect("are charged and granted credits once per period, also if several hosts renew concurrently", () =>
       Effect.gen(function*() {
         const { renew } = yield* PlanRenewal.PlanRenewal
         const { end, id } = yield* open(2 * priceCents)
@@ -71,7 +71,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
         assert.deepStrictEqual((yield* (yield* Ledger.Ledger).verify({ account: id })).discrepancies, [])
       }))
 
-    it.effect("are not paid again, nor bring credits again, when they are set back to a period that was renewed", () =>
+    it.effect("are neither charged nor granted credits again after being set back to a renewed period", () =>
       Effect.gen(function*() {
         const { renew } = yield* PlanRenewal.PlanRenewal
         const { end, id } = yield* open(2 * priceCents)
@@ -84,7 +84,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
         assert.deepStrictEqual(yield* stateOf(id), renewed)
       }))
 
-    it.effect("are renewed beside one that cannot be", () =>
+    it.effect("are renewed if another plan cannot be renewed", () =>
       Effect.gen(function*() {
         const { renew } = yield* PlanRenewal.PlanRenewal
         const stuck = yield* open(priceCents)
@@ -106,7 +106,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
         assert.deepInclude(yield* stateOf(stuck.id), { balanceCents: priceCents, end: stuck.end })
       }))
 
-    it.effect("are not paid when the credits cannot be given, and are tried again", () =>
+    it.effect("are not charged if the grant of credits fails, and are retried", () =>
       Effect.gen(function*() {
         const { end, id } = yield* open(priceCents)
         const ledger = yield* Ledger.Ledger

@@ -1,4 +1,4 @@
-/** What only a database can break: its plans, rows of earlier releases, and damage. */
+/** Query plans, rows of earlier releases, and damaged rows. */
 import { assert, layer } from "@effect/vitest"
 import { Migrations } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
@@ -15,7 +15,7 @@ import { layerSql, openAccount, request } from "./Assembly.ts"
 
 const { migrations, namespace } = SqlGenerationStore.migrations
 
-/** Completed jobs, most of them, of one account; one in a thousand failed. As the first release wrote them. */
+/** Inserts ended jobs of one account in the format of the first release. One in a thousand has failed. */
 const insertMany = (count: number) =>
   SqlClient.SqlClient.use((sql) =>
     sql`
@@ -35,8 +35,8 @@ const insertMany = (count: number) =>
   )
 
 for (const [name, database] of TestDatabase.all) {
-  layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`A list of many generations (${name})`, (it) => {
-    it.effect("reads no more rows than a page has for each state, kind and plan", () =>
+  layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`A page of many generations (${name})`, (it) => {
+    it.effect("reads at most one page of rows for each status, kind and plan", () =>
       Effect.gen(function*() {
         yield* Migrations.run([SqlGenerationStore.migrations])
         const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ for (const [name, database] of TestDatabase.all) {
   })
 
   layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`Jobs of the first release (${name})`, (it) => {
-    it.effect("are counted in the usage, on the days on which they ended", () =>
+    it.effect("are counted in the usage on the days of their end", () =>
       Effect.gen(function*() {
         const store = yield* GenerationStore
         yield* Migrations.run([{ namespace, migrations: { "0001_create_job": migrations["0001_create_job"]! } }])
@@ -75,8 +75,8 @@ for (const [name, database] of TestDatabase.all) {
       }))
   })
 
-  layer(layerSql(database))(`Jobs that cannot be read (${name})`, (it) => {
-    it.effect("start and end beside the others, which are told of alone", () =>
+  layer(layerSql(database))(`Jobs that cannot be decoded (${name})`, (it) => {
+    it.effect("start and end with the others, and only the others are returned", () =>
       Effect.gen(function*() {
         const store = yield* GenerationStore
         const sql = yield* SqlClient.SqlClient
@@ -107,8 +107,8 @@ for (const [name, database] of TestDatabase.all) {
       }))
   })
 
-  layer(layerSql(database))(`Results that cannot be read (${name})`, (it) => {
-    it.effect("are put off, and do not stop the sweep", () =>
+  layer(layerSql(database))(`Results that cannot be decoded (${name})`, (it) => {
+    it.effect("are postponed and do not stop the sweep", () =>
       Effect.gen(function*() {
         const { expireResults } = yield* GenerationSweep
         const store = yield* GenerationStore

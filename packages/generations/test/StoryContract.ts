@@ -1,6 +1,6 @@
 /**
- * Whatever clients, workers, sweeps and crashes do at the same time: what is true of
- * every account, job and file in between, and that everything ends.
+ * Random concurrent steps of clients, workers, sweeps and crashes. Checks the invariants
+ * of every account, job and file after each round, and that every job ends.
  */
 import { assert, layer } from "@effect/vitest"
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
@@ -36,24 +36,24 @@ import { bytesOf, png } from "./Pictures.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-/** How many may wait: few, so that queues get full. */
+/** Maximum number of waiting jobs. Low, so that queues get full. */
 export const waitingMax = 1
 const credits = 40
 const caps = { credits: 4, studio: 2 }
 const lease = "30 seconds"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
-/** Which of those that there are; taken modulo their number. */
+/** Index of an existing item, modulo their number. */
 const Pick = upTo(50)
 
-/** Requests of one client, sent at once; some of them several times. */
+/** Concurrent requests of one client, some of them repeated. */
 const Create = Schema.TaggedStruct("create", {
   account: upTo(1),
   plan: Schema.Literals(["credits", "studio"]),
-  /** What jobs for credits start from: text, an image that comes along, or an upload. */
+  /** Input of jobs for credits: text, an inline image or an upload. */
   from: Schema.Literals(["text", "text", "image", "upload"]),
   keys: Schema.Array(upTo(9)).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
-  /** After how many yields the client leaves, and after how many operations its fiber yields. */
+  /** Number of yields until the client disconnects, and number of operations between yields. */
   leavesAfter: Schema.UndefinedOr(upTo(40)),
   ops: Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 9 }))
 })
@@ -64,7 +64,7 @@ const Step = Schema.Union([
   Schema.TaggedStruct("cancel", { pick: Pick }),
   Schema.TaggedStruct("claim", { limit: upTo(3) }),
   Schema.TaggedStruct("claim", { limit: upTo(3) }),
-  /** Under any lease that there was, so often too late. `crashes`: before the commit. */
+  /** Ends a job under any earlier lease, often an expired one. `crashes` stops the process before the commit. */
   Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
   Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
   Schema.TaggedStruct("release", { pick: Pick }),
@@ -74,7 +74,7 @@ const Step = Schema.Union([
   Schema.TaggedStruct("dropImages", {})
 ])
 
-/** Everything that happens at once, on the same day as what was before, or on the next. */
+/** Concurrent steps, on the day of the previous round or on the next day. */
 const Round = Schema.Struct({
   nextDay: Schema.Literals([false, false, false, true]),
   steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(6))
@@ -82,7 +82,7 @@ const Round = Schema.Struct({
 
 const Story = Schema.Array(Round).check(Schema.isMinLength(4), Schema.isMaxLength(15))
 
-/** Where a generation can have got to since it was seen last. */
+/** Statuses that a generation can have after each earlier status. */
 const ways: Record<Status, ReadonlyArray<Status>> = {
   pending: ["pending", "queued", "processing", "completed", "failed", "cancelled"],
   queued: ["queued", "processing", "completed", "failed", "cancelled"],
@@ -92,7 +92,7 @@ const ways: Record<Status, ReadonlyArray<Status>> = {
   cancelled: ["cancelled"]
 }
 
-/** The states of a generation's job, while there is one. */
+/** Checks the scheduler's job against the status of its generation. */
 const jobOf = (status: Status, job: JobStatus | undefined): boolean => {
   if (job === undefined) return isFinal(status)
   return status === "processing" ? job.epoch > 0 && job.state !== "pending" : job.epoch === 0 && job.state === status
@@ -101,7 +101,7 @@ const jobOf = (status: Status, job: JobStatus | undefined): boolean => {
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>, runs: number) => {
   layer(services)(`Stories of generations (${name})`, (it) => {
     it.effect.prop(
-      "charge, place and end every job once, in the order of D7, whatever happens at once",
+      "charge, queue and end every job exactly once under concurrent steps",
       [Story],
       ([story]) =>
         Effect.gen(function*() {
@@ -118,7 +118,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>, runs:
   })
 }
 
-/** A client that left is not waited for, so what it asked for may still be under way. */
+/** Retries a check, because requests of disconnected clients may still be in progress. */
 const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -142,14 +142,14 @@ const makeWorld = Effect.gen(function*() {
   const run = handler.prepare((_, settle) => (settlement) => settle === undefined ? Effect.void : settle([settlement]))
 
   const accounts = yield* Effect.forEach([0, 1], () => openAccount({ credits }))
-  const tidings = yield* Effect.forEach(accounts, ({ id }) => listen(id))
+  const events = yield* Effect.forEach(accounts, ({ id }) => listen(id))
   const uploads = yield* Effect.forEach(accounts, ({ id }) => upload(id, bytesOf(png), undefined))
   const leases: Array<ClaimedJob> = []
   const seen = new Map<string, Status>()
   const made = new Map<string, GenerationId>()
   const terms = { worker: "test", kinds: [handler.kind], lease } as const
 
-  /** The generations of the charges: each charge belongs to one. */
+  /** Returns the generations of an account's charges. Each charge belongs to one generation. */
   const generationsOf = Effect.fnUntraced(function*(account: string) {
     const entries = yield* ledger.entries({ account, limit: 1_000 })
     const ids = entries.filter(({ kind }) => kind === "charge").flatMap((charge) =>
@@ -209,7 +209,7 @@ const makeWorld = Effect.gen(function*() {
     made.set(name, id)
   })
 
-  /** The keys of yesterday are free again, and what has not begun has waited too long. */
+  /** Expires the idempotency keys and the waiting time of queued jobs. */
   const passDay = Effect.andThen(
     TestClock.adjust(Duration.millis(24 * 3_600_000 + 1)),
     Effect.sync(() => made.clear())
@@ -230,7 +230,7 @@ const makeWorld = Effect.gen(function*() {
         return yield* claim(step.limit)
       case "finish":
         if (held === undefined) return
-        // A worker runs a job once under a lease.
+        // A worker runs a job once per lease.
         leases.splice(leases.indexOf(held), 1)
         return yield* finish(held, step.succeeds, step.crashes)
       case "release":
@@ -241,7 +241,7 @@ const makeWorld = Effect.gen(function*() {
       case "dropStale":
         return yield* dropStale(1_000)
       case "removeUpload":
-        // Another time it is gone, and so it is after a day.
+        // Fails if the upload was removed before or has expired.
         return yield* Effect.exit(remove(accounts[step.account]!.id, uploads[step.account]!.id))
       case "dropImages":
         return yield* dropImages(1_000)
@@ -264,7 +264,7 @@ const makeWorld = Effect.gen(function*() {
       assert.strictEqual(refunded, status === "failed" || status === "cancelled")
       assert.strictEqual(output !== null, status === "completed")
       if (output !== null) yield* blobs.head(output.content.key)
-      // Whatever was swept meanwhile, a job has its images for as long as it may wait and run.
+      // No sweep deletes the images of a job that may still wait or run.
       const mayRun = DateTime.isLessThan(yield* DateTime.now, DateTime.add(createdAt, { hours: 25 }))
       if (!isFinal(status) && mayRun) yield* Effect.forEach(images, ({ key }) => blobs.head(key))
       seen.set(id, status)
@@ -294,33 +294,33 @@ const makeWorld = Effect.gen(function*() {
     }
   })
 
-  /** Everybody was told once of each job that started, and once how each ended that was not cancelled. */
-  const checkTold = Effect.gen(function*() {
+  /** Asserts one started event per started job, and one final event per ended job that was not cancelled. */
+  const checkEvents = Effect.gen(function*() {
     for (const [index, { id }] of accounts.entries()) {
       const generations = new Map((yield* generationsOf(id)).map((generation) => [generation.id, generation]))
-      const told = yield* tidings[index]!
+      const published = yield* events[index]!
       assert.sameMembers(
-        told.map(({ generation, type }) => `${type} ${generation.id}`),
-        Array.from(generations.values()).flatMap(toldOf)
+        published.map(({ generation, type }) => `${type} ${generation.id}`),
+        Array.from(generations.values()).flatMap(eventsOf)
       )
-      for (const { generation, type } of told) {
+      for (const { generation, type } of published) {
         if (type !== "generation.started") assert.deepStrictEqual(generation, generations.get(generation.id))
       }
     }
   })
 
-  /** Workers come back, and finish what is left. */
+  /** Restarts the workers and runs all remaining jobs. */
   const end = Effect.gen(function*() {
     yield* TestClock.adjust(lease)
     yield* rescue
     yield* eventually(finishAll)
-    yield* checkTold
+    yield* checkEvents
   })
 
   return { take, passDay, check, end }
 })
 
-/** Slots are given out as far as they go, and nobody waits beside a free one. */
+/** Asserts that slots stay within the caps and that no job waits while a slot is free. */
 const checkPlaces = (generations: ReadonlyArray<Generation>) => {
   const count = (plan: string, ...states: ReadonlyArray<Status>) =>
     generations.filter((generation) => generation.plan === plan && states.includes(generation.status)).length
@@ -332,13 +332,13 @@ const checkPlaces = (generations: ReadonlyArray<Generation>) => {
   assert.isAtMost(count("credits", "pending") + count("studio", "pending"), waitingMax)
 }
 
-/** What is told of a job that has ended. */
-const toldOf = ({ id, startedAt, status }: Generation): ReadonlyArray<string> => [
+/** Returns the expected events of an ended job. */
+const eventsOf = ({ id, startedAt, status }: Generation): ReadonlyArray<string> => [
   ...startedAt === null ? [] : [`generation.started ${id}`],
   ...status === "cancelled" ? [] : [`generation.${status} ${id}`]
 ]
 
-/** What usage has to be: every final generation counts once, on its day. */
+/** Returns the expected usage: every final generation counts once, on the day of its end. */
 const usageOf = (generations: ReadonlyArray<Generation>): ReadonlyArray<UsageRow> => {
   const rows = new Map<string, UsageRow>()
   for (const { costCredits, finishedAt, kind, model, plan, status } of generations) {
@@ -352,7 +352,7 @@ const usageOf = (generations: ReadonlyArray<Generation>): ReadonlyArray<UsageRow
   return Array.from(rows).toSorted(([a], [b]) => a < b ? -1 : 1).map(([, row]) => row)
 }
 
-/** A refusal, or the interruption of a client that left; never a defect. */
+/** Asserts a refusal or the interruption of a disconnected client, not a defect. */
 const assertRefused = (cause: Cause.Cause<unknown>) => {
   const refused = Option.getOrUndefined(Cause.findErrorOption(cause))
   assert.isTrue(

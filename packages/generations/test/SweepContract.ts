@@ -1,4 +1,4 @@
-/** Sweeps beside what cannot be ended: the others are ended all the same, and nobody goes round in circles. */
+/** Sweeps with items that cannot be processed. They process all other items and terminate. */
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { UnitOfWork } from "@kinora/persistence"
@@ -22,7 +22,7 @@ const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request
   return (yield* create(yield* request(account, { key, ...options }))).generation
 })
 
-/** A job that was never charged, which no unit can leave behind: it cannot be refunded. */
+/** Creates a damaged job: it was never charged, so it cannot be refunded. */
 const damage = Effect.fnUntraced(function*(account: string) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const scheduler = yield* Scheduler.Scheduler
@@ -37,7 +37,7 @@ const damage = Effect.fnUntraced(function*(account: string) {
   return id
 })
 
-/** A job in a lane that is none of ours. */
+/** Creates a job in an unknown lane. */
 const stray = Effect.fnUntraced(function*(account: string) {
   const { enqueue } = yield* Scheduler.Scheduler
   const id = yield* GenerationId.make
@@ -45,7 +45,7 @@ const stray = Effect.fnUntraced(function*(account: string) {
   yield* enqueue({ ...address, kind: generationKind, payload: { id }, cap: 100 })
 })
 
-/** The sweeps over a blob store that does not delete these keys. */
+/** Makes the sweeps over a blob store that fails to delete these keys. */
 const sweepsWithout = Effect.fnUntraced(function*(stuck: Set<string>) {
   const blobs = yield* BlobStore.BlobStore
   const deletes: Array<ReadonlyArray<string>> = []
@@ -71,7 +71,7 @@ const isKept = (key: string) =>
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Sweeps (${name})`, (it) => {
-    it.effect("drop jobs that waited too long beside damaged ones, also when those are as many as a set", () =>
+    it.effect("expire jobs that waited too long, also if a whole set before them is damaged", () =>
       Effect.gen(function*() {
         const { get } = yield* Generations
         const { dropStale } = yield* GenerationSweep.GenerationSweep
@@ -83,14 +83,14 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* TestClock.adjust("25 hours")
         assert.strictEqual(yield* dropStale(2), 2)
         assert.strictEqual(yield* dropStale(2), 1)
-        // Nothing is left that can be ended, so nobody is told to go on.
+        // Returns 0, because only damaged jobs remain.
         assert.strictEqual(yield* dropStale(2), 0)
         for (const { id } of stale) assert.strictEqual((yield* get(account.id, id)).failure?.code, "queue_timeout")
-        // The queue of the healthy is as if nothing had been there.
+        // The expired jobs hold no place in the queue.
         assert.strictEqual((yield* createNew(account, "after")).status, "queued")
       }))
 
-    it.effect("delete images beside one that cannot be deleted, which they try again later", () =>
+    it.effect("delete the other images if one cannot be deleted, and retry it later", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
         const keys = yield* Effect.forEach(
@@ -114,9 +114,9 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       }).pipe(Effect.scoped))
   })
 
-  // Services of its own: the worker would take what others left.
+  // Separate services, because the worker claims all jobs.
   layer(services)(`Sweeps of results (${name})`, (it) => {
-    it.effect("delete results beside one that cannot be deleted, which they try again later", () =>
+    it.effect("delete the other results if one cannot be deleted, and retry it later", () =>
       Effect.gen(function*() {
         const { get, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control
@@ -134,7 +134,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         for (const key of others) assert.isFalse(yield* isKept(key))
         assert.isNotNull((yield* get(account.id, made[0]!.id)).output)
         const tries = deletes.length
-        // It is not found at once again.
+        // It is not returned again immediately.
         assert.strictEqual(yield* sweep.expireResults(10), 0)
         assert.strictEqual(deletes.length, tries)
         yield* TestClock.adjust("15 minutes")
@@ -145,7 +145,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   })
 
   layer(services)(`Files of a result (${name})`, (it) => {
-    it.effect("of a video are a poster and a thumb where its generator gave a picture", () =>
+    it.effect("include a poster and a thumb for a video whose generator returns a still image", () =>
       Effect.gen(function*() {
         const { file, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control

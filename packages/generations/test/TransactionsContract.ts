@@ -92,7 +92,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<Return
 const concurrently = <A, E, R>(call: (n: number) => Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: calls }, (_, n) => n), call, { concurrency: "unbounded" })
 
-/** Accounts whose slots and queue take all calls. */
+/** Opens accounts whose slots and queue accept all calls. */
 const openAccounts = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE IF NOT EXISTS request (generation uuid PRIMARY KEY)`
@@ -114,7 +114,7 @@ const insertRow = Effect.fnUntraced(function*(id: Generation["id"]) {
   yield* sql`INSERT INTO request (generation) VALUES (${GenerationId.toUuid(id)}::uuid)`
 })
 
-/** Counts committed requests, and requests and generations (of this status) that are without each other. */
+/** Counts the committed requests, and the requests and generations (of this status) without a counterpart. */
 const findInconsistent = Effect.fnUntraced(function*(
   accounts: ReadonlyArray<{ readonly id: string }>,
   status?: Generation["status"]
@@ -138,7 +138,7 @@ const findInconsistent = Effect.fnUntraced(function*(
   return found
 })
 
-/** Charges and jobs match: the books and the lane counters agree with their entries. */
+/** Asserts that the books and the lane counters agree with their entries. */
 const assertSound = Effect.gen(function*() {
   const ledger = yield* Ledger.Ledger
   const scheduler = yield* Scheduler.Scheduler

@@ -6,15 +6,15 @@ import { makeTurns } from "../src/internal/create/accountTurns.ts"
 const yields = (count: number) => Effect.replicateEffect(Effect.yieldNow, count, { discard: true })
 
 /**
- * Every moment at which a fiber can be interrupted: it yields after each of so many
- * operations, and is interrupted after each of so many yields.
+ * All points at which a fiber can be interrupted: every combination of the number of
+ * operations between yields and the number of yields before the interruption.
  */
 const moments = Array.from({ length: 28 }, (_, index) => index + 3).flatMap((ops) =>
   Array.from({ length: 24 }, (_, leavesAfter) => ({ ops, leavesAfter }))
 )
 
 for (const place of ["free", "taken"] as const) {
-  it.effect(`gives the place of an interrupted fiber to the next one at any moment, when it was ${place}`, () =>
+  it.effect(`passes the place to the next fiber if a fiber is interrupted at any point (place ${place})`, () =>
     Effect.forEach(moments, ({ leavesAfter, ops }) =>
       Effect.gen(function*() {
         const inTurn = makeTurns(1)

@@ -56,7 +56,7 @@ it.effect("returns no random bytes twice for any sequence of sizes", () =>
     const seen = new Set<string>()
     const sizes = [0, 1, 16, 4_095, 4_096, 4_097, 65_537, 200_000]
     for (const size of sizes) assert.strictEqual((yield* randomBytes(size)).length, size)
-    // More than is drawn at once, in pieces that do not divide it.
+    // Draws more than one buffer, in sizes that do not divide it.
     for (let n = 0; n < 2_000; n++) seen.add((yield* randomBytes(24)).join())
     for (let n = 0; n < 2_000; n++) seen.add(yield* uuidV4())
     assert.strictEqual(seen.size, 4_000)

@@ -24,7 +24,7 @@ it.effect("rejects an unknown driver and lists the available ones", () =>
 
 it.effect("rejects invalid options of the scripted driver and names them", () =>
   Effect.gen(function*() {
-    const wrong: ReadonlyArray<readonly [options: Record<string, Schema.Json>, told: RegExp]> = [
+    const wrong: ReadonlyArray<readonly [options: Record<string, Schema.Json>, message: RegExp]> = [
       [{ delay: "soon" }, /delay/],
       [{ dealy: "1 second" }, /dealy/],
       [{ delay: "1 second", delay_min: "1 second", delay_max: "2 seconds" }, /either delay, or delay_min/],
@@ -35,11 +35,11 @@ it.effect("rejects invalid options of the scripted driver and names them", () =>
       [{ failure_rate: 1.5 }, /failure_rate/],
       [{ bytes: 0 }, /bytes/]
     ]
-    for (const [options, told] of wrong) {
+    for (const [options, message] of wrong) {
       const problems = yield* problemsWith({ driver: { name: "scripted", options } })
       assert.notInclude(problems, "\n")
       assert.match(problems, /invalid options for the driver scripted/)
-      assert.match(problems, told)
+      assert.match(problems, message)
       assert.deepInclude(Drivers.scriptOf(requestFor(options)).outcome, { code: "invalid_input" })
     }
   }))

@@ -96,7 +96,7 @@ it.effect("wakes webhook senders in every process and no job workers", () =>
     const webhooks = yield* there.webhookWakeup.subscribe
     const wakeWebhooks = Effect.andThen(Latch.close(webhooks), repeatUntil(here.webhookWakeup.wake, webhooks.await))
     yield* repeatUntil(here.wakeup.wake, work.await)
-    // Hints come in order, so what woke for jobs, such as the connection, has done so after two more.
+    // Hints arrive in order, so every hint for jobs, such as that of the connection, precedes two more.
     yield* Effect.andThen(wakeWebhooks, wakeWebhooks)
     yield* Latch.close(work)
     yield* wakeWebhooks

@@ -54,7 +54,7 @@ it.effect("stops the start of a process that lacks the key of a secret, unless i
     const log = makeLog()
     yield* startWith(keysOf("b"), 0).pipe(Effect.provide(log.layer))
     assert.deepStrictEqual(log.lines, [`Error: ${error.message}`])
-    // As the sentence says: with a new secret all is well again.
+    // The message names the remedy: a new secret.
     yield* Webhooks.Webhooks.use(({ rotate }) => rotate(account, id)).pipe(Effect.provide(webhooksWith(keysOf("b"))))
     yield* startWith(keysOf("b"), 1)
   }).pipe(Effect.provide(stores)))

@@ -26,7 +26,7 @@ export interface AdmissionRequest {
   readonly params: unknown
 }
 
-/** What a service offers: its models and what each plan tier includes. */
+/** The models of a service and the benefits of each plan tier. */
 export interface Offer {
   readonly find: (model: string) => Option.Option<Model.Model>
   readonly planTable: PlanTable.PlanTable
