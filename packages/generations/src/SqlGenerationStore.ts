@@ -1,4 +1,4 @@
-/** `GenerationStore` and `ImageStore` in Postgres. Every operation is one statement, whatever the size of its set. */
+/** `GenerationStore` and `ImageStore` in Postgres. Every operation on a set is one statement, whatever its size. */
 import type { Migrations } from "@kinora/persistence"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -61,20 +61,26 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const images = yield* ImageStore
   const { ingest } = yield* makeImageIngest({ imageBytesMax })
 
-  const assertRoom = Effect.fnUntraced(function*(account: string) {
-    const usable = yield* images.countUsable(account, yield* DateTime.now)
-    if (usable >= uploadsMax) return yield* refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
+  const hasRoom = Effect.fnUntraced(function*(account: string) {
+    return (yield* images.countUsable(account, yield* DateTime.now)) < uploadsMax
   })
 
-  const insert = Effect.fnUntraced(function*(image: KeptImage) {
-    yield* assertRoom(image.account)
-    yield* images.insert([image])
+  const refuseTooMany = refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
+
+  /** Inserts the image if the account has room. The result is a value, since a failure would doom an open unit. */
+  const insertIfRoom = Effect.fnUntraced(function*(image: KeptImage) {
+    const inserts = yield* hasRoom(image.account)
+    if (inserts) yield* images.insert([image])
+    return inserts
   }, atomically)
+
+  const insert = (image: KeptImage) =>
+    Effect.flatMap(insertIfRoom(image), (inserted) => inserted ? Effect.void : refuseTooMany)
 
   const create = Effect.fn("Uploads.create")(
     function*(account: string, bytes: Uint8Array, declared: string | undefined) {
       // Checked before the image is decoded, which is most of the work. `insert` checks again under a lock.
-      yield* assertRoom(account)
+      if (!(yield* hasRoom(account))) return yield* refuseTooMany
       const at = yield* DateTime.now
       const expiresAt = DateTime.addDuration(at, ttl)
       const { height, id, mime, ...stored } = yield* ingest({

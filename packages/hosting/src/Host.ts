@@ -2,9 +2,9 @@
  * The composition root: every layer of a server and of a worker, from settings to the
  * open port. Read it from top to bottom.
  *
- * The layer that is built last stops first. A server therefore first refuses
- * connections, then ends its requests, then drains its workers, and closes the
- * database last.
+ * A server first waits for `drain`, still accepting requests. Then it refuses
+ * connections and starts the drains of workers and webhooks, which run while open requests
+ * end. The database closes last.
  */
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore, FileBlobStore, UrlSigner } from "@kinora/storage"

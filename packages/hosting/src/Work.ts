@@ -41,6 +41,6 @@ export const layerSweeps = Layer.mergeAll(
   GenerationSweep.layerSweep(),
   Ledger.layerSweep({ interval: "5 minutes" }),
   Webhooks.layerSweep(),
-  Idempotency.layerSweep({ interval: "5 minutes" }),
+  Idempotency.layerSweep({ interval: "5 minutes", limit: 500 }),
   Limits.layerSweep({ interval: "5 minutes" })
 )

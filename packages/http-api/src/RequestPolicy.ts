@@ -1,6 +1,7 @@
 /**
  * The policy of an endpoint: how callers authenticate, which body it reads, and which
- * rate limit applies. Servers read it from the annotations of the endpoint.
+ * rate limit applies. Servers limit bodies by it. Authentication and rate limits are
+ * documented by it, and a test compares them with the middleware of the endpoint.
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"

@@ -4,8 +4,7 @@ import { encode, make } from "@kinora/http-api/ApiError"
 /** Returns the whole response as it goes over the wire. Close the connection after it. */
 export const answer = (requestId: string): string => {
   const { body, status } = encode(make("invalid_request", {
-    message: "The request could not be read: it is not HTTP, its header is too large, or it took too long to arrive.",
-    details: { issues: [] }
+    message: "The request could not be read: it is not HTTP, its header is too large, or it took too long to arrive."
   }))
   const text = JSON.stringify(body)
   return [

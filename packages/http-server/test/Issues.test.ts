@@ -32,7 +32,7 @@ it.effect("puts the first problem of a request into the message", () =>
     const create = (body: unknown) => messageOf("/v1/generations", body, "invalid_request")
     assert.strictEqual(yield* create({}), "plan is required. 2 more in details.issues.")
     assert.strictEqual(yield* create([]), "The request body must be an object.")
-    assert.strictEqual(yield* create("{"), "The request body must be a valid JSON body.")
+    assert.strictEqual(yield* create("{"), "The request body must be valid JSON.")
     assert.strictEqual(
       yield* create({ plan: "gold", model: "kinora-canvas-1", params: { prompt: "a lake" } }),
       "plan must be studio or credits."

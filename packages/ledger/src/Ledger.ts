@@ -29,6 +29,14 @@ import type { Transaction } from "./Transaction.ts"
 
 export type { Discrepancy, Verification }
 
+/** A call that fails with the refusal of its command. */
+type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
+
+/** A call that returns one result per command. */
+type Many<Command, A, Refusal> = (
+  commands: ReadonlyArray<Command>
+) => Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, StorageError>
+
 /** Charges, refunds and grants. See the description of the module. */
 export class Ledger extends Context.Service<Ledger, {
   /**
@@ -37,31 +45,19 @@ export class Ledger extends Context.Service<Ledger, {
    *
    * Fails with `InsufficientCredits`, `QuotaExceeded` or `AlreadyCharged`.
    */
-  readonly charge: (
-    command: Books.ChargeCommand
-  ) => Effect.Effect<Books.Charged, LedgerError.LedgerError | StorageError>
+  readonly charge: Single<Books.ChargeCommand, Books.Charged>
   /** Charges in one unit of work, in order. A refused charge does not stop the others. */
-  readonly chargeAll: (
-    commands: ReadonlyArray<Books.ChargeCommand>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Charged, LedgerError.ChargeRefusal>>, StorageError>
+  readonly chargeAll: Many<Books.ChargeCommand, Books.Charged, LedgerError.ChargeRefusal>
 
   /** Refunds a charge at most once. Shares units of work like `charge`. Fails with `UnknownCharge`. */
-  readonly refund: (
-    command: Books.RefundCommand
-  ) => Effect.Effect<Books.Refunded, LedgerError.LedgerError | StorageError>
+  readonly refund: Single<Books.RefundCommand, Books.Refunded>
   /** Refunds in one unit of work, in order. */
-  readonly refundAll: (
-    commands: ReadonlyArray<Books.RefundCommand>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Refunded, LedgerError.UnknownCharge>>, StorageError>
+  readonly refundAll: Many<Books.RefundCommand, Books.Refunded, LedgerError.UnknownCharge>
 
   /** Opens a lot once per reference. Shares units of work like `charge`. Fails with `GrantExpired`. */
-  readonly grant: (
-    command: Books.GrantCommand
-  ) => Effect.Effect<Books.Granted, LedgerError.LedgerError | StorageError>
+  readonly grant: Single<Books.GrantCommand, Books.Granted>
   /** Opens lots in one unit of work, in order. */
-  readonly grantAll: (
-    commands: ReadonlyArray<Books.GrantCommand>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<Books.Granted, LedgerError.GrantExpired>>, StorageError>
+  readonly grantAll: Many<Books.GrantCommand, Books.Granted, LedgerError.GrantExpired>
 
   /**
    * Locks the accounts of a request, in the order of their ids, and loads their books

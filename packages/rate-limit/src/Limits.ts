@@ -1,7 +1,7 @@
 /** Limits, places and budgets together, over one store. */
 import { Backend, type Migrations, Sweep, type UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Layer } from "effect"
+import { type Duration, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Budget from "./Budget.ts"
 import * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
@@ -34,12 +34,17 @@ export const layerPostgres = (
 /**
  * Deletes past minutes and days and the leases of dead processes in the background, on
  * average every `interval` (default 1 minute), `limit` rows per statement (default 500).
+ * Past days are deleted every `daysInterval` (default 1 hour).
  * Logs failures and continues. Any number of processes may run it.
  */
 export const layerSweep = (
-  options: Sweep.LayerSweepOptions = {}
+  { daysInterval, ...options }: Sweep.LayerSweepOptions & { readonly daysInterval?: Duration.Input | undefined } = {}
 ): Layer.Layer<never, never, RateLimit.RateLimit | Places.Places | Budget.Budget> =>
-  Layer.mergeAll(sweepMinutes(options), sweepLeases(options), sweepDays(options))
+  Layer.mergeAll(
+    sweepMinutes(options),
+    sweepLeases(options),
+    sweepDays({ limit: options.limit, interval: daysInterval })
+  )
 
 // -----------------------------------------------------------------------------
 // internal
@@ -60,7 +65,8 @@ const sweepLeases = Sweep.make({
 })
 
 const sweepDays = Sweep.make({
-  ...defaults,
+  interval: "1 hour",
+  limit: 500,
   name: "past days",
   run: (limit) => Budget.Budget.use(({ sweep }) => sweep(limit))
 })

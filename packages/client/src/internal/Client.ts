@@ -4,16 +4,7 @@ import { isFinal } from "../Generations.ts"
 import { GenerationError } from "../KinoraError.ts"
 import type { CallOptions, CreateOptions, DownloadOptions, Options } from "../Options.ts"
 import type { Result } from "../Result.ts"
-import type {
-  Account,
-  CompletedGeneration,
-  CreateGenerationRequest,
-  Generation,
-  ImageRequest,
-  ImageResponse,
-  Model,
-  UsageReport
-} from "../Wire.ts"
+import type * as Wire from "../Wire.ts"
 import type { Ambient } from "./Ambient.ts"
 import * as Definition from "./Definition.ts"
 import { download, lazily } from "./download.ts"
@@ -59,8 +50,8 @@ const makeDefinitions = (transport: Transport.Transport): Definition.Definitions
     images: {
       generate: Definition.value(
         1,
-        (request: ImageRequest, call: CreateOptions = {}) =>
-          transport.create<ImageResponse>("/images/generations", request, {
+        (request: Wire.ImageRequest, call: CreateOptions = {}) =>
+          transport.create<Wire.ImageResponse>("/images/generations", request, {
             ...call,
             timeoutMillis: call.timeoutMillis ?? transport.limits.waitTimeoutMillis
           })
@@ -70,19 +61,19 @@ const makeDefinitions = (transport: Transport.Transport): Definition.Definitions
       list: Definition.value(
         0,
         async (call?: CallOptions) =>
-          (await get<{ readonly data: ReadonlyArray<Model> | null }>("/models", call)).data ?? []
+          (await get<{ readonly data: ReadonlyArray<Wire.Model> | null }>("/models", call)).data ?? []
       ),
       get: Definition.value(
         1,
-        (id: string, call?: CallOptions) => get<Model>(`/models/${encodeURIComponent(id)}`, call)
+        (id: string, call?: CallOptions) => get<Wire.Model>(`/models/${encodeURIComponent(id)}`, call)
       )
     },
     account: {
-      get: Definition.value(0, (call?: CallOptions) => get<Account>("/account", call)),
+      get: Definition.value(0, (call?: CallOptions) => get<Wire.Account>("/account", call)),
       usage: Definition.value(
         1,
         ({ from, to }: Days = {}, call: CallOptions = {}) =>
-          transport.json<UsageReport>({ ...call, method: "GET", target: "/usage", query: { from, to } })
+          transport.json<Wire.UsageReport>({ ...call, method: "GET", target: "/usage", query: { from, to } })
       )
     }
   }
@@ -90,7 +81,11 @@ const makeDefinitions = (transport: Transport.Transport): Definition.Definitions
 
 const makeGenerate = (transport: Transport.Transport, generations: Groups["generations"]): Calls["generate"] => {
   /** Reports every later state and returns the last. */
-  const follow = async (created: Generation, call: CallOptions, onUpdate: (generation: Generation) => void) => {
+  const follow = async (
+    created: Wire.Generation,
+    call: CallOptions,
+    onUpdate: (generation: Wire.Generation) => void
+  ) => {
     let latest = created
     for await (const state of generations.events(created.id, call)) {
       if (state.status !== latest.status) onUpdate(state)
@@ -99,7 +94,7 @@ const makeGenerate = (transport: Transport.Transport, generations: Groups["gener
     return latest
   }
 
-  const resultOf = (generation: CompletedGeneration): Result => ({
+  const resultOf = (generation: Wire.CompletedGeneration): Result => ({
     generation,
     stream: () => lazily((signal) => generations.content(generation.id, { signal })),
     bytes: async (call) => new Uint8Array(await (await generations.content(generation.id, call)).arrayBuffer()),
@@ -107,7 +102,7 @@ const makeGenerate = (transport: Transport.Transport, generations: Groups["gener
   })
 
   return async (
-    request: CreateGenerationRequest,
+    request: Wire.CreateGenerationRequest,
     { idempotencyKey, onUpdate, signal, timeoutMillis }: GenerateOptions = {}
   ) => {
     const { ambient, limits } = transport
@@ -129,7 +124,8 @@ const makeGenerate = (transport: Transport.Transport, generations: Groups["gener
   }
 }
 
-const isCompleted = (generation: Generation): generation is CompletedGeneration => generation.status === "completed"
+const isCompleted = (generation: Wire.Generation): generation is Wire.CompletedGeneration =>
+  generation.status === "completed"
 
 /** The error does not quote the URL, which can be signed. */
 const addressOf = (url: string | URL): URL => {

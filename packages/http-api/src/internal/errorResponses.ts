@@ -12,7 +12,7 @@ export const schemaName = (code: AnyErrorCode): string => `${String.snakeToPasca
 
 /**
  * Declares the codes that an endpoint responds with. The schemas stand for every code
- * of their statuses, so that a client decodes the codes that a later server adds.
+ * of their statuses, so that a client decodes known codes that a later server adds to the endpoint.
  */
 export const errors = <const Codes extends ReadonlyArray<AnyErrorCode>>(...codes: Codes) => {
   const statuses = new Set(codes.map((code) => definitionOf(code).status))

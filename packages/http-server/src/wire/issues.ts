@@ -29,6 +29,7 @@ export const issuesOf = ({ issue }: Schema.SchemaError): ReadonlyArray<WireIssue
 export const plain = (message: string): string => {
   if (message === "Missing key") return "is required"
   if (message === "Expected no excess property") return "is not a known property"
+  if (message === "Expected a valid JSON body") return "must be valid JSON"
   const expected = /^Expected (.+)$/s.exec(message)?.[1]
   return expected === undefined ? message : `must be ${alternatives(expected)}`
 }

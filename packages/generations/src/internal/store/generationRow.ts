@@ -1,18 +1,7 @@
 /** Rows of `generation_job`. */
 import { Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
-import {
-  Failure,
-  type Generation,
-  GenerationId,
-  InputImage,
-  Kind,
-  Mode,
-  Output,
-  Params,
-  Plan,
-  Status
-} from "../../Generation.ts"
+import { Failure, Generation, GenerationId, Kind, Output } from "../../Generation.ts"
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
@@ -43,20 +32,23 @@ export const decodeReadable = <E, R>(statement: Effect.Effect<ReadonlyArray<{ re
 // internal
 // -----------------------------------------------------------------------------
 
+/** Fields that the column of the same name holds unchanged. */
+const { account, images, kind, mode, model, params, plan, prompt, refunded, status } = Generation.fields
+
 const Row = Schema.Struct({
   id: Schema.String,
-  account: Schema.String,
-  model: Schema.String,
-  kind: Kind,
-  mode: Mode,
-  plan: Plan,
-  status: Status,
-  prompt: Schema.String,
-  params: Params,
-  images: Schema.Array(InputImage),
+  account,
+  model,
+  kind,
+  mode,
+  plan,
+  status,
+  prompt,
+  params,
+  images,
   cost_credits: Schema.NullOr(Schema.NumberFromString),
   quota_kind: Schema.NullOr(Kind),
-  refunded: Schema.Boolean,
+  refunded,
   failure: Schema.NullOr(Failure),
   output: Schema.NullOr(Output),
   result_expires_at: Schema.NullOr(Schema.Date),
