@@ -9,7 +9,7 @@ import * as Receiver from "./Receiver.ts"
 import * as Site from "./Site.ts"
 
 /** Time limit in milliseconds. The test paints an image and initialises an embedded database. */
-const timeout = 120_000
+const timeout = 600_000
 
 describe("webhooks", { timeout }, () => {
   it.live("are sent by a server without a worker process, with links to its address", () =>

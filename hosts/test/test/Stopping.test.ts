@@ -61,6 +61,6 @@ const program = `
 it("leaves no timer, socket or thread that keeps the process alive", async () => {
   const args = ["--conditions=@kinora/source", "--input-type=module", "--eval", program]
   const cwd = new URL("..", import.meta.url)
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 25_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 100_000 })
   expect(JSON.parse(stdout)).toEqual([])
 })

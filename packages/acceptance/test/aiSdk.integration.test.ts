@@ -23,7 +23,7 @@ const refusals: ReadonlyArray<Refusal> = [
   { model: "drill-rejecting", status: 422, code: "content_rejected" }
 ]
 
-layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("generateImage of ai", (it) => {
+layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("generateImage of ai", (it) => {
   for (const provider of providers) {
     it.effect(`generates an image of the requested size (${provider})`, () =>
       Effect.gen(function*() {

@@ -52,7 +52,7 @@ const Seen = Schema.Struct({
   refused: Schema.Struct({ code: Schema.String, isTyped: Schema.Boolean })
 })
 
-describe("@kinora/client", { timeout: 120_000 }, () => {
+describe("@kinora/client", { timeout: 600_000 }, () => {
   it.live("generates a picture and reads its bytes on a page of the service's origin", (context) =>
     Effect.gen(function*() {
       if (Browser.path === undefined) return yield* Browser.missing(context)

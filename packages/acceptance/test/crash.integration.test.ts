@@ -100,7 +100,7 @@ describe.concurrent("after kills", { timeout: 900_000 }, () => {
         assert.isBelow(Date.parse(finished_at ?? "") - Date.parse(started_at ?? ""), 75_000)
       }
       const { stderr } = yield* stopSound(heir)
-      assert.strictEqual(stderr.match(/worker was lost/g)?.length, 4)
+      assert.strictEqual(stderr.match(/The worker of a job was lost/g)?.length, 4)
       yield* stopSound(server)
       const { problems, totals } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length * price])

@@ -9,7 +9,7 @@ import { databases, makeEmptySite, makeSite } from "./sites.ts"
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const order: Client.Order = { model: "kinora-sketch-1", plan: "studio", idempotencyKey: "one" }
 
-describe.concurrent("a first start", { timeout: 120_000 }, () => {
+describe.concurrent("a first start", { timeout: 600_000 }, () => {
   for (const database of databases) {
     it.live(`generates a picture with the printed key and keeps it over a restart (${database})`, () =>
       Effect.gen(function*() {

@@ -34,7 +34,7 @@ const unreadable: ReadonlyArray<readonly [what: string, request: RawRequest, sta
   ["an expectation that nobody knows", get("/v1/models", ["expect", "the unexpected"]), 401]
 ]
 
-describe("random requests", { timeout: 180_000 }, () => {
+describe("random requests", { timeout: 600_000 }, () => {
   for (const [who, count] of [["clients", 2_000], ["operators", 800]] as const) {
     it.live(`cause no 500 and no discrepancy, and every error has the documented body (${who})`, () =>
       Effect.gen(function*() {

@@ -51,7 +51,7 @@ describe("docs/how-to", () => {
         const [width, height] = pngSizeOf(yield* Effect.promise(() => readFile(join(directory, picture))))
         assert.isAtLeast(Math.min(width, height), 512, picture)
       }
-    }), 180_000)
+    }), 600_000)
 })
 
 const run = promisify(execFile)

@@ -37,7 +37,7 @@ const ownersOfIds: Readonly<Record<string, "account" | "everybody">> = {
   models: "everybody"
 }
 
-describe("another account's key", { timeout: 60_000 }, () => {
+describe("another account's key", { timeout: 600_000 }, () => {
   it.live("receives the response of an unknown id for every id of the owner", () =>
     Effect.gen(function*() {
       const { owner, stranger } = yield* makeAccounts

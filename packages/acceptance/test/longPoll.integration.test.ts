@@ -15,7 +15,7 @@ import { makeSite } from "./sites.ts"
 const quick = Drill.model({ id: "drill-quick" })
 const models = [quick, LongPolls.model]
 
-describe("a request that waits", { timeout: 120_000 }, () => {
+describe("a request that waits", { timeout: 600_000 }, () => {
   it.live("returns within 250 ms of the end of a job in another process", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)

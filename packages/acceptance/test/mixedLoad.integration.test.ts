@@ -23,7 +23,7 @@ it.live("32 clients create, repeat, await and cancel jobs without a deadlock", (
     const { problems } = yield* Books.use(site, Books.verify)
     assert.deepStrictEqual(problems, [])
     assert.strictEqual(yield* deadlocksOf(site.databaseUrl), 0)
-  }), { timeout: 120_000 })
+  }), { timeout: 600_000 })
 
 /** Deadlocks that Postgres has counted in this database. Its sessions have ended, and so have reported theirs. */
 const deadlocksOf = (url: string) =>

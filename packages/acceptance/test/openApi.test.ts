@@ -14,7 +14,7 @@ describe("the OpenAPI documents", () => {
   const findings = new Findings()
   beforeAll(async () => {
     for (const steps of [everywhere, jobs, files, images, reports, operators, webhooks]) await steps(findings)
-  }, 300_000)
+  }, 600_000)
 
   it("describe every response: path, method, status, headers, media type and body", () => {
     expect(findings.problems).toEqual([])

@@ -119,7 +119,7 @@ const refusals: ReadonlyArray<Refusal> = [
   }
 ]
 
-layer(ImageServer.layer, { excludeTestServices: true, timeout: "2 minutes" })("the openai client", (it) => {
+layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("the openai client", (it) => {
   it.effect("images.generate returns a URL that needs no key, of an image of the requested size", () =>
     Effect.gen(function*() {
       const { client } = yield* start()

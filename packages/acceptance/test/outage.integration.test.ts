@@ -51,7 +51,7 @@ it.live("clients receive 503 at worst, and every accepted job completes once", (
     assert.strictEqual((yield* server.stop).code, 0)
     const { problems, totals } = yield* Books.use(site, Books.verify)
     assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length])
-  }), { timeout: 180_000 })
+  }), { timeout: 600_000 })
 
 /** Ends all other sessions of the database and returns their number. */
 const dropConnections = (url: string) =>

@@ -29,7 +29,7 @@ class Hosts extends Context.Service<Hosts, Effect.Success<typeof startHosts>>()(
   static readonly layer = Layer.effect(Hosts, Effect.suspend(() => startHosts))
 }
 
-layer(Hosts.layer, { excludeTestServices: true, timeout: "2 minutes" })("two servers on one Postgres", (it) => {
+layer(Hosts.layer, { excludeTestServices: true, timeout: "5 minutes" })("two servers on one Postgres", (it) => {
   it.effect("create one job for 1,000 identical requests: one 201 and 999 times 200", () =>
     Effect.gen(function*() {
       const { clientOf, openAccount, verify } = yield* Hosts

@@ -127,7 +127,7 @@ const conditions: ReadonlyArray<Case> = [
 
 const places = ["memory", ...databases] as const
 
-describe.concurrent("the content endpoint", { timeout: 60_000 }, () => {
+describe.concurrent("the content endpoint", { timeout: 600_000 }, () => {
   for (const place of places) {
     it.live(`follows RFC 9110 for Range, If-Range and If-None-Match (${place})`, () =>
       Effect.gen(function*() {

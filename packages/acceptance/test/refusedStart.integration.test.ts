@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Program from "../src/Program.ts"
 import { makeSite } from "./sites.ts"
 
-describe.concurrent("a start that fails", { timeout: 120_000 }, () => {
+describe.concurrent("a start that fails", { timeout: 600_000 }, () => {
   it.live("names an unknown setting and an invalid value", () =>
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")

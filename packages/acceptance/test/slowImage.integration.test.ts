@@ -39,7 +39,7 @@ describe("an image that takes 140 seconds", () => {
           assert.deepStrictEqual(yield* Books.use(site, Books.movementsOf(id)), { charges: 1, refunds: 0, consumed: 1 })
         }
       }),
-    240_000
+    600_000
   )
 })
 

@@ -26,7 +26,7 @@ const large: ModelInput = {
 /** Bytes that a server reserves for a stream at a time (`downloadBlockBytes`). */
 const block = 16 * mebibyte
 
-describe.concurrent("slow readers", { timeout: 300_000 }, () => {
+describe.concurrent("slow readers", { timeout: 600_000 }, () => {
   it.live("200 of them use less than 100 KiB each, slow the server down, and count by the bytes that were sent", () =>
     Effect.gen(function*() {
       const readersCount = 200

@@ -16,7 +16,7 @@ const short = Drill.model({ id: "drill-short", delay: "4 seconds" })
 const long = Drill.model({ id: "drill-long", delay: "45 seconds" })
 const models = [short, long]
 
-describe.concurrent("a host that receives SIGTERM", { timeout: 240_000 }, () => {
+describe.concurrent("a host that receives SIGTERM", { timeout: 600_000 }, () => {
   for (const database of databases) {
     it.live(`finishes short jobs, responds to waiting clients and exits (${database})`, () =>
       Effect.gen(function*() {

@@ -11,7 +11,7 @@ import * as LocalHost from "../src/LocalHost.ts"
 import * as Browser from "./browser.ts"
 import * as Video from "./video.ts"
 
-describe("a browser", { timeout: 120_000 }, () => {
+describe("a browser", { timeout: 600_000 }, () => {
   it.live("plays and seeks a result by its signed URL, on a page of another origin", (context) =>
     Effect.gen(function*() {
       if (Browser.path === undefined) return yield* Browser.missing(context)

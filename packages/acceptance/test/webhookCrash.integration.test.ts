@@ -74,7 +74,7 @@ it.live(
       const { problems } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual(problems, [])
     }),
-  { timeout: 240_000 }
+  { timeout: 600_000 }
 )
 
 interface KnownJob {

@@ -33,5 +33,5 @@ it.live(
       assert.isAbove(arrivals, events, JSON.stringify(reasons))
       assert.isAtMost(arrivalsMost, 5)
     }),
-  { timeout: 300_000 }
+  { timeout: 600_000 }
 )

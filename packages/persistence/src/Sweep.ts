@@ -3,7 +3,7 @@
  *
  * Any number of hosts may run the same sweep.
  */
-import { Cause, Context, Duration, Effect, Layer, Random } from "effect"
+import { Context, Duration, Effect, Layer, Random } from "effect"
 
 /** Options for `layer`. */
 export interface SweepOptions<R> {
@@ -59,10 +59,7 @@ const sleepVaried = (interval: Duration.Input) =>
 const sweep = <R>({ limit, name, run }: SweepOptions<R>): Effect.Effect<void, never, R> =>
   Effect.suspend(() => run(limit)).pipe(
     Effect.repeat({ while: (count) => count >= limit }),
-    Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.logWarning(`The sweep of ${name} failed, retrying after the interval`, cause)
-    ),
+    // Interruptions inside of `run` too. The interruption of this fiber ends the sweep regardless.
+    Effect.catchCause((cause) => Effect.logWarning(`The sweep of ${name} failed, retrying after the interval`, cause)),
     Effect.asVoid
   )

@@ -92,7 +92,7 @@ export const runOnPostgres = (sections: Sections): void => {
 type Sections = Readonly<Record<string, Section>>
 
 /** Such a case may start a server, and a sweep that it awaits runs once a minute. */
-const withServersMillis = 180_000
+const withServersMillis = 600_000
 
 /** Starts a stage before all tests of the file and stops it after them. */
 const sharedStage = <A extends AsyncDisposable>(start: () => Promise<A>): () => A => {

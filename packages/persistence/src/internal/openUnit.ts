@@ -69,8 +69,10 @@ export const begin = <A, E, R, TransactionError>(
 /** Runs `effect` in the open unit, after joined units that began earlier. A failure dooms the unit. */
 export const join = <A, E, R>(key: UnitKey, unit: OpenUnit, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const { outermost, turn } = unit
-  if (outermost.ended) return Effect.die(new UnitEnded())
-  return Effect.provideService(effect, key, within(outermost)).pipe(
+  // Tested when the turn comes: the unit may end while a fiber waits for its turn.
+  return Effect.suspend(() =>
+    outermost.ended ? Effect.die(new UnitEnded()) : Effect.provideService(effect, key, within(outermost))
+  ).pipe(
     turn.withPermits(1),
     Effect.onExit((exit) =>
       Effect.sync(() => {

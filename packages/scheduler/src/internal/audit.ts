@@ -37,8 +37,10 @@ export const recount = (
 export const drifts = (stored: Counters, counted: Counters): ReadonlyArray<Drift> => {
   const lanes = new Map(counted.lanes.map((lane) => [lane.lane, lane]))
   const groups = new Map(counted.groups.map((group) => [group.group, group]))
-  const ofLanes = stored.lanes.flatMap(({ held, heldMax, lane, waiting }): ReadonlyArray<Drift> => {
+  const ofLanes = stored.lanes.flatMap(({ cap, held, heldMax: stored, lane, waiting }): ReadonlyArray<Drift> => {
     const found = lanes.get(lane)
+    // A host of an earlier build raises the cap without `heldMax`.
+    const heldMax = Math.max(stored, cap)
     return [
       { of: "lane", id: lane, counter: "held", stored: held, found: found?.held ?? 0 },
       { of: "lane", id: lane, counter: "heldMax", stored: heldMax, found: Math.max(heldMax, found?.held ?? 0) },

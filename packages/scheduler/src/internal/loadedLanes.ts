@@ -163,7 +163,7 @@ export const setLane = (self: LoadedLanes, before: LoadedLane, after: LoadedLane
   const change = (after.waiting - promoted(after)) - (before.waiting - promoted(before))
   return {
     ...self,
-    lanes: HashMap.set(self.lanes, after.lane, { ...after, heldMax: Math.max(after.heldMax, after.cap) }),
+    lanes: HashMap.set(self.lanes, after.lane, { ...after, heldMax: Math.max(after.heldMax, before.cap, after.cap) }),
     groups: change === 0 ? self.groups : addWaiting(self.groups, after.group, change)
   }
 }
