@@ -29,7 +29,7 @@ for (const [name, database] of TestDatabase.all) {
         const error = yield* Effect.flip(Migrations.run([library]))
         assert.strictEqual(
           error.message,
-          "The database's schema of library is at 2, this build knows 1: run a newer build"
+          "The schema \"library\" is at migration 2, newer than this build (1). Run a newer build"
         )
       }))
   })
