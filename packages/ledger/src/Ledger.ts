@@ -67,8 +67,13 @@ export class Ledger extends Context.Service<Ledger, {
   readonly load: (request: LoadRequest) => Effect.Effect<Books.Books, StorageError>
   /**
    * Writes the changes that the books carry, in one statement, and returns the books
-   * without changes. Books that were saved before, or were decided from the same state
-   * as saved ones, fail: their transactions exist already.
+   * without changes.
+   *
+   * Fails if a transaction exists already, which is the case if the same books were
+   * saved before. Dies with `StaleBooks` if a quota that the books charged or refunded
+   * was changed after the load, by another `save` or a single call in the same unit of
+   * work. Lots are saved as differences. A `save` that takes more credits than a lot
+   * holds fails.
    */
   readonly save: (books: Books.Books) => Effect.Effect<Books.Books, StorageError>
 

@@ -14,7 +14,8 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   /**
    * Writes changes of accounts that this unit of work has locked. Fails without
    * effect if a transaction exists already, or if a lot would hold less than 0 or
-   * more than was granted.
+   * more than was granted. Dies with `StaleBooks` if a stored counter differs from the
+   * loaded one. The unit of work must roll back then.
    */
   readonly save: (changes: Stored.Changes) => Effect.Effect<void, StorageError>
   /** Finds lots that expired at `at` or before and are not closed, oldest expiry first. Takes no locks. */

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Cause, DateTime, Effect, Exit, type Layer, Result } from "effect"
 import * as Books from "../src/Books.ts"
+import { StaleBooks } from "../src/internal/stored.ts"
 import { Ledger } from "../src/Ledger.ts"
 import {
   accepted,
@@ -82,6 +83,64 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           }))
         for (const second of ["a", "b"] as const) assert.isTrue(Exit.isFailure(yield* Effect.exit(saveBoth(second))))
         assert.strictEqual((yield* ledger.balances(account, noon)).credits, 10)
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("dies with StaleBooks if a quota was charged by another load that was saved first", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        for (const used of [0, 1]) {
+          const account = newAccount()
+          if (used === 1) yield* ledger.charge(quotaChargeOf(account, "early", used + 1))
+          const exit = yield* Effect.exit(atomically(Effect.gen(function*() {
+            const one = yield* ledger.load({ charges: [{ account, reference: "a" }], at: noon })
+            const other = yield* ledger.load({ charges: [{ account, reference: "b" }], at: noon })
+            yield* ledger.save(adopt(Books.charge(one, quotaChargeOf(account, "a", used + 1))))
+            yield* ledger.save(adopt(Books.charge(other, quotaChargeOf(account, "b", used + 1))))
+          })))
+          yield* assertStale(exit, account, used)
+        }
+      }))
+
+    it.effect("dies with StaleBooks if a single call charged or refunded the quota between load and save", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const calls = [
+          { used: 0, call: (account: string) => ledger.charge(quotaChargeOf(account, "b", 1)) },
+          { used: 1, call: (account: string) => ledger.charge(quotaChargeOf(account, "b", 2)) },
+          { used: 1, call: (account: string) => ledger.refund({ account, reference: "early", at: noon }) }
+        ]
+        for (const { call, used } of calls) {
+          const account = newAccount()
+          if (used === 1) yield* ledger.charge(quotaChargeOf(account, "early", used + 1))
+          const exit = yield* Effect.exit(atomically(Effect.gen(function*() {
+            const books = yield* ledger.load({ charges: [{ account, reference: "a" }], at: noon })
+            const charged = adopt(Books.charge(books, quotaChargeOf(account, "a", used + 1)))
+            yield* call(account)
+            yield* ledger.save(charged)
+          })))
+          yield* assertStale(exit, account, used)
+        }
+      }))
+
+    it.effect("saves books repeatedly in a unit, and charges a quota again after a refund to 0", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        yield* atomically(Effect.gen(function*() {
+          const charges = ["a", "b", "c", "d"].map((reference) => ({ account, reference }))
+          let books = yield* ledger.load({ charges, at: noon })
+          books = yield* ledger.save(adopt(Books.charge(books, quotaChargeOf(account, "a", 2))))
+          books = yield* ledger.save(adopt(Books.refund(books, { account, reference: "a", at: noon })))
+          books = yield* ledger.save(adopt(Books.charge(books, quotaChargeOf(account, "b", 2))))
+          books = adopt(Books.charge(books, quotaChargeOf(account, "c", 2)))
+          yield* ledger.save(adopt(Books.charge(books, quotaChargeOf(account, "d", 2, noon, "video"))))
+        }))
+        const { quotaUsed } = yield* ledger.balances(account, noon)
+        assert.deepStrictEqual([quotaUsed.get("image"), quotaUsed.get("video")], [2, 1])
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
       }))
 
@@ -303,3 +362,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(all.discrepancies, [])
       }))
   })
+
+/** Asserts that the unit died with `StaleBooks` and was rolled back to `used` charges to the quota. */
+const assertStale = Effect.fnUntraced(function*(exit: Exit.Exit<void, unknown>, account: string, used: number) {
+  assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof StaleBooks, String(exit))
+  const ledger = yield* Ledger
+  assert.strictEqual((yield* ledger.balances(account, noon)).quotaUsed.get("image") ?? 0, used)
+  assert.strictEqual((yield* ledger.entries({ account })).length, used)
+  assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+})

@@ -21,8 +21,10 @@ export const makeShelf = () => {
         const lot = lots.get(id)!
         lots.set(id, { ...lot, remaining: lot.remaining + credits, closed: lot.closed || closed })
       }
-      for (const count of changes.quotas) {
-        quotas.set(`${count.account} ${Book.ofQuota(count.kind, count.day)}`, count)
+      for (const { before, ...count } of changes.quotas) {
+        const key = `${count.account} ${Book.ofQuota(count.kind, count.day)}`
+        assert.strictEqual(quotas.get(key)?.used ?? 0, before)
+        quotas.set(key, count)
       }
       transactions.push(...changes.transactions)
     }

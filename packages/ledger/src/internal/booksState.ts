@@ -5,7 +5,7 @@ import type { Transaction } from "../Transaction.ts"
 import type { Day } from "./Day.ts"
 import type { IdSequence } from "./IdSequence.ts"
 import { spendingOrder } from "./lots.ts"
-import type { Changes, Loaded, LotChange, QuotaCount, TransactionName } from "./stored.ts"
+import type { Changes, Loaded, LotChange, QuotaChange, QuotaCount, TransactionName } from "./stored.ts"
 
 /** Books of some accounts. */
 export interface BooksState {
@@ -90,8 +90,7 @@ export const lotOf = (account: AccountState, id: LotId): Lot => {
 }
 
 /** Returns the number of charges to a quota on a day. */
-export const usedOf = (account: AccountState, kind: string, day: Day): number =>
-  account.quotas.find((count) => count.kind === kind && count.day === day)?.used ?? 0
+export const usedOf = (account: AccountState, kind: string, day: Day): number => usedIn(account.quotas, kind, day)
 
 /** Replaces lots, by id. */
 export const replaceLots = (account: AccountState, replaced: ReadonlyArray<Lot>): AccountState => {
@@ -169,10 +168,15 @@ const changesOfAccount = (account: AccountState): Changes => {
       if (old === undefined || old === lot) return []
       return [{ lot: lot.id, credits: lot.remaining - old.remaining, closed: lot.closed }]
     }),
-    quotas: account.quotas.filter((count) => !stored.quotas.includes(count)),
+    quotas: account.quotas
+      .filter((count) => !stored.quotas.includes(count))
+      .map((count): QuotaChange => ({ ...count, before: usedIn(stored.quotas, count.kind, count.day) })),
     transactions: booked
   }
 }
+
+const usedIn = (quotas: ReadonlyArray<QuotaCount>, kind: string, day: Day): number =>
+  quotas.find((count) => count.kind === kind && count.day === day)?.used ?? 0
 
 /** References contain no line feed, so different names have different keys. */
 const keyOf = ({ kind, reference }: Pick<TransactionName, "kind" | "reference">) => `${kind}\n${reference}`

@@ -43,8 +43,22 @@ export interface QuotaCount {
 export interface Changes {
   readonly openedLots: ReadonlyArray<Lot>
   readonly changedLots: ReadonlyArray<LotChange>
-  readonly quotas: ReadonlyArray<QuotaCount>
+  readonly quotas: ReadonlyArray<QuotaChange>
   readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** A new value of a counter. Stores write it only if the stored value is `before`. */
+export interface QuotaChange extends QuotaCount {
+  /** The value when the books were loaded or saved. 0 if the counter did not exist. */
+  readonly before: number
+}
+
+/** The books to save are not based on the stored counters. */
+export class StaleBooks extends Error {
+  override readonly name = "StaleBooks"
+  constructor() {
+    super("A quota was changed after the books were loaded: load the books after all other changes of the unit of work")
+  }
 }
 
 /**

@@ -1,17 +1,28 @@
 /** Writes the changes of a unit of work. */
 import { Rows } from "@kinora/persistence"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { LotId, TransactionId } from "../ids.ts"
-import type { Changes } from "../stored.ts"
+import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
+
+/** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
+export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: Changes) {
+  const [written] = yield* write(sql, changes)
+  if (written?.quotas !== changes.quotas.length) return yield* Effect.die(new StaleBooks())
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 /**
  * Writes all tables in one statement, whose text is the same for any set. The database
- * checks foreign keys among the new rows at the end of the statement.
+ * checks foreign keys among the new rows at the end of the statement. Returns how many
+ * counters still had the values that were loaded.
  */
-export const save = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, transactions }: Changes) =>
-  sql`
+const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, transactions }: Changes) =>
+  decodeWritten(sql`
     WITH booked AS (
       INSERT INTO ledger_transaction ${transactionRows(transactions)}
     ), opened AS (
@@ -21,16 +32,30 @@ export const save = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas
       SET remaining = ledger_lot.remaining + new.credits, closed = ledger_lot.closed OR new.closed
       FROM ${lotChangeRows(changedLots)}
       WHERE ledger_lot.id = new.id
-    ), counted AS (
-      INSERT INTO ledger_quota ${quotaRows(quotas)}
-      ON CONFLICT (account, day, kind) DO UPDATE SET used = excluded.used
+    ), moved AS (
+      INSERT INTO ledger_entry ${entryRows(transactions)}
+    ), quota AS (
+      SELECT account, day, kind, used, used_before FROM ${quotaRows(quotas)}
+    ), started AS (
+      -- A counter of 0 may have no row.
+      INSERT INTO ledger_quota (account, day, kind, used)
+      SELECT account, day, kind, used FROM quota WHERE used_before = 0
+      ON CONFLICT (account, day, kind) DO UPDATE SET used = excluded.used WHERE ledger_quota.used = 0
+      RETURNING 1
+    ), continued AS (
+      UPDATE ledger_quota SET used = quota.used
+      FROM quota
+      WHERE ledger_quota.account = quota.account
+        AND ledger_quota.day = quota.day
+        AND ledger_quota.kind = quota.kind
+        AND quota.used_before > 0
+        AND ledger_quota.used = quota.used_before
+      RETURNING 1
     )
-    INSERT INTO ledger_entry ${entryRows(transactions)}
-  `.pipe(Effect.asVoid)
+    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
+  `)
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
 const transactionRows = (transactions: Changes["transactions"]) =>
   Rows.unnest(transactions, {
@@ -75,9 +100,10 @@ const lotChangeRows = (changes: Changes["changedLots"]) =>
   })
 
 const quotaRows = (quotas: Changes["quotas"]) =>
-  Rows.unnest(quotas, {
+  Rows.table("new", quotas, {
     account: ["text", ({ account }) => account],
     day: ["date", ({ day }) => day],
     kind: ["text", ({ kind }) => kind],
-    used: ["int8", ({ used }) => used]
+    used: ["int8", ({ used }) => used],
+    used_before: ["int8", ({ before }) => before]
   })
