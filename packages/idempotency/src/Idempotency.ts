@@ -104,9 +104,10 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
   })
 
   const extendAll = (claims: ReadonlyArray<Claim.Claim>) => {
-    // Only the latest extension of each slot is stored.
-    const latestFirst = claims.toSorted((a, b) => DateTime.Order(b.at, a.at))
-    return Effect.as(store.extend(sorted(latestFirst.map(arrivingOf))), claims.map(() => undefined))
+    const rounds = Claims.extensionRoundsOf(claims.map(arrivingOf))
+    // Locks are taken in the first round only, since each slot of a later round is also in the first.
+    const extended = Effect.forEach(rounds, (round) => store.extend(sorted(round)), { discard: true })
+    return Effect.as(rounds.length > 1 ? atomically(extended) : extended, claims.map(() => undefined))
   }
   const extendFolded = yield* Folding.make({ name: "Idempotency.extend", run: extendAll })
   const extend = Effect.fn("Idempotency.extend")((claim: Claim.Claim) =>

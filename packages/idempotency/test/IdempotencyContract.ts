@@ -260,6 +260,24 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* find({ ...claim, at: at(150_000) }))._tag, "None")
       }))
 
+    for (const references of [["holder", "other"], ["other", "holder"]] as const) {
+      it.effect(`extends a claim when another reference is extended concurrently (${references.join(", ")})`, () =>
+        Effect.gen(function*() {
+          const { claimAll, extend, find } = yield* Idempotency
+          const claim = { ...yield* requestAt(`two references ${references.join()}`, implicit), reference: "holder" }
+          yield* claimAll([claim])
+          const at = (milliseconds: number) => DateTime.add(claim.at, { milliseconds })
+          const times = { holder: [100_000, 90_000], other: [101_000, 80_000] }
+          yield* Effect.forEach(
+            references.flatMap((reference) => times[reference].map((time) => ({ ...claim, reference, at: at(time) }))),
+            extend,
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(yield* find({ ...claim, at: at(219_999) }), Found.Replay({ reference: "holder" }))
+          assert.strictEqual((yield* find({ ...claim, at: at(220_000) }))._tag, "None")
+        }))
+    }
+
     it.effect("does not extend the claim of another reference, or the window of a key", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency

@@ -7,7 +7,7 @@
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, Data, DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import { takeAll } from "./internal/takeAll.ts"
@@ -45,7 +45,7 @@ export class Budget extends Context.Service<Budget, {
   /** Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. */
   readonly reserve: (request: BudgetRequest) => Effect.Effect<Reserved, StorageError>
 
-  /** Reserves several amounts in one statement. Returns one result per request, in order. */
+  /** Reserves several amounts in one unit of work. Returns one result per request, in order. */
   readonly reserveAll: (
     requests: ReadonlyArray<BudgetRequest>
   ) => Effect.Effect<ReadonlyArray<Reserved>, StorageError>
@@ -65,11 +65,12 @@ export class Budget extends Context.Service<Budget, {
 
 const make = Effect.gen(function*() {
   const store = yield* RateLimitStore
+  const unitOfWork = yield* UnitOfWork
 
   const takeFolded = yield* Folding.make({
     name: "Budget.reserve",
     membersMax: 1024,
-    run: (takes: ReadonlyArray<Counter.Take>) => takeAll(store, "day", takes)
+    run: (takes: ReadonlyArray<Counter.Take>) => takeAll(store, unitOfWork, "day", takes)
   })
 
   const settleFolded = yield* Folding.make({
@@ -88,7 +89,7 @@ const make = Effect.gen(function*() {
   const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
     const day = yield* today
     const takes = requests.map((request) => takeOf(request, day))
-    const results = yield* takeAll(store, "day", takes)
+    const results = yield* takeAll(store, unitOfWork, "day", takes)
     return takes.map((take, index) => reservedOf(take, results[index]!))
   })
 

@@ -1,7 +1,7 @@
 /**
  * Limits of requests per calendar minute, exact across processes.
  *
- * Hits that arrive while a statement runs are counted together by the next one, whatever
+ * Hits that arrive while a set is counted are counted together in the next one, whatever
  * their keys. A key whose minute is full is rejected without a statement.
  */
 import * as Folding from "@kinora/persistence/Folding"
@@ -36,13 +36,16 @@ export interface Verdict {
 /** Limits per calendar minute. */
 export class RateLimit extends Context.Service<RateLimit, {
   /**
-   * Counts a hit if it fits. A rejected hit does not count. Inside a transaction of the
-   * caller, the hit is not counted if the transaction rolls back, and other hits of the key
-   * wait until the transaction ends: call it outside if you can.
+   * Counts a hit if it fits. A rejected hit does not count.
+   *
+   * Inside a transaction of the caller, the hit is not counted if the transaction rolls
+   * back, and its key is locked until the transaction ends. A set of combined hits that
+   * contains the key waits for the lock, so all hits of a process, whatever their keys,
+   * may wait until the transaction ends. Call it outside of transactions if you can.
    */
   readonly hit: (hit: Hit) => Effect.Effect<Verdict, StorageError>
 
-  /** Counts several hits in one statement. Returns one result per hit, in order. */
+  /** Counts several hits in one unit of work. Returns one result per hit, in order. */
   readonly hitAll: (hits: ReadonlyArray<Hit>) => Effect.Effect<ReadonlyArray<Verdict>, StorageError>
 
   /** Returns the result that `hit` would return, without counting. `remaining` does not include the hit. */
@@ -54,7 +57,7 @@ export class RateLimit extends Context.Service<RateLimit, {
 
 /** Options of limits. */
 export interface RateLimitOptions {
-  /** The maximum number of hits that one statement counts. Default 4,096. */
+  /** The maximum number of concurrent hits that are combined into one set. Default 4,096. */
   readonly membersMax?: number | undefined
   /**
    * The maximum number of keys whose full minute is remembered. Hits of other full keys
@@ -65,13 +68,13 @@ export interface RateLimitOptions {
 
 const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_096 }: RateLimitOptions) {
   const store = yield* RateLimitStore
-  const { isOpen } = yield* UnitOfWork
+  const unitOfWork = yield* UnitOfWork
   const full = makeFullKeys(fullKeysMax)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
-    const results = yield* takeAll(store, "minute", takes)
+    const results = yield* takeAll(store, unitOfWork, "minute", takes)
     // A transaction that is open may roll back, and its counts with it.
-    if (!(yield* isOpen)) results.forEach((result, index) => full.remember(takes[index]!, result.used))
+    if (!(yield* unitOfWork.isOpen)) results.forEach((result, index) => full.remember(takes[index]!, result.used))
     return results
   })
 

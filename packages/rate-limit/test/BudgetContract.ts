@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, layer as layerBudget, type Reserved } from "../src/Budget.ts"
-import type { RateLimitStore } from "../src/RateLimitStore.ts"
+import { RateLimitStore } from "../src/RateLimitStore.ts"
+import * as FailingStore from "./FailingStore.ts"
 
 const gibibyte = 2 ** 30
 const day = 86_400_000
@@ -87,6 +88,37 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
           answers.map((answer) => [answer._tag, answer.remaining]),
           [["Granted", 4], ["Refused", 5], ["Refused", 4], ["Granted", 0]]
         )
+      }))
+
+    it.effect("counts each amount once when the second statement of a set fails with a conflict", () =>
+      Effect.gen(function*() {
+        const failing = yield* FailingStore.make("conflict")
+        const { reserve, reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, failing.store)
+        const first = yield* Effect.forkChild(reserve({ key: "first", limit: 1, amount: 1 }))
+        yield* Deferred.await(failing.started)
+        // Both wait for the first set, so they are one set of two statements.
+        const fibers = yield* Effect.forEach(
+          [5, 3],
+          (amount) => Effect.forkChild(reserve({ key: "conflict", limit: 100, amount }), { startImmediately: true })
+        )
+        yield* Deferred.succeed(failing.gate, undefined)
+        yield* Fiber.join(first)
+        const answers = yield* Effect.forEach(fibers, Fiber.join)
+        assert.deepStrictEqual(answers.map(amountOf), [5, 3])
+        assert.strictEqual(yield* used("conflict"), 8)
+        yield* reserveAll([5, 3].map((amount) => ({ key: "conflict", limit: 100, amount })))
+        assert.strictEqual(yield* used("conflict"), 16)
+      }))
+
+    it.effect("reserves nothing when a set fails", () =>
+      Effect.gen(function*() {
+        const { gate, store } = yield* FailingStore.make("failed")
+        yield* Deferred.succeed(gate, undefined)
+        const { reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, store)
+        yield* reserveAll([{ key: "first failed", limit: 1, amount: 1 }])
+        const error = yield* Effect.flip(reserveAll([5, 3].map((amount) => ({ key: "failed", limit: 100, amount }))))
+        assert.strictEqual(error.reason, "failed")
+        assert.strictEqual(yield* used("failed"), 0)
       }))
 
     it.effect("deletes days before yesterday", () =>

@@ -69,6 +69,33 @@ export const extend = (slot: SlotState, next: Arriving): Decision.Decision<SlotS
     : Result.fail(slot)
 }
 
+/**
+ * Groups a set of extensions into rounds, with the latest extension of each slot and
+ * reference. A statement cannot change a row twice, so a slot occurs at most once per
+ * round, with the earlier extensions of a slot in the earlier rounds. There is one round if
+ * all extensions of each slot have the same reference.
+ */
+export const extensionRoundsOf = (extensions: ReadonlyArray<Arriving>): ReadonlyArray<ReadonlyArray<Arriving>> => {
+  const latest = new Map<string, Arriving>()
+  for (const extension of extensions) {
+    const { at, reference } = extension
+    const text = `${reference.length}:${reference}${slotText(extension)}`
+    const other = latest.get(text)
+    if (other === undefined || DateTime.isLessThan(other.at, at)) latest.set(text, extension)
+  }
+
+  const rounds: Array<Array<Arriving>> = []
+  const depths = new Map<string, number>()
+  for (const extension of Array.from(latest.values()).toSorted((a, b) => DateTime.Order(a.at, b.at))) {
+    const slot = slotText(extension)
+    const depth = depths.get(slot) ?? 0
+    depths.set(slot, depth + 1)
+    const round = rounds[depth] ??= []
+    round.push(extension)
+  }
+  return rounds
+}
+
 /** Frees a slot that is held for the reference. Refuses a slot that is free or held for another one. */
 export const release = (slot: SlotState, { reference }: Held): Decision.Decision<SlotState, void, SlotState> =>
   slot?.reference === reference ? Decision.accept(undefined, undefined) : Result.fail(slot)

@@ -1,17 +1,37 @@
 /** Takes a set of amounts from counters. Shared by limits and budgets. */
 import type { StorageError } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect } from "effect"
 import type { RateLimitStore } from "../RateLimitStore.ts"
 import * as Counter from "./counter.ts"
 
-/** Returns one result per take, in order. Runs one statement per round. */
-export const takeAll = Effect.fnUntraced(function*(
+/**
+ * Returns one result per take, in order. Runs one statement per round. Several rounds are
+ * one unit of work, so a set that fails takes nothing, and its takes can run again.
+ */
+export const takeAll = (
   store: RateLimitStore["Service"],
+  { atomically }: UnitOfWork["Service"],
   kind: Counter.PeriodKind,
   takes: ReadonlyArray<Counter.Take>
+): Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError> => {
+  const rounds = Counter.roundsOf(takes)
+  const taken = takeRounds(store, kind, rounds)
+  return rounds.length > 1 ? atomically(taken) : taken
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Takes locks in the first round only, since each counter of a later round is also in the first. */
+const takeRounds = Effect.fnUntraced(function*(
+  store: RateLimitStore["Service"],
+  kind: Counter.PeriodKind,
+  rounds: ReadonlyArray<ReadonlyArray<Counter.Part>>
 ): Effect.fn.Return<ReadonlyArray<Counter.Taken>, StorageError> {
   const results: Array<Counter.Taken> = []
-  for (const round of Counter.roundsOf(takes)) {
+  for (const round of rounds) {
     const grants = yield* store.take(kind, Counter.sorted(round.map(({ demand }) => demand)))
     const grantBySlot = new Map(grants.map((grant) => [Counter.slotText(grant), grant]))
     for (const { demand, indices } of round) {
