@@ -1,16 +1,10 @@
-import { assert, it, vi } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
+import { assert, it } from "@effect/vitest"
+import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 
-it.live("prints what the README's example prints on Postgres", () =>
+it.live("the Postgres example of the README prints what it shows", () =>
   Effect.gen(function*() {
-    vi.stubEnv("DATABASE_URL", yield* TestDatabase.postgresUrl)
-    const log = vi.spyOn(console, "log").mockReturnValue()
-    yield* Effect.promise(() => import("../example/postgres.ts"))
-    assert.deepStrictEqual(log.mock.calls, [
-      [true],
-      ["The idempotency key belongs to a request with another body"]
-    ])
-    log.mockRestore()
-    vi.unstubAllEnvs()
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/postgres.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "true\nThe idempotency key belongs to a request with another body")
   }))

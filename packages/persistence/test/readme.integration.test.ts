@@ -1,16 +1,10 @@
-import { afterEach, assert, it, vi } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
-
-it.effect("the Postgres example of the README prints what it shows", () =>
+it.live("the Postgres example of the README prints what it shows", () =>
   Effect.gen(function*() {
-    vi.stubEnv("DATABASE_URL", yield* TestDatabase.postgresUrl)
-    assert.strictEqual(
-      yield* Example.printed(() => import("../example/postgres.ts")),
-      "order-1 is committed\nsold out [ { id: 'order-1' } ]"
-    )
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/postgres.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "order-1 is committed\nsold out [ { id: 'order-1' } ]")
   }))

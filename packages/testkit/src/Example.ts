@@ -1,6 +1,8 @@
 /** Runs the examples of READMEs. */
 import { Effect } from "effect"
-import { format } from "node:util"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { format, promisify } from "node:util"
 import { vi } from "vitest"
 
 /** Returns the lines that a module prints while it is imported, for instance `() => import("../example/memory.ts")`. */
@@ -14,3 +16,23 @@ export const printed = (load: () => Promise<unknown>): Effect.Effect<string> =>
       log.mockRestore()
     }
   })
+
+/**
+ * Runs a module in a process of its own, and returns the lines that it prints. For examples
+ * that read environment variables, which Effect's configuration reads once per process.
+ */
+export const run = (module: URL, environment: Readonly<Record<string, string>>): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=@kinora/source", fileURLToPath(module)],
+      { env: { ...process.env, ...environment }, timeout: runMillisMax }
+    )
+    return stdout.trimEnd()
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const runMillisMax = 100_000
