@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { Data, DateTime, Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { Context, Data, DateTime, Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Found, Outcome } from "../src/Claim.ts"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import { IdempotencyKey } from "../src/IdempotencyKey.ts"
-import type { IdempotencyStore } from "../src/IdempotencyStore.ts"
+import { IdempotencyStore } from "../src/IdempotencyStore.ts"
 import { fingerprintOf, requestAt } from "./requests.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
@@ -263,16 +263,24 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     for (const references of [["holder", "other"], ["other", "holder"]] as const) {
       it.effect(`extends a claim when another reference is extended concurrently (${references.join(", ")})`, () =>
         Effect.gen(function*() {
-          const { claimAll, extend, find } = yield* Idempotency
+          const { gate, service: { claimAll, extend, find }, sets, started } = yield* gatedInstance
           const claim = { ...yield* requestAt(`two references ${references.join()}`, implicit), reference: "holder" }
           yield* claimAll([claim])
           const at = (milliseconds: number) => DateTime.add(claim.at, { milliseconds })
-          const times = { holder: [100_000, 90_000], other: [101_000, 80_000] }
-          yield* Effect.forEach(
-            references.flatMap((reference) => times[reference].map((time) => ({ ...claim, reference, at: at(time) }))),
-            extend,
-            { concurrency: "unbounded" }
+          const first = yield* Effect.forkChild(
+            extend({ ...yield* requestAt("two references first", implicit), reference: "first" })
           )
+          yield* Deferred.await(started)
+          // All of them wait for the first set, so they are one set.
+          const times = { holder: [100_000, 90_000], other: [101_000, 80_000] }
+          const fibers = yield* Effect.forEach(
+            references.flatMap((reference) => times[reference].map((time) => ({ ...claim, reference, at: at(time) }))),
+            (claim) => Effect.forkChild(extend(claim), { startImmediately: true })
+          )
+          yield* Deferred.succeed(gate, undefined)
+          yield* Fiber.join(first)
+          yield* Effect.forEach(fibers, Fiber.join)
+          assert.deepStrictEqual(sets, [["first"], ["holder"], ["other"]])
           assert.deepStrictEqual(yield* find({ ...claim, at: at(219_999) }), Found.Replay({ reference: "holder" }))
           assert.strictEqual((yield* find({ ...claim, at: at(220_000) }))._tag, "None")
         }))
@@ -325,3 +333,24 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
 const implicit = IdempotencyKey.Implicit({ endpoint: "generations" })
 
 const tags = Effect.map((outcomes: ReadonlyArray<Outcome>) => outcomes.map((outcome) => outcome._tag))
+
+/** Creates a process whose store waits for a gate before it extends, and records the references of its sets. */
+const gatedInstance = Effect.gen(function*() {
+  const store = yield* IdempotencyStore
+  const sets: Array<ReadonlyArray<string>> = []
+  const started = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const context = yield* Layer.build(Layer.fresh(layerIdempotency)).pipe(
+    Effect.provideService(IdempotencyStore, {
+      ...store,
+      extend: (arriving) => {
+        sets.push(arriving.map(({ reference }) => reference))
+        return Deferred.succeed(started, undefined).pipe(
+          Effect.andThen(Deferred.await(gate)),
+          Effect.andThen(store.extend(arriving))
+        )
+      }
+    })
+  )
+  return { service: Context.get(context, Idempotency), sets, started, gate }
+})
