@@ -20,7 +20,8 @@ const models = [
 ]
 const [short, bad, long] = models.map(({ id }) => id)
 
-describe.concurrent("after kills", { timeout: 900_000 }, () => {
+// One after the other: drills beside each other are so slow that leases expire between the kills.
+describe("after kills", { timeout: 900_000 }, () => {
   for (const database of databases) {
     it.live(`of a server, nine at random moments and one with 50 jobs in flight, every job ends once (${database})`, () =>
       Effect.gen(function*() {
@@ -130,7 +131,8 @@ const awaitEnds = (server: Program.Server, jobs: ReadonlyArray<KnownJob>) =>
 const stopSound = Effect.fnUntraced(function*(program: Program.Program) {
   const ended = yield* program.stop
   assert.strictEqual(ended.code, 0)
-  assert.notMatch(ended.stderr, /"level":"(ERROR|FATAL)"/i)
+  const errors = ended.stderr.split("\n").filter((line) => /"level":"(ERROR|FATAL)"/i.test(line))
+  assert.deepStrictEqual(errors, [])
   return ended
 })
 
