@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 
 const repository = fileURLToPath(new URL("../../../..", import.meta.url))
 
-const ignored = new Set(["node_modules", "dist", ".git", ".turbo"])
+const ignored = new Set(["node_modules", "dist", ".git", ".turbo", "artifacts"])
 
 /** Every Markdown file of the repository, by path, without its code blocks. */
 const pages = async () => {
