@@ -1,15 +1,12 @@
 import type { Account } from "@kinora/accounts/Account"
 import { DefaultModels } from "@kinora/catalog"
-import { Changes, Generations, GenerationWorker, Services } from "@kinora/generations"
+import { Generations, GenerationWorker, Services } from "@kinora/generations"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Fingerprint } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
-import { Media } from "@kinora/media"
-import { Wakeup, Worker } from "@kinora/scheduler"
+import { Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { AddressGuard, SecretBox, Wakeup as WebhookWakeup } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
-import { Aead, Digest, SecureRandom } from "effect/crypto"
 
 /** Creates an image job, or returns the one that the same request created before. */
 const request = Effect.fnUntraced(function*(account: Account, key: string, prompt: string) {
@@ -56,24 +53,12 @@ export const example = Effect.fn("example")(function*(account: Account) {
   }
 })
 
-/** The surroundings of the services: files, generators, notifications, and the protection of webhooks. */
-const surroundings = Layer.mergeAll(
-  BlobStore.layerMemory,
-  Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(Layer.provide(ScriptedGenerator.layerControl())),
-  Media.layer(),
-  Changes.layer,
-  Wakeup.layer,
-  WebhookWakeup.layer,
-  AddressGuard.layerWith(),
-  SecretBox.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] }).pipe(
-    Layer.provide(Aead.layerWebCrypto)
-  )
-).pipe(Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, Digest.layerWebCrypto)))
-
-const models = DefaultModels.models.map((model) => ({ ...model, driver: { name: "scripted" } }))
-
-/** The use-cases and all services that they call, in memory. On Postgres: `layerSqlStores` and `migrations`. */
-export const layer = Services.layer({ models }).pipe(
-  Layer.provideMerge(surroundings),
-  Layer.provideMerge(Services.layerMemoryStores)
+const generators = Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
+  Layer.provide(ScriptedGenerator.layerControl())
 )
+
+/** The use-cases and all services that they call, in memory. */
+export const layer = Services.layerMemory({
+  models: DefaultModels.models.map((model) => ({ ...model, driver: { name: "scripted" } })),
+  webhookKeys: [Redacted.make("at least 32 bytes that only the service has")]
+}).pipe(Layer.provideMerge(generators))

@@ -1,13 +1,8 @@
 import { Accounts } from "@kinora/accounts"
-import { Changes, Generations, Services } from "@kinora/generations"
+import { Generations, Services } from "@kinora/generations"
 import { Fingerprint } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
-import { Media } from "@kinora/media"
-import { Wakeup } from "@kinora/scheduler"
-import { BlobStore } from "@kinora/storage"
-import { AddressGuard, SecretBox, Wakeup as WebhookWakeup } from "@kinora/webhooks"
-import { Console, DateTime, Effect, Layer, Option, Redacted } from "effect"
-import { Aead, Digest, SecureRandom } from "effect/crypto"
+import { Console, DateTime, Effect, Option, Redacted } from "effect"
 
 const program = Effect.gen(function*() {
   const accounts = yield* Accounts.Accounts
@@ -32,14 +27,8 @@ const program = Effect.gen(function*() {
   yield* Console.log(status, (yield* ledger.balances(id, at)).credits)
 })
 
-const secrets = SecretBox.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] })
+const layer = Services.layerMemory({ webhookKeys: [Redacted.make("at least 32 bytes that only the service has")] })
 
-const services = Services.layer({}).pipe(
-  Layer.provide([BlobStore.layerMemory, Media.layer(), Changes.layer, Wakeup.layer, WebhookWakeup.layer]),
-  Layer.provide([AddressGuard.layerWith(), secrets.pipe(Layer.provide(Aead.layerWebCrypto))]),
-  Layer.provideMerge([Services.layerMemoryStores, SecureRandom.layerWebCrypto, Digest.layerWebCrypto])
-)
-
-await Effect.runPromise(Effect.provide(program, services))
+await Effect.runPromise(Effect.provide(program, layer))
 // queued true 92
 // cancelled 100

@@ -6,10 +6,21 @@ import { Accounts, MemoryAccountStore, PlanTable, SqlAccountStore } from "@kinor
 import { Catalog, DefaultModels } from "@kinora/catalog"
 import { Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
-import { type Migrations, UnitOfWork } from "@kinora/persistence"
-import { MemorySchedulerStore, Scheduler, SqlSchedulerStore } from "@kinora/scheduler"
-import { MemoryWebhookStore, SqlWebhookStore, Webhooks } from "@kinora/webhooks"
+import { Media } from "@kinora/media"
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
+import { BlobStore } from "@kinora/storage"
+import {
+  AddressGuard,
+  MemoryWebhookStore,
+  SecretBox,
+  SqlWebhookStore,
+  Wakeup as WebhookWakeup,
+  Webhooks
+} from "@kinora/webhooks"
 import { Layer } from "effect"
+import { Aead, Digest, SecureRandom } from "effect/crypto"
+import * as Changes from "./Changes.ts"
 import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
 import * as MemoryGenerationStore from "./MemoryGenerationStore.ts"
@@ -49,6 +60,29 @@ export const layer = (options: ServicesOptions) => {
   )
 }
 
+/** Options for `layerMemory` and `layerPostgres`. */
+export interface ServicesLayerOptions extends ServicesOptions {
+  /** Keys that encrypt the secrets of webhook endpoints, at least 32 bytes each. The first one seals, all open. */
+  readonly webhookKeys: SecretBox.SecretBoxOptions["keys"]
+  /** Rules for the URLs of webhooks. Default: HTTPS to public addresses on the ports 443 and 8443. */
+  readonly webhookGuard?: AddressGuard.AddressGuardOptions | undefined
+}
+
+/** The services and their surroundings in the memory of this process, results included. For tests. */
+export const layerMemory = (options: ServicesLayerOptions) =>
+  layerSurrounded(options).pipe(Layer.provideMerge(Layer.merge(layerMemoryStores, BlobStore.layerMemory)))
+
+/**
+ * The services in Postgres, and their surroundings. Requires a `BlobStore` that all
+ * processes share. Brings the tables of all packages up to date when the layer is built.
+ * Wake-ups reach this process only; other processes find jobs by polling.
+ */
+export const layerPostgres = (options: ServicesLayerOptions) =>
+  layerSurrounded(options).pipe(
+    Layer.provideMerge(layerSqlStores),
+    Layer.provide(Migrations.layer(...migrations))
+  )
+
 /** The stores of all packages in the memory of this process, and their unit of work. */
 export const layerMemoryStores = Layer.mergeAll(
   MemoryAccountStore.layer,
@@ -78,3 +112,20 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlSchedulerStore.migrations,
   SqlWebhookStore.migrations
 ]
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layerSurrounded = ({ webhookGuard, webhookKeys: keys, ...options }: ServicesLayerOptions) =>
+  layer(options).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      Changes.layer,
+      Wakeup.layer,
+      WebhookWakeup.layer,
+      Media.layer(),
+      AddressGuard.layerWith(webhookGuard),
+      SecretBox.layer({ keys }).pipe(Layer.provide(Aead.layerWebCrypto))
+    )),
+    Layer.provideMerge(Layer.merge(SecureRandom.layerWebCrypto, Digest.layerWebCrypto))
+  )

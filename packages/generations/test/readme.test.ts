@@ -29,6 +29,7 @@ it.effect("shows the examples in the README", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     const readme = yield* read("../README.md")
-    assert.include(readme, yield* read("../example/memory.ts"))
-    assert.include(readme, yield* read("../example/job.ts"))
+    for (const example of ["memory", "postgres", "job"]) {
+      assert.include(readme, yield* read(`../example/${example}.ts`))
+    }
   }))

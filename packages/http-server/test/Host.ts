@@ -1,24 +1,19 @@
 /** The whole service in memory, on the clock of the test, with the actions of workers. */
-import { Accounts, MemoryAccountStore } from "@kinora/accounts"
+import { Accounts } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
-import { Catalog, DefaultModels } from "@kinora/catalog"
+import { DefaultModels } from "@kinora/catalog"
 import * as Changes from "@kinora/generations/Changes"
 import * as Generation from "@kinora/generations/Generation"
 import * as Generations from "@kinora/generations/Generations"
 import * as GenerationStore from "@kinora/generations/GenerationStore"
-import * as MemoryGenerationStore from "@kinora/generations/MemoryGenerationStore"
-import * as Uploads from "@kinora/generations/Uploads"
-import { Idempotency, MemoryIdempotencyStore } from "@kinora/idempotency"
-import { Ledger, MemoryLedgerStore } from "@kinora/ledger"
+import * as Services from "@kinora/generations/Services"
+import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
-import { UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
-import * as MemorySchedulerStore from "@kinora/scheduler/MemorySchedulerStore"
-import * as Scheduler from "@kinora/scheduler/Scheduler"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
 import { BlobStore, UrlSigner } from "@kinora/storage"
-import { AddressGuard, MemoryWebhookStore, SecretBox, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
+import { AddressGuard, SecretBox, Wakeup as WebhookWakeup } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema, type Scope, Stream } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
@@ -60,56 +55,35 @@ export const pixel = Uint8Array.from(
   (letter) => letter.charCodeAt(0)
 )
 
-/** Webhooks whose names in `.internal.example.com` resolve to private addresses. */
-const webhooks = Webhooks.layer.pipe(
-  Layer.provide(Layer.mergeAll(
-    AddressGuard.layerWith({
-      ownDomains: ["api.example.com"],
-      lookup: {
-        addresses: (host) => Effect.succeed([host.endsWith(".internal.example.com") ? "10.0.0.1" : "1.1.1.1"]),
-        aliases: () => Effect.succeed([])
-      },
-      ownAddresses: false
-    }),
-    SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
-    WebhookWakeup.layer
-  )),
-  Layer.provide(Aead.layerWebCrypto)
-)
+/** Encrypts endpoint secrets. Names in `.internal.example.com` resolve to private addresses. */
+const webhookProtection = Layer.merge(
+  AddressGuard.layerWith({
+    ownDomains: ["api.example.com"],
+    lookup: {
+      addresses: (host) => Effect.succeed([host.endsWith(".internal.example.com") ? "10.0.0.1" : "1.1.1.1"]),
+      aliases: () => Effect.succeed([])
+    },
+    ownAddresses: false
+  }),
+  SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] })
+).pipe(Layer.provide(Aead.layerWebCrypto))
 
 /** Every service except the server. */
-export const services = Layer.mergeAll(
-  Generations.layer,
-  Uploads.layer,
-  Accounts.layer,
-  RateLimit.layer,
-  Places.layer,
-  Budget.layer
+export const services = Layer.mergeAll(Services.layer({ models }), Budget.layer, Places.layer, RateLimit.layer).pipe(
+  Layer.provideMerge(MemoryRateLimitStore.layer),
+  Layer.provideMerge(Services.layerMemoryStores),
+  Layer.provideMerge(Layer.mergeAll(
+    BlobStore.layerMemory,
+    Changes.layer,
+    Media.layer(),
+    Readiness.layerAlways,
+    UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
+    Wakeup.layer,
+    WebhookWakeup.layer,
+    webhookProtection
+  )),
+  Layer.provideMerge(Layer.merge(Digest.layerWebCrypto, SecureRandom.layerWebCrypto))
 )
-  .pipe(
-    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Scheduler.layer(), Idempotency.layer, webhooks)),
-    Layer.provideMerge(Layer.mergeAll(
-      MemoryAccountStore.layer,
-      MemoryLedgerStore.layer,
-      MemorySchedulerStore.layer,
-      MemoryIdempotencyStore.layer,
-      MemoryGenerationStore.layer,
-      MemoryRateLimitStore.layer,
-      MemoryWebhookStore.layer
-    )),
-    Layer.provideMerge(Layer.mergeAll(
-      UnitOfWork.layerMemory,
-      Catalog.layer(models),
-      Changes.layer,
-      Wakeup.layer,
-      BlobStore.layerMemory,
-      Media.layer(),
-      UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
-      SecureRandom.layerWebCrypto,
-      Digest.layerWebCrypto,
-      Readiness.layerAlways
-    ))
-  )
 
 /** The services and a router, at `startedAt` of the clock of the test. */
 export const layer = services.pipe(

@@ -29,6 +29,7 @@ it.effect("shows the examples in the README as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
     const readme = yield* read("../README.md")
-    assert.include(readme, yield* read("../example/memory.ts"))
-    assert.include(readme, yield* read("../example/host.ts"))
+    for (const example of ["memory", "postgres", "host"]) {
+      assert.include(readme, yield* read(`../example/${example}.ts`))
+    }
   }))

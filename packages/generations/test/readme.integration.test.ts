@@ -1,0 +1,17 @@
+import { assert, it } from "@effect/vitest"
+import { Example, TestDatabase } from "@kinora/testkit"
+import { Effect } from "effect"
+import { mkdtempDisposable } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+it.live("the Postgres example of the README prints what it shows", () =>
+  Effect.gen(function*() {
+    const files = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtempDisposable(join(tmpdir(), "kinora-files-"))),
+      (directory) => Effect.promise(() => directory.remove())
+    )
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl, FILES: files.path }
+    const printed = yield* Example.run(new URL("../example/postgres.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "queued true 92\ncancelled 100")
+  }))
