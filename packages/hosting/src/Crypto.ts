@@ -5,7 +5,7 @@
  * few bytes of a request here. Drawing sixteen random bytes costs as much as drawing
  * thousands.
  */
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import type { Signature } from "@kinora/webhook-signing"
 import { Effect, Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"

@@ -1,5 +1,5 @@
 /** The HTTP server and its graceful shutdown. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Changes } from "@kinora/generations"
 import {
   AdminRoutes,

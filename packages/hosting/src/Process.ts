@@ -1,5 +1,6 @@
 /** Runs a host as a command: flags, logs, error messages and exit codes. */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, References, type Runtime, type Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Settings from "./Settings.ts"

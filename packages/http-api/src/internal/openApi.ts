@@ -70,12 +70,15 @@ const addForm = (operation: OpenApi.OpenAPISpecOperation | undefined): void => {
 /** Removes the schemas that nothing refers to, repeatedly, since they refer to each other. */
 const dropUnused = (spec: OpenApi.OpenAPISpec): void => {
   const { schemas } = spec.components
-  const isUsed = (name: string) => JSON.stringify(spec).includes(`"#/components/schemas/${name}"`)
   for (let unused = [""]; unused.length > 0;) {
-    unused = Object.keys(schemas).filter((name) => !isUsed(name))
+    const used = referencedSchemas(spec)
+    unused = Object.keys(schemas).filter((name) => !used.has(name))
     for (const name of unused) delete schemas[name]
   }
 }
+
+const referencedSchemas = (spec: OpenApi.OpenAPISpec): ReadonlySet<string | undefined> =>
+  new Set(Array.from(JSON.stringify(spec).matchAll(/"#\/components\/schemas\/([^"]+)"/g), ([, name]) => name))
 
 /** Headers of 304 too: what browsers may do with a file, and how long a copy stays valid. */
 const validityHeaders = {
