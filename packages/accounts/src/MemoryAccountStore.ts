@@ -10,115 +10,141 @@ import type { Movement } from "./Wallet.ts"
 /** Provides a store in the surrounding memory backend. */
 export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
   AccountStore,
-  Effect.gen(function*() {
-    const { access, makeMap } = yield* UnitOfWork.MemoryBackend
-    const accounts = makeMap<AccountId, Account>()
-    const accountsByEmail = makeMap<string, AccountId>()
-    const keys = makeMap<KeyId, ApiKey>()
-    const keysByHash = makeMap<string, KeyId>()
-    const movements = makeMap<string, Movement>()
-
-    const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
-
-    const change = (id: AccountId, change: (account: Account) => Account) => {
-      const account = accounts.get(id)
-      if (account !== undefined) accounts.set(id, change(account))
+  Effect.map(
+    UnitOfWork.MemoryBackend,
+    (backend) => {
+      const tables = makeTables(backend)
+      return AccountStore.of({ ...accountMethods(tables), ...movementMethods(tables), ...keyMethods(tables) })
     }
-
-    const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
-      const id = keysByHash.get(hash)
-      const key = id === undefined ? undefined : keys.get(id)
-      const account = key === undefined ? undefined : accounts.get(key.account)
-      return key === undefined || account === undefined || Option.isSome(key.revokedAt)
-        ? []
-        : [{ hash, key: key.id, lastUsedAt: key.lastUsedAt, account }]
-    }
-
-    const findAccount = (id: AccountId) => access(() => Option.fromUndefinedOr(accounts.get(id)))
-
-    return AccountStore.of({
-      insertAccount: (account) =>
-        access(() => {
-          const key = emailKey(account.email)
-          if (accountsByEmail.has(key)) return false
-          accountsByEmail.set(key, account.id)
-          accounts.set(account.id, account)
-          return true
-        }),
-      findAccount,
-      findAccountByEmail: (emailKey) =>
-        access(() => {
-          const id = accountsByEmail.get(emailKey)
-          return Option.fromUndefinedOr(id === undefined ? undefined : accounts.get(id))
-        }),
-      // The memory backend runs one unit at a time, so no lock is needed.
-      lockAccount: findAccount,
-      saveStatus: (id, status) => access(() => change(id, (account) => ({ ...account, status }))),
-      savePlan: (id, group, plan) =>
-        access(() => change(id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
-      findDuePlans: ({ endedBy, limit, renewableBy }) =>
-        access(() => {
-          const ofGroup = ({ id, plans }: Account, group: PlanGroup) =>
-            Option.toArray<Plan<string>>(plans[group])
-              .filter(({ autoRenew, periodEnd }) =>
-                DateTime.isLessThanOrEqualTo(periodEnd, autoRenew ? renewableBy : endedBy)
-              )
-              .map(({ periodEnd }) => ({ account: id, group, periodEnd }))
-          return Array.from(accounts.values())
-            .flatMap((account) => groups.flatMap((group) => ofGroup(account, group)))
-            .toSorted((a, b) => DateTime.Order(a.periodEnd, b.periodEnd))
-            .slice(0, limit)
-            .map(({ account, group }) => ({ account, group }))
-        }),
-      findMovement: (account, kind, reference) =>
-        access(() => Option.fromUndefinedOr(movements.get(nameOf({ account, kind, reference })))),
-      saveMovement: (movement) =>
-        access(() => {
-          const { account, balanceCents } = movement
-          const name = nameOf(movement)
-          if (movements.has(name)) throw new Error(`The movement ${name} exists already`)
-          movements.set(name, movement)
-          change(account, (account) => ({ ...account, balanceCents }))
-        }),
-      countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
-      insertKey: (key, hash) =>
-        access(() => {
-          keys.set(key.id, key)
-          keysByHash.set(hash, key.id)
-        }),
-      listKeys: (account, limit) =>
-        access(() =>
-          keysOf(account).toSorted((a, b) =>
-            Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
-          ).slice(0, limit)
-        ),
-      revokeKey: (account, id, at) =>
-        access(() => {
-          const key = keys.get(id)
-          if (key === undefined || key.account !== account) return Option.none()
-          const revoked = { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) }
-          keys.set(id, revoked)
-          return Option.some(revoked)
-        }),
-      findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
-      noteUses: (uses) =>
-        access(() => {
-          for (const { at, key: id } of uses) {
-            const key = keys.get(id)
-            const isDue = key !== undefined && !Option.exists(key.lastUsedAt, (last) =>
-              DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 })))
-            if (isDue) {
-              keys.set(id, { ...key, lastUsedAt: Option.some(at) })
-            }
-          }
-        })
-    })
-  })
+  )
 )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Tables = ReturnType<typeof makeTables>
+
+const makeTables = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) => ({
+  access,
+  accounts: makeMap<AccountId, Account>(),
+  accountsByEmail: makeMap<string, AccountId>(),
+  keys: makeMap<KeyId, ApiKey>(),
+  keysByHash: makeMap<string, KeyId>(),
+  movements: makeMap<string, Movement>()
+})
+
+const change = ({ accounts }: Tables, id: AccountId, change: (account: Account) => Account): void => {
+  const account = accounts.get(id)
+  if (account !== undefined) accounts.set(id, change(account))
+}
+
+const accountMethods = (tables: Tables) => {
+  const { access, accounts, accountsByEmail } = tables
+  const findAccount = (id: AccountId) => access(() => Option.fromUndefinedOr(accounts.get(id)))
+  return {
+    insertAccount: (account) =>
+      access(() => {
+        const key = emailKey(account.email)
+        if (accountsByEmail.has(key)) return false
+        accountsByEmail.set(key, account.id)
+        accounts.set(account.id, account)
+        return true
+      }),
+    findAccount,
+    findAccountByEmail: (emailKey) =>
+      access(() => {
+        const id = accountsByEmail.get(emailKey)
+        return Option.fromUndefinedOr(id === undefined ? undefined : accounts.get(id))
+      }),
+    // The memory backend runs one unit at a time, so no lock is needed.
+    lockAccount: findAccount,
+    saveStatus: (id, status) => access(() => change(tables, id, (account) => ({ ...account, status }))),
+    savePlan: (id, group, plan) =>
+      access(() => change(tables, id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
+    findDuePlans: ({ endedBy, limit, renewableBy }) =>
+      access(() => {
+        const ofGroup = ({ id, plans }: Account, group: PlanGroup) =>
+          Option.toArray<Plan<string>>(plans[group])
+            .filter(({ autoRenew, periodEnd }) =>
+              DateTime.isLessThanOrEqualTo(periodEnd, autoRenew ? renewableBy : endedBy)
+            )
+            .map(({ periodEnd }) => ({ account: id, group, periodEnd }))
+        return Array.from(accounts.values())
+          .flatMap((account) => groups.flatMap((group) => ofGroup(account, group)))
+          .toSorted((a, b) => DateTime.Order(a.periodEnd, b.periodEnd))
+          .slice(0, limit)
+          .map(({ account, group }) => ({ account, group }))
+      })
+  } satisfies Partial<AccountStore["Service"]>
+}
+
+const movementMethods = (tables: Tables) => {
+  const { access, movements } = tables
+  return {
+    findMovement: (account, kind, reference) =>
+      access(() => Option.fromUndefinedOr(movements.get(nameOf({ account, kind, reference })))),
+    saveMovement: (movement) =>
+      access(() => {
+        const { account, balanceCents } = movement
+        const name = nameOf(movement)
+        if (movements.has(name)) throw new Error(`The movement ${name} exists already`)
+        movements.set(name, movement)
+        change(tables, account, (account) => ({ ...account, balanceCents }))
+      })
+  } satisfies Partial<AccountStore["Service"]>
+}
+
+const keyMethods = ({ access, accounts, keys, keysByHash }: Tables) => {
+  const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
+
+  const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
+    const id = keysByHash.get(hash)
+    const key = id === undefined ? undefined : keys.get(id)
+    const account = key === undefined ? undefined : accounts.get(key.account)
+    return key === undefined || account === undefined || Option.isSome(key.revokedAt)
+      ? []
+      : [{ hash, key: key.id, lastUsedAt: key.lastUsedAt, account }]
+  }
+
+  return {
+    countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
+    insertKey: (key, hash) =>
+      access(() => {
+        keys.set(key.id, key)
+        keysByHash.set(hash, key.id)
+      }),
+    listKeys: (account, limit) =>
+      access(() =>
+        keysOf(account).toSorted((a, b) =>
+          Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
+        ).slice(0, limit)
+      ),
+    revokeKey: (account, id, at) =>
+      access(() => {
+        const key = keys.get(id)
+        if (key === undefined || key.account !== account) return Option.none()
+        const revoked = { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) }
+        keys.set(id, revoked)
+        return Option.some(revoked)
+      }),
+    findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
+    noteUses: (uses) =>
+      access(() => {
+        for (const { at, key: id } of uses) {
+          const key = keys.get(id)
+          const isDue = key !== undefined &&
+            !Option.exists(
+              key.lastUsedAt,
+              (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 }))
+            )
+          if (isDue) {
+            keys.set(id, { ...key, lastUsedAt: Option.some(at) })
+          }
+        }
+      })
+  } satisfies Partial<AccountStore["Service"]>
+}
 
 const groups = ["studio", "credits"] as const
 
