@@ -1,0 +1,1 @@
+export * as UpstreamOptions from "./UpstreamOptions.ts"
