@@ -1,5 +1,7 @@
+export * as Driver from "./Driver.ts"
 export * as GenerationRequest from "./GenerationRequest.ts"
 export * as Generator from "./Generator.ts"
 export * as GeneratorError from "./GeneratorError.ts"
 export * as Generators from "./Generators.ts"
 export * as ScriptedGenerator from "./ScriptedGenerator.ts"
+export * as ServedModel from "./ServedModel.ts"

@@ -6,18 +6,7 @@ import type { GenerationRequest, InputImage } from "../src/GenerationRequest.ts"
 import { Generator } from "../src/Generator.ts"
 import { GeneratorError, Permanent, Transient } from "../src/GeneratorError.ts"
 import * as ScriptedGenerator from "../src/ScriptedGenerator.ts"
-
-const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
-  id,
-  model: { name: "any", options: {} },
-  kind: "image",
-  mode: "text_to_image",
-  prompt: "a lake",
-  params: {},
-  images: [],
-  format: "png",
-  ...rest
-})
+import { request } from "./Requests.ts"
 
 const scripted = (options?: ScriptedGenerator.ScriptedOptions) =>
   ScriptedGenerator.layer.pipe(Layer.provideMerge(ScriptedGenerator.layerControl(options)))
