@@ -10,9 +10,6 @@ import { IdempotencyKey } from "../src/IdempotencyKey.ts"
 import * as Backend from "./Backend.ts"
 import { fingerprintOf, requestAt } from "./requests.ts"
 
-const callers = 400
-const numbers = Array.from({ length: callers }, (_, n) => n)
-
 type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
 
 /** The two ways to open a transaction. */
@@ -25,10 +22,16 @@ const transactions = [
 ] as const
 
 /** Claims without keys, one per caller. */
-const makeClaims = Effect.map(
-  Effect.suspend(() => requestAt(`transactions ${++scopes}`, IdempotencyKey.Implicit({ endpoint: "orders" }))),
-  (request) => numbers.map((n): Claim => ({ ...request, fingerprint: fingerprintOf(String(n)), reference: String(n) }))
-)
+const makeClaims = (callers: number) =>
+  Effect.map(
+    Effect.suspend(() => requestAt(`transactions ${++scopes}`, IdempotencyKey.Implicit({ endpoint: "orders" }))),
+    (request) =>
+      Array.from({ length: callers }, (_, n): Claim => ({
+        ...request,
+        fingerprint: fingerprintOf(String(n)),
+        reference: String(n)
+      }))
+  )
 
 let scopes = 0
 
@@ -50,18 +53,19 @@ const makeRows = Effect.gen(function*() {
 const claimed = Effect.fnUntraced(function*(claims: ReadonlyArray<Claim>, at: DateTime.Utc) {
   const { findAll } = yield* Idempotency
   const found = yield* findAll(claims.map((claim) => ({ ...claim, at })))
-  return new Set(numbers.filter((n) => found[n]?._tag === "Replay"))
+  return new Set(found.flatMap(({ _tag }, n) => _tag === "Replay" ? n : []))
 })
 
-/** Runs each caller in a transaction that also inserts a row. Every fourth one rolls back. */
+/** Runs a caller per claim in a transaction that also inserts a row. Every fourth one rolls back. */
 const runAll = Effect.fnUntraced(function*(
+  claims: ReadonlyArray<Claim>,
   transaction: Transaction,
-  run: (n: number) => Effect.Effect<unknown, unknown>
+  run: (claim: Claim, n: number) => Effect.Effect<unknown, unknown>
 ) {
   const rows = yield* makeRows
-  const exits = yield* Effect.forEach(numbers, (n) =>
+  const exits = yield* Effect.forEach(claims, (claim, n) =>
     rows.insert(n).pipe(
-      Effect.andThen(run(n)),
+      Effect.andThen(run(claim, n)),
       Effect.andThen(n % 4 === 0 ? Effect.fail("rolled back") : Effect.void),
       transaction,
       Effect.exit
@@ -70,7 +74,7 @@ const runAll = Effect.fnUntraced(function*(
   return yield* rows.all
 })
 
-for (const [name, database] of TestDatabase.all) {
+for (const [name, database, callers] of TestDatabase.all) {
   layer(layerIdempotency.pipe(Layer.provideMerge(Backend.over(database))))(`Transactions (${name})`, (it) => {
     for (const [transactionName, getTransaction] of transactions) {
       it.effect(
@@ -78,8 +82,8 @@ for (const [name, database] of TestDatabase.all) {
         () =>
           Effect.gen(function*() {
             const { once } = yield* Idempotency
-            const claims = yield* makeClaims
-            const inserted = yield* runAll(yield* getTransaction, (n) => once(claims[n]!, Effect.void))
+            const claims = yield* makeClaims(callers)
+            const inserted = yield* runAll(claims, yield* getTransaction, (claim) => once(claim, Effect.void))
             assert.strictEqual(inserted.size, callers * 3 / 4)
             assert.deepStrictEqual(yield* claimed(claims, claims[0]!.at), inserted)
           }),
@@ -91,10 +95,10 @@ for (const [name, database] of TestDatabase.all) {
         () =>
           Effect.gen(function*() {
             const { claimAll, extend } = yield* Idempotency
-            const claims = yield* makeClaims
+            const claims = yield* makeClaims(callers)
             yield* claimAll(claims)
             const later = DateTime.add(claims[0]!.at, { seconds: 60 })
-            const inserted = yield* runAll(yield* getTransaction, (n) => extend({ ...claims[n]!, at: later }))
+            const inserted = yield* runAll(claims, yield* getTransaction, (claim) => extend({ ...claim, at: later }))
             assert.strictEqual(inserted.size, callers * 3 / 4)
             // After the end of the first window only extended claims hold.
             assert.deepStrictEqual(yield* claimed(claims, DateTime.add(claims[0]!.at, { seconds: 120 })), inserted)
@@ -105,11 +109,11 @@ for (const [name, database] of TestDatabase.all) {
       it.effect(`find reads the claims of its own ${transactionName} only`, () =>
         Effect.gen(function*() {
           const { claimAll, find } = yield* Idempotency
-          const claims = yield* makeClaims
+          const claims = yield* makeClaims(callers)
           const transaction = yield* getTransaction
-          yield* runAll(transaction, (n) =>
+          yield* runAll(claims, transaction, (own, n) =>
             Effect.gen(function*() {
-              const [other, own] = [claims[(n + 1) % callers]!, claims[n]!]
+              const other = claims[(n + 1) % callers]!
               yield* claimAll([own])
               assert.strictEqual((yield* find(own))._tag, "Replay")
               // A neighbour that rolls back was never visible.

@@ -41,10 +41,10 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
   return statements
 })
 
-for (const [name, database] of TestDatabase.all) {
+for (const [name, database, callers] of TestDatabase.all) {
   LedgerContract.suite(name, Backends.over(database))
   LedgerUnitsContract.suite(name, Backends.over(database))
-  LedgerTransactionsContract.suite(name, Backends.over(database))
+  LedgerTransactionsContract.suite(name, Backends.over(database), callers)
 
   layer(Backends.over(database))(`Tables of the ledger (${name})`, (it) => {
     it.effect("reveal by verify which stored figure was tampered with", () =>

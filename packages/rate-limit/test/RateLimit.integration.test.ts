@@ -9,11 +9,11 @@ import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
 
-for (const [name, database] of TestDatabase.all) {
+for (const [name, database, callers] of TestDatabase.all) {
   RateLimitContract.suite(name, Backend.over(database))
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
-  TransactionsContract.suite(name, Backend.over(database))
+  TransactionsContract.suite(name, Backend.over(database), callers)
 }
 
 const overPostgres = Layer.mergeAll(

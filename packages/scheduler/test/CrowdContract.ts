@@ -12,9 +12,9 @@ const workers = 32
 const cap = 2
 const groups = ["x", "y"]
 const lanesPerGroup = 4
-const samples = 10_000
 
-export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
+/** Repeats random turns of all workers, and checks the slots after each, until `samples` checks have passed. */
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, samples: number) =>
   layer(backend)(`A crowd of workers (${name})`, (it) => {
     it.effect("never holds more slots than there are, and ends every job once", () =>
       Effect.gen(function*() {
@@ -104,7 +104,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.isAbove(ended.size, samples / 10)
         assert.isTrue(Array.from(ended.values()).every((times) => times === 1))
         assert.deepStrictEqual(yield* scheduler.verify, [])
-      }), { timeout: 120_000 })
+      }), { timeout: 300_000 })
   })
 
 /** Refusals are expected. A failure of the storage, such as a deadlock, fails the test. */

@@ -5,4 +5,4 @@ import { suite } from "./SchedulerContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
-crowd("memory", memory)
+crowd("memory", memory, 10_000)

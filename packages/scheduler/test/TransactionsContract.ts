@@ -8,11 +8,11 @@ import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { type Backend, makeWorld, startWorker } from "./Fixture.ts"
 
-const callers = 400
 const lanesCount = 8
 const groupsCount = 4
 
-export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.SqlClient, E>) =>
+export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.SqlClient, E>, callers: number) => {
+  const numbers = Array.from({ length: callers }, (_, n) => n)
   layer(backend)(`Transactions (${name})`, (it) => {
     for (const [transactionName, getTransaction] of transactions) {
       for (const [operation, prepare] of operations) {
@@ -22,10 +22,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             Effect.gen(function*() {
               const scheduler = yield* Scheduler
               const transaction = yield* getTransaction
-              const { isApplied, run } = yield* prepare
+              const { isApplied, run } = yield* prepare(numbers)
               const rows = yield* makeRows
               const results = yield* Effect.forEach(
-                Array.from({ length: callers }, (_, index) => index),
+                numbers,
                 (index) =>
                   rows.insert(index).pipe(
                     Effect.andThen(run(index)),
@@ -101,12 +101,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           yield* startWorker(terms)
           yield* Effect.forEach(numbers, () => Queue.take(inserted), { discard: true })
         }))
-        const left = yield* existing(world)
+        const left = yield* existing(world, numbers)
         const ended = new Set(yield* rows.all)
         assert.deepStrictEqual(numbers.filter((n) => ended.has(n) === left.has(n)), [])
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }), { timeout: 60_000 })
   })
+}
 
 // -----------------------------------------------------------------------------
 // internal
@@ -114,7 +115,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
 
 type World = Effect.Success<typeof makeWorld>
 
-const numbers = Array.from({ length: callers }, (_, n) => n)
+type Numbers = ReadonlyArray<number>
 
 const idOf = (world: World, n: number) => world.id(n + 1)
 
@@ -123,24 +124,24 @@ const jobOf = (world: World, n: number) =>
     job: idOf(world, n),
     lane: `${world.lane}-${n % lanesCount}`,
     group: `${world.group}-${n % groupsCount}`,
-    cap: callers,
-    waitingMax: callers,
+    cap: 1_000,
+    waitingMax: 1_000,
     payload: { n }
   })
 
-const enqueueAll = Effect.fnUntraced(function*(world: World) {
+const enqueueAll = Effect.fnUntraced(function*(world: World, numbers: Numbers) {
   const scheduler = yield* Scheduler
   yield* Effect.forEach(numbers, (n) => scheduler.enqueue(jobOf(world, n)), { concurrency: "unbounded" })
 })
 
-const claimAll = Effect.fnUntraced(function*(world: World) {
-  yield* enqueueAll(world)
-  const claimed = yield* world.claim({ limit: callers })
+const claimAll = Effect.fnUntraced(function*(world: World, numbers: Numbers) {
+  yield* enqueueAll(world, numbers)
+  const claimed = yield* world.claim({ limit: numbers.length })
   return new Map(claimed.map((job) => [job.job, job]))
 })
 
 /** The numbers of the jobs that exist, or that do not. */
-const existing = (world: World) =>
+const existing = (world: World, numbers: Numbers) =>
   Scheduler.use((scheduler) =>
     Effect.map(scheduler.find(numbers.map((n) => idOf(world, n))), (jobs) => {
       const found = new Set(jobs.map(({ job }) => job))
@@ -148,8 +149,8 @@ const existing = (world: World) =>
     })
   )
 
-const ended = (world: World) =>
-  Effect.map(existing(world), (existing) => new Set(numbers.filter((n) => !existing.has(n))))
+const ended = (world: World, numbers: Numbers) =>
+  Effect.map(existing(world, numbers), (existing) => new Set(numbers.filter((n) => !existing.has(n))))
 
 type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
 
@@ -162,44 +163,47 @@ const transactions = [
   ]
 ] as const
 
-/** Each folded operation: how one caller runs it, and for which callers it was applied. */
+/** Each folded operation: how one of `numbers` runs it, and for which of them it was applied. */
 const operations = [
   [
     "enqueue",
-    Effect.gen(function*() {
+    Effect.fnUntraced(function*(numbers: Numbers) {
       const scheduler = yield* Scheduler
       const world = yield* makeWorld
-      return { run: (n: number) => Effect.asVoid(scheduler.enqueue(jobOf(world, n))), isApplied: existing(world) }
+      return {
+        run: (n: number) => Effect.asVoid(scheduler.enqueue(jobOf(world, n))),
+        isApplied: existing(world, numbers)
+      }
     })
   ],
   [
     "cancel",
-    Effect.gen(function*() {
+    Effect.fnUntraced(function*(numbers: Numbers) {
       const scheduler = yield* Scheduler
       const world = yield* makeWorld
-      yield* enqueueAll(world)
-      return { run: (n: number) => Effect.asVoid(scheduler.cancel(idOf(world, n))), isApplied: ended(world) }
+      yield* enqueueAll(world, numbers)
+      return { run: (n: number) => Effect.asVoid(scheduler.cancel(idOf(world, n))), isApplied: ended(world, numbers) }
     })
   ],
   [
     "settle",
-    Effect.gen(function*() {
+    Effect.fnUntraced(function*(numbers: Numbers) {
       const scheduler = yield* Scheduler
       const world = yield* makeWorld
-      const jobs = yield* claimAll(world)
+      const jobs = yield* claimAll(world, numbers)
       return {
         run: (n: number) => Effect.asVoid(scheduler.settle(jobs.get(idOf(world, n))!)),
-        isApplied: ended(world)
+        isApplied: ended(world, numbers)
       }
     })
   ],
   [
     "checkpoint",
-    Effect.gen(function*() {
+    Effect.fnUntraced(function*(numbers: Numbers) {
       const scheduler = yield* Scheduler
       const sql = yield* SqlClient.SqlClient
       const world = yield* makeWorld
-      const jobs = yield* claimAll(world)
+      const jobs = yield* claimAll(world, numbers)
       const stored = Effect.map(
         sql<{ n: number }>`
         SELECT (checkpoint #>> '{}')::int4 AS n FROM scheduler_job

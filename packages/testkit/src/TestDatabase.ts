@@ -46,10 +46,14 @@ export const pglite: TestDatabase = Layer.unwrap(
   )
 ).pipe(onLiveClock)
 
-/** Both databases, with their names in test titles. */
-export const all: ReadonlyArray<readonly [name: string, database: TestDatabase]> = [
-  ["PGlite", pglite],
-  ["Postgres", postgres]
+/**
+ * Both databases, with their names in test titles, and the number of concurrent callers with which a suite tests
+ * transactions. Postgres runs them on all connections of a pool. PGlite has one connection, so its transactions run one
+ * after the other: 100 callers are more than a set of folded calls holds (64), and more would repeat the same schedule.
+ */
+export const all: ReadonlyArray<readonly [name: string, database: TestDatabase, callers: number]> = [
+  ["PGlite", pglite, 100],
+  ["Postgres", postgres, 400]
 ]
 
 // -----------------------------------------------------------------------------

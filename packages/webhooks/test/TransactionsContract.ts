@@ -25,8 +25,11 @@ const transactions = {
 /** The behaviour of `publish` and of folded operations inside transactions of their callers. */
 export const suite = <E>(
   name: string,
-  backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork | SqlClient.SqlClient, E>
-) =>
+  backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork | SqlClient.SqlClient, E>,
+  callers: number
+) => {
+  const numbers = Array.from({ length: callers }, (_, n) => n)
+  const count = callers * 3 / 4
   layer(layerWebhooks.pipe(Layer.provideMerge(Layer.merge(backend, surroundings))))(
     `Webhooks in transactions of their callers (${name})`,
     (it) => {
@@ -48,7 +51,7 @@ export const suite = <E>(
               }).pipe(inTransaction, Effect.exit)
             ))
 
-            assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 300)
+            assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, count)
             const published = sql`
               SELECT event.data ->> 'n' AS name, count(*)::int = 2 AS is_whole
               FROM webhooks_event AS event
@@ -56,7 +59,7 @@ export const suite = <E>(
               WHERE account = ${account}
               GROUP BY event.id, name
             `
-            assert.deepStrictEqual(yield* findInconsistent(account, published), { count: 300, inconsistent: 0 })
+            assert.deepStrictEqual(yield* findInconsistent(account, published), { count, inconsistent: 0 })
           }))
 
         it.effect(`commits or rolls back each settlement with the row of its caller in ${way}`, () =>
@@ -83,7 +86,7 @@ export const suite = <E>(
               }).pipe(inTransaction, Effect.exit)
             ))
 
-            assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 300)
+            assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, count)
             const settled = sql`
               SELECT delivery.id::text AS name, status = 'delivered' AND send.delivery_id IS NOT NULL AS is_whole
               FROM webhooks_delivery AS delivery
@@ -91,13 +94,12 @@ export const suite = <E>(
               WHERE delivery.endpoint_id = ${EndpointId.toUuid(endpoint.endpoint.id)}
                 AND (status = 'delivered' OR send.delivery_id IS NOT NULL)
             `
-            assert.deepStrictEqual(yield* findInconsistent(world.account, settled), { count: 300, inconsistent: 0 })
+            assert.deepStrictEqual(yield* findInconsistent(world.account, settled), { count, inconsistent: 0 })
           }))
       }
     }
   )
-
-const numbers = Array.from({ length: 400 }, (_, n) => n)
+}
 
 const concurrently = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.all(effects, { concurrency: "unbounded" })
