@@ -60,13 +60,13 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
   )
 
   const sendOver = (
-    acquire: () => Connection.Connection,
+    acquire: Effect.Effect<Connection.Connection>,
     { url }: Target,
     request: TransportRequest,
     answer: Answer
   ) =>
     Effect.acquireUseRelease(
-      Effect.sync(acquire),
+      acquire,
       (connection) => exchange(connection, url, request, answer, bodyTimeout),
       // A connection can be reused only if the response was read to its end.
       (connection, exit) =>
@@ -76,8 +76,12 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
     )
 
   const sendTo = Effect.fnUntraced(function*(target: Target, request: TransportRequest, answer: Answer) {
-    const open = () => pool.open(target)
-    const ending = yield* sendOver(() => pool.take(target) ?? open(), target, request, answer)
+    const open = pool.open(target)
+    const idleOrOpen = Effect.suspend(() => {
+      const idle = pool.take(target)
+      return idle === undefined ? open : Effect.succeed(idle)
+    })
+    const ending = yield* sendOver(idleOrOpen, target, request, answer)
     return ending === "spent" ? yield* sendOver(open, target, request, answer) : ending
   })
 

@@ -29,9 +29,10 @@ const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return [...byPath]
 }
 
+/** Every path once, under GET: the methods of a path are those of its `Route`. */
 const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
   const router = FindMyWay.make<Route>()
-  for (const [path, methods] of paths) router.all(path as `/${string}`, new Route(path, methods))
+  for (const [path, methods] of paths) router.on("GET", path as `/${string}`, new Route(path, methods))
   return router
 }
 

@@ -1,11 +1,12 @@
 /** The OpenAPI document at `/openapi.json`, and its page at `/docs`. */
 import { Api } from "@kinora/http-api/Api"
-import { document } from "@kinora/http-api/OpenApiDocument"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
+import { openApiDocument } from "../wire/openApiDocument.ts"
 
 /** `/openapi.json`. */
-export const layerDocument = HttpRouter.add("GET", "/openapi.json", HttpServerResponse.jsonUnsafe(document))
+export const layerDocument = HttpRouter.add("GET", "/openapi.json", Effect.sync(() => openApiDocument(Api)))
 
 /** `/docs`. The page is self-contained: it loads nothing from other servers. */
 export const layerPage = HttpApiScalar.layer(Api, {

@@ -1,9 +1,11 @@
 /** The OpenAPI document of the operator API. It requires no token. */
-import { document } from "@kinora/http-api/AdminOpenApiDocument"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { AdminApi } from "@kinora/http-api/AdminApi"
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { openApiDocument } from "../../wire/openApiDocument.ts"
 
 /** The path of the document. */
 export const path = "/admin/v1/openapi.json"
 
 /** The route. */
-export const layer = HttpRouter.add("GET", path, HttpServerResponse.jsonUnsafe(document))
+export const layer = HttpRouter.add("GET", path, Effect.sync(() => openApiDocument(AdminApi)))

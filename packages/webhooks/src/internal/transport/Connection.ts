@@ -4,7 +4,7 @@
  */
 import { connect as connectPlain, isIPv6, type LookupFunction, type Socket } from "node:net"
 import { connect as connectSecurely, createSecureContext, getCACertificates, type SecureContext } from "node:tls"
-import { Client, type Dispatcher } from "undici"
+import type { Client, Dispatcher } from "undici"
 import type { Target } from "../../AddressGuard.ts"
 import { isAddress } from "../guard/PublicAddress.ts"
 import { hostOf } from "../guard/WebhookUrl.ts"
@@ -41,6 +41,7 @@ export interface Connection {
 
 /** Creates a connection that opens on its first request, to one of the target's addresses only. */
 export const make = (
+  undici: { readonly Client: typeof Client },
   target: Target,
   options: ConnectionOptions,
   onClose: (connection: Connection) => void
@@ -50,7 +51,7 @@ export const make = (
   let socket: Socket | undefined
   let bytesBefore = 0
 
-  const client = new Client(target.url.origin, {
+  const client = new undici.Client(target.url.origin, {
     connect: (_, callback) => {
       // A closed connection is not reopened, because its addresses were checked for one request only.
       if (socket !== undefined) return callback(new Error("The connection is closed"), null)
