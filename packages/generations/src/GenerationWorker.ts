@@ -1,10 +1,12 @@
 /** Runs generation jobs: the handler of their job kind for a scheduler's `Worker`. */
+import { Catalog } from "@kinora/catalog/Catalog"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { type Cause, DateTime, type Duration, Effect, Result } from "effect"
+import { type Cause, DateTime, type Duration, Effect, Option, Result } from "effect"
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
@@ -13,31 +15,51 @@ import { type EndCommand, makeEndAll } from "./internal/end/endAll.ts"
 import { generationKind, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
 import * as Failures from "./internal/run/failures.ts"
+import { makeSourceOf } from "./internal/run/generatorRequest.ts"
 import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput.ts"
 import * as ResultFiles from "./internal/run/resultFiles.ts"
 import { retryStorage } from "./internal/run/retries.ts"
 
 /** Options for `GenerationWorker.makeHandler`. */
 export interface GenerationWorkerOptions extends RunOptions {
+  /**
+   * Models whose jobs the worker claims. Default: all that it can run, which are those of
+   * its catalog whose driver it has. Models that it cannot run are ignored.
+   */
+  readonly models?: ReadonlyArray<string> | undefined
   /** How long a result can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
 }
 
+/** The models of the catalog whose driver this process has, withdrawn ones included, in the order of the catalog. */
+export const runnableModels = Effect.gen(function*() {
+  const catalog = yield* Catalog
+  const sourceOf = yield* makeSourceOf
+  return [...catalog.list, ...catalog.withdrawn].map(({ id }) => id).filter((id) => Option.isSome(sourceOf(id)))
+})
+
 /** Makes the handler of generation jobs, for `Worker.layer`. */
 export const makeHandler = Effect.fnUntraced(
-  function*({ resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
+  function*({ models, resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
+    const runnable = yield* runnableModels
+    const offered = new Set(runnable.filter((model) => models?.includes(model) ?? true))
+    const sourceOf = yield* makeSourceOf
     const store = yield* GenerationStore
     const produceOutput = yield* makeProduceOutput(options)
     const { discard } = yield* makeDiscard
     return JobHandler.make({
       kind: generationKind,
+      pools: Array.from(offered),
       claimed: yield* makeClaimed,
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
         const [generation] = yield* retryStorage(store.find([job.payload.id]))
         if (generation === undefined) {
           return yield* Effect.die(new Error(`The generation ${job.payload.id} of a job does not exist`))
         }
-        const output = yield* produceOutput(job, generation)
+        const source = offered.has(generation.model) ? sourceOf(generation.model) : Option.none()
+        // Only a job without a pool, since no other jobs of models that the worker does not offer are claimed.
+        if (Option.isNone(source)) return notOffered(generation.model)
+        const output = yield* produceOutput(job, generation, source.value)
         yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
         return completed(output)
       }),
@@ -60,10 +82,16 @@ export const makeHandler = Effect.fnUntraced(
 type Outcome =
   | { readonly _tag: "Completed"; readonly output: Output }
   | { readonly _tag: "Failed"; readonly failure: Failure }
+  /** The worker does not run the model. The job waits for one that does. */
+  | { readonly _tag: "NotOffered"; readonly model: string }
+
+type Ended = Exclude<Outcome, { readonly _tag: "NotOffered" }>
 
 const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
+
+const notOffered = (model: string): Outcome => ({ _tag: "NotOffered", model })
 
 /** Marks claimed jobs as started, in the unit of work that claims them. */
 const makeClaimed = Effect.gen(function*() {
@@ -83,18 +111,26 @@ const makeClaimed = Effect.gen(function*() {
   })
 })
 
-/** Ends jobs with the results of their runs. */
+/** Ends jobs with the results of their runs, and releases those of models that the worker does not run. */
 const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
   const { afterCommit } = yield* UnitOfWork
   const { discardLate } = yield* makeDiscard
   const endAll = yield* makeEndAll
+  const scheduler = yield* Scheduler
 
   return Effect.fn("GenerationWorker.settle")(function*(
     settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
   ) {
-    const ended = yield* endAll(settlements.map(({ job, outcome }) => commandOf(job, outcome, resultTtl)))
-    const late = settlements.filter(({ outcome }, index) =>
-      Result.isFailure(ended[index]!) && outcome._tag === "Completed"
+    const ends = settlements.flatMap(({ job, outcome }) =>
+      outcome._tag === "NotOffered" ? [] : [{ job, outcome, command: commandOf(job, outcome, resultTtl) }]
+    )
+    const ended = ends.length === 0 ? [] : yield* endAll(ends.map(({ command }) => command))
+    const late = ends.filter(({ outcome }, index) => Result.isFailure(ended[index]!) && outcome._tag === "Completed")
+    // After the jobs that end, whose lanes are locked first.
+    yield* scheduler.release(
+      settlements.flatMap(({ job, outcome }) =>
+        outcome._tag === "NotOffered" ? [{ job: job.job, epoch: job.epoch, pool: outcome.model }] : []
+      )
     )
     if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
   })
@@ -125,7 +161,7 @@ const makeDiscard = Effect.gen(function*() {
   return { discard, discardLate }
 })
 
-const commandOf = (job: ClaimedJob, outcome: Outcome, resultTtl: Duration.Input): EndCommand => {
+const commandOf = (job: ClaimedJob, outcome: Ended, resultTtl: Duration.Input): EndCommand => {
   const subject = subjectOf(job)
   return outcome._tag === "Completed"
     ? { _tag: "Complete", subject, lease: job, output: outcome.output, resultTtl }

@@ -38,7 +38,7 @@ const fromText: Model.ModelInput = {
 }
 
 /** Models of the scripted generator, among them one that is paused, one withdrawn, one with image input and one for videos. */
-const models: ReadonlyArray<Model.ModelInput> = [
+export const models: ReadonlyArray<Model.ModelInput> = [
   { ...DefaultModels.sketch, driver: scripted },
   fromText,
   { ...fromText, id: "redraw-1", capabilities: ["text_to_image", "image_to_image"], max_reference_images: 2 },
@@ -99,8 +99,11 @@ export const layerSql = (
   )
 
 /** Runs a worker until the scope closes. */
-export const startWorker = Effect.fnUntraced(function*(concurrency = 4) {
-  const handler = yield* GenerationWorker.makeHandler({})
+export const startWorker = Effect.fnUntraced(function*(
+  concurrency = 4,
+  options: GenerationWorker.GenerationWorkerOptions = {}
+) {
+  const handler = yield* GenerationWorker.makeHandler(options)
   yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency }))
 })
 

@@ -115,7 +115,7 @@ layer(layerMemory)("Files of a job that two workers ran", (it) => {
           put: (...args) => Effect.andThen(Deferred.await(mayStore), blobs.put(...args))
         })
       )
-      const terms = { worker: "test", kinds: [handler.kind], limit: 1, lease: "1 second" } as const
+      const terms = { worker: "test", kinds: handler.claims, limit: 1, lease: "1 second" } as const
       const claim = Effect.map(atomically(Effect.tap(scheduler.claim(terms), handler.claimed!)), ([job]) => job!)
       const run = (handler: JobHandler.JobHandler) =>
         handler.prepare((_, settle) => (settlement) => atomically(settle!([settlement])))

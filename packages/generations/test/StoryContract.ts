@@ -147,7 +147,7 @@ const makeWorld = Effect.gen(function*() {
   const leases: Array<ClaimedJob> = []
   const seen = new Map<string, Status>()
   const made = new Map<string, GenerationId>()
-  const terms = { worker: "test", kinds: [handler.kind], lease } as const
+  const terms = { worker: "test", kinds: handler.claims, lease } as const
 
   /** Returns the generations of an account's charges. Each charge belongs to one generation. */
   const generationsOf = Effect.fnUntraced(function*(account: string) {
@@ -178,7 +178,7 @@ const makeWorld = Effect.gen(function*() {
   })
 
   const rescue = Effect.gen(function*() {
-    const { exhausted } = yield* scheduler.rescue({ ...terms, limit: 100 })
+    const { exhausted } = yield* scheduler.rescue({ ...terms, kinds: [handler.kind], limit: 100 })
     for (const job of exhausted) {
       yield* atomically(
         Effect.flatten(run(job, new AttemptsExhausted({ job: job.job, attempts: job.attempt })))

@@ -130,7 +130,11 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 // internal
 // -----------------------------------------------------------------------------
 
-const workerOf = ({ resultTtl, workers }: Settings) => ({ concurrency: workers, resultTtl })
+const workerOf = ({ resultTtl, workerModels, workers }: Settings) => ({
+  concurrency: workers,
+  resultTtl,
+  models: workerModels
+})
 
 const layerUrlSigner = (settings: Settings) =>
   Layer.unwrap(Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys })))

@@ -30,6 +30,8 @@ export interface Settings {
   readonly databasePoolSize: number
   /** Maximum number of concurrent jobs in this process; 0: none. */
   readonly workers: number
+  /** Models whose jobs this process runs. If `undefined`, all models of the catalog. */
+  readonly workerModels: ReadonlyArray<string> | undefined
   /** Keys of content URLs: the first signs, all verify. If empty, one is generated and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
   /** Keys of webhook secrets: the first encrypts, all decrypt. If empty, one is generated and kept in the data directory. */
@@ -103,6 +105,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     databaseUrl: redacted(values.database_url),
     databasePoolSize: values.database_pool_size,
     workers: values.workers,
+    workerModels: values.worker_models,
     urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
     webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
     webhookSends: values.webhook_sends,

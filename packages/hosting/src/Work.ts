@@ -5,7 +5,7 @@ import { Ledger } from "@kinora/ledger"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
-import { type Duration, Effect, Layer } from "effect"
+import { Data, type Duration, Effect, Layer } from "effect"
 
 /** Options for `layerWorker`. */
 export interface WorkOptions {
@@ -13,6 +13,8 @@ export interface WorkOptions {
   readonly name: string
   /** Maximum number of jobs that run at the same time; 0: none. */
   readonly concurrency: number
+  /** Models whose jobs it claims. Default: all models of the catalog whose driver it has. */
+  readonly models?: ReadonlyArray<string> | undefined
   /** How long a result can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
   /** How long running jobs may continue when the process shuts down. Default 30 seconds. */
@@ -23,14 +25,26 @@ export interface WorkOptions {
   readonly lease?: Duration.Input | undefined
 }
 
-/** A worker that claims and runs generations until its scope closes, then drains. */
-export const layerWorker = ({ resultTtl, ...options }: WorkOptions) =>
-  Layer.unwrap(
-    Effect.map(
-      GenerationWorker.makeHandler({ resultTtl }),
-      (handler) => Worker.layer({ ...options, handlers: [handler] })
-    )
-  )
+/** A worker was given models that it cannot run. Stops the start. */
+export class UnknownWorkerModels extends Data.TaggedError("UnknownWorkerModels")<{
+  readonly unknown: ReadonlyArray<string>
+  readonly runnable: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    return `KINORA_WORKER_MODELS names models that this process cannot run: ${this.unknown.join(", ")}. ` +
+      `It can run: ${this.runnable.join(", ")}`
+  }
+}
+
+/** A worker that claims and runs the generations of its models until its scope closes, then drains. */
+export const layerWorker = ({ models, resultTtl, ...options }: WorkOptions) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const runnable = yield* GenerationWorker.runnableModels
+    const unknown = (models ?? []).filter((model) => !runnable.includes(model))
+    if (unknown.length > 0) return yield* new UnknownWorkerModels({ unknown, runnable })
+    const handler = yield* GenerationWorker.makeHandler({ models, resultTtl })
+    return Worker.layer({ ...options, handlers: [handler] })
+  }))
 
 /** Starts the drain of the worker without waiting for its end, which closing its layer does. */
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))

@@ -35,6 +35,7 @@ describe("Settings", () => {
         databaseUrl: undefined,
         databasePoolSize: 16,
         workers: 4,
+        workerModels: undefined,
         urlSigningKeys: [],
         webhookKeys: [],
         webhookSends: 256,

@@ -17,11 +17,14 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import type { ClaimedJob } from "./Job.ts"
-import type { JobKind } from "./JobKind.ts"
+import * as JobKind from "./JobKind.ts"
 
 /** Options for `JobHandler.make`. */
 export interface JobHandlerOptions<Payload, Outcome, E> {
-  readonly kind: JobKind<Payload>
+  readonly kind: JobKind.JobKind<Payload>
+
+  /** Pools of the kind whose jobs the worker claims, besides the jobs without a pool. Default: none. */
+  readonly pools?: ReadonlyArray<string> | undefined
 
   /**
    * Writes rows of the application that record the start of these jobs, in the unit of
@@ -88,7 +91,10 @@ export type JobFailure = TimeLimitExceeded | AttemptsExhausted
 
 /** A handler for a worker, independent of the types of its payload and outcome. */
 export interface JobHandler {
+  /** The name of the kind, without a pool. The handler can fail and settle the jobs of all pools. */
   readonly kind: string
+  /** The kinds whose jobs it can run: the kind without a pool, and its pools. */
+  readonly claims: ReadonlyArray<string>
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
@@ -109,6 +115,7 @@ export interface JobHandler {
 /** Creates a handler for the jobs of one kind. */
 export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Outcome, E>): JobHandler => ({
   kind: options.kind.name,
+  claims: [options.kind.name, ...(options.pools ?? []).map((name) => JobKind.pool(options.kind, name).name)],
   claimed: options.claimed,
   prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)

@@ -1,9 +1,19 @@
-/** A kind of job: a name, and the schema of its payload. */
+/**
+ * A kind of job: a name, and the schema of its payload.
+ *
+ * A kind can be divided into pools. The jobs of a pool are claimed only by workers that
+ * serve it, for example those that have a certain model or device. All pools of a kind
+ * have one handler.
+ */
 import { Schema } from "effect"
+import * as KindName from "./internal/kindName.ts"
 
 /** Defines the payload type of the jobs of one kind. */
 export interface JobKind<Payload> {
-  /** The name by which workers claim jobs, at most 128 characters. It is stored with each job, so do not rename it. */
+  /**
+   * The name by which workers claim jobs, followed by a colon and the pool if there is one.
+   * At most 128 characters. It is stored with each job, so do not rename it.
+   */
   readonly name: string
   /** Encodes a payload as JSON. Throws if the payload does not match the schema, which is a bug of the caller. */
   readonly encode: (payload: Payload) => Schema.Json
@@ -11,11 +21,17 @@ export interface JobKind<Payload> {
   readonly decode: (json: Schema.Json) => Payload
 }
 
-/** Creates a kind. Payloads are stored in the JSON form of the schema, which must not require services. */
+/**
+ * Creates a kind. Payloads are stored in the JSON form of the schema, which must not
+ * require services. Throws if the name contains a colon.
+ */
 export const make = <Payload, Encoded>(options: {
   readonly name: string
   readonly payload: Schema.Codec<Payload, Encoded>
 }): JobKind<Payload> => {
+  if (KindName.baseOf(options.name) !== options.name) {
+    throw new Error(`The name of a kind must not contain a colon: ${options.name}`)
+  }
   const codec = Schema.toCodecJson(options.payload)
   return {
     name: options.name,
@@ -23,3 +39,9 @@ export const make = <Payload, Encoded>(options: {
     decode: Schema.decodeSync(codec)
   }
 }
+
+/** Returns the kind for the jobs of a pool. */
+export const pool = <Payload>(kind: JobKind<Payload>, name: string): JobKind<Payload> => ({
+  ...kind,
+  name: KindName.ofPool(KindName.baseOf(kind.name), name)
+})

@@ -28,7 +28,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       release: (leases) => access(() => changeEach(tables, leases, Leases.release)),
       rescue: (terms) =>
         access(() => {
-          const { exhausted, requeued } = Leases.rescue(tables.running.values(), terms)
+          const { exhausted, requeued } = Leases.rescue(rescuable(tables), terms)
           return {
             requeued: putAll(tables, requeued).map(({ group, job, lane }) => ({ job, lane, group })),
             exhausted: putAll(tables, exhausted).map(Leases.toClaimed)
@@ -58,6 +58,9 @@ const putAll = (tables: Tables.Tables, jobs: ReadonlyArray<Leases.StoredJob>) =>
   jobs.forEach(tables.put)
   return jobs
 }
+
+/** Jobs that a rescue may take over. */
+const rescuable = ({ queued, running }: Tables.Tables) => [...queued.values(), ...running.values()]
 
 /** Changes the jobs whose lease holds, and returns their ids. */
 const changeEach = <L extends Lease>(

@@ -14,7 +14,7 @@ import type { SqlClient } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
-import type { ClaimOptions, LoadRequest } from "./internal/requests.ts"
+import type { ClaimOptions, LoadRequest, Release } from "./internal/requests.ts"
 import type { Drift, Rescued } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
@@ -57,7 +57,7 @@ export class Scheduler extends Context.Service<Scheduler, {
   ) => Effect.Effect<void, StorageError>
 
   /**
-   * Leases queued jobs of these kinds, in the order in which they got their slots. The
+   * Leases queued jobs of these kinds and pools, in the order in which they got their slots. The
    * cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
    * claimed when it commits. Do not load lanes in that unit, since lanes are locked
    * before jobs everywhere else.
@@ -75,12 +75,15 @@ export class Scheduler extends Context.Service<Scheduler, {
   /**
    * Returns leased jobs to the queue, before all jobs that were queued after them. They
    * keep their slots and checkpoints, and the attempt does not count. Ignores lost leases.
+   * A `pool` moves the job to that pool of its kind, for a worker that cannot run it.
    */
-  readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<void, StorageError>
+  readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<void, StorageError>
   /**
-   * Takes over expired leases. A job with attempts left is queued again like a released
-   * one, with the attempt counted. A job without is leased to the caller, who must fail
-   * it; if the caller is lost too, the next rescue returns the job again.
+   * Takes over expired leases in all pools of these kinds. A job with attempts left is
+   * queued again like a released one, with the attempt counted. A job without is leased to
+   * the caller, who must fail it; if the caller is lost too, the next rescue returns the
+   * job again. So is a started job whose time limit passes while it waits for its next
+   * worker.
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
   /**

@@ -3,6 +3,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
 import type { GroupId, JobId } from "./internal/ids.ts"
 import type { LanesChanges, LanesState } from "./internal/loadedLanes.ts"
+import type { Release } from "./internal/requests.ts"
 import type { Checkpoint, ClaimTerms, Drift, Rescued, StoreRequest } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobStatus, Lease } from "./Job.ts"
 
@@ -27,9 +28,13 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly checkpoint: (
     checkpoints: ReadonlyArray<Checkpoint>
   ) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Queues jobs again in their positions without counting the attempt. Returns those whose lease held. */
-  readonly release: (leases: ReadonlyArray<Lease>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Takes over leases that expired by `now`, the longest expired first. Skips locked jobs. */
+  /** Queues jobs again in their positions without counting the attempt. At most one release per job. Returns those whose lease held. */
+  readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+  /**
+   * Takes over jobs of all pools of the kinds: started jobs that wait and whose time limit
+   * passed by `now`, then jobs whose lease expired by `now`, each the longest expired first.
+   * Skips locked jobs.
+   */
   readonly rescue: (terms: ClaimTerms) => Effect.Effect<Rescued, StorageError>
   /** Expires the leases of first attempts. Returns their number. */
   readonly expireFirstLeases: (now: DateTime.Utc) => Effect.Effect<number, StorageError>

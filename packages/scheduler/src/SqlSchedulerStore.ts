@@ -14,7 +14,11 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 /** The tables of this package. */
 export const migrations: Migrations = {
   namespace: "scheduler",
-  migrations: { "0001_lanes_and_jobs": Schema.lanesAndJobs, "0002_held_max": Schema.heldMax }
+  migrations: {
+    "0001_lanes_and_jobs": Schema.lanesAndJobs,
+    "0002_held_max": Schema.heldMax,
+    "0003_pools": Schema.pools
+  }
 }
 
 /** Provides a store over the surrounding `SqlClient`. Run `migrations` first. */

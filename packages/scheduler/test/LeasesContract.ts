@@ -2,8 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
+import * as JobKind from "../src/JobKind.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { type Backend, ids, makeWorld, refusal } from "./Fixture.ts"
+import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
   layer(backend)(`Leases (${name})`, (it) => {
@@ -119,11 +120,92 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.strictEqual((yield* scheduler.settle(second!)).job, job)
       }))
 
+    it.effect("leaves the jobs of a pool queued until a worker that serves the pool claims them", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const gpu = JobKind.pool(world.kind, "gpu")
+        const [pooled, any] = yield* Effect.forEach(
+          [gpu, world.kind],
+          (kind) => scheduler.enqueue(world.job({ kind, cap: 2 }))
+        )
+        assert.deepStrictEqual(ids(yield* world.claim()), ids([any!]))
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: [`${world.kind.name}:cpu`] })), [])
+        assert.strictEqual(yield* stateOf(pooled!.job), "queued")
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: [world.kind.name, gpu.name] })), ids([pooled!]))
+      }))
+
+    it.effect("claims the jobs of several pools in the order in which they got their slots", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const kinds = ["a", "b", "c"].map((pool) => JobKind.pool(world.kind, pool))
+        const jobs = yield* Effect.forEach(
+          [2, 0, 1, 0, 2, 1],
+          (index) => scheduler.enqueue(world.job({ kind: kinds[index]!, cap: 6 }))
+        )
+        const names = [kinds[2]!.name, kinds[0]!.name]
+        const [first, second, , fourth, fifth] = jobs
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: names, limit: 3 })), ids([first!, second!, fourth!]))
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: names })), ids([fifth!]))
+      }))
+
+    it.effect("moves a released job to a pool", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job())
+        const [claimed] = yield* world.claim()
+        yield* scheduler.release([{ ...claimed!, pool: "gpu" }])
+        assert.deepStrictEqual(yield* world.claim(), [])
+        const [again] = yield* world.claim({ kinds: [`${world.kind.name}:gpu`] })
+        assert.deepStrictEqual([again!.job, again!.attempt], [claimed!.job, 1])
+        // A pool replaces the pool.
+        yield* scheduler.release([{ ...again!, pool: "cpu" }])
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: [`${world.kind.name}:cpu`] })), [claimed!.job])
+      }))
+
+    it.effect("rescues the jobs of all pools of a kind", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const gpu = JobKind.pool(world.kind, "gpu")
+        const lost = yield* scheduler.enqueue(world.job({ kind: gpu, cap: 2 }))
+        const last = yield* scheduler.enqueue(world.job({ kind: gpu, cap: 2, attemptsMax: 1 }))
+        yield* world.claim({ kinds: [gpu.name] })
+        yield* TestClock.adjust("30 seconds")
+        const { exhausted, requeued } = yield* world.rescue()
+        assert.deepStrictEqual([ids(requeued), ids(exhausted)], [[lost.job], [last.job]])
+        // It is still a job of the pool.
+        assert.deepStrictEqual(yield* world.claim(), [])
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: [gpu.name] })), [lost.job])
+      }))
+
+    it.effect("leases a started job to its rescuer when its time limit passes while it waits for its next worker", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const gpu = JobKind.pool(world.kind, "gpu")
+        const limits = { kind: gpu, cap: 3, timeLimit: "1 minute" } as const
+        yield* Effect.forEach([limits, { ...limits, timeLimit: undefined }, limits], (options) =>
+          scheduler.enqueue(world.job(options)))
+        const [late, unlimited] = yield* world.claim({ kinds: [gpu.name], limit: 2 })
+        yield* scheduler.release([late!, unlimited!])
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(yield* world.rescue(), { requeued: [], exhausted: [] })
+        yield* TestClock.adjust("1 second")
+        // The others have no time limit, and have not started.
+        const { exhausted, requeued } = yield* world.rescue()
+        assert.deepStrictEqual([ids(requeued), ids(exhausted)], [[], [late!.job]])
+        assert.strictEqual((yield* scheduler.settle(exhausted[0]!)).job, late!.job)
+      }))
+
     it.effect("queues a released job before all others, without counting the attempt", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
-        const [a, b, c] = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job({ cap: 3 })))
+        const [a, b, c] = yield* Effect.forEach([1, 2, 3], () =>
+          scheduler.enqueue(world.job({ cap: 3 })))
         const claimed = yield* world.claim({ limit: 2 })
         yield* scheduler.checkpoint({ ...claimed[0]!, checkpoint: "kept" })
         yield* scheduler.release([claimed[1]!, claimed[0]!])

@@ -5,6 +5,7 @@ import { DateTime, Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
+import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
@@ -74,10 +75,44 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
     }
     const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms))
     const indexes = steps.flatMap(({ index }) => index ?? [])
-    assert.sameMembers(indexes, ["scheduler_job_queued", "scheduler_job_pkey"])
+    assert.sameMembers(indexes, ["scheduler_job_claimable", "scheduler_job_pkey", "scheduler_job_pkey"])
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 4)
     }
     assert.strictEqual((yield* scheduler.verify).length, 0)
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+it.effect("claims without reading the jobs of other kinds", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const scheduler = yield* Scheduler
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    const kindOf = (pool: string) => JobKind.pool(world.kind, pool)
+    yield* atomically(Effect.gen(function*() {
+      const jobs = Array.from({ length: backlog }, () => world.job({ kind: kindOf("busy"), cap: backlog }))
+      const { state } = Decision.all(yield* scheduler.load({ lanes: [world] }), jobs, Lanes.enqueue)
+      yield* scheduler.save(state)
+    }))
+    yield* Effect.forEach(["a", "b", "a", "busy", "c"], (pool) =>
+      scheduler.enqueue(world.job({ lane: `free-${pool}`, cap: 2, kind: kindOf(pool) })))
+    const now = yield* DateTime.now
+    const terms = {
+      worker: "test",
+      kinds: ["a", "b", "c"].map((pool) =>
+        kindOf(pool).name
+      ),
+      limit: 3,
+      now,
+      until: DateTime.add(now, { seconds: 30 })
+    }
+    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms))
+    for (const { rows, type } of steps) {
+      assert.notStrictEqual(type, "Seq Scan")
+      assert.isAtMost(rows, 4)
+    }
+    // The job beyond the limit was not locked.
+    const locks = steps.filter(({ type }) => type === "LockRows")
+    assert.deepStrictEqual(locks.map(({ rows }) => rows), [3])
   }).pipe(Effect.provide(over(TestDatabase.postgres))))

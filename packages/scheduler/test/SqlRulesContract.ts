@@ -18,13 +18,14 @@ const Few = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0,
 /** A job whose fields are combined at random, within the constraints of the table. */
 const Job = Schema.Struct({
   state: Schema.Literals(["pending", "queued", "running"]),
-  kind: Schema.Literals([0, 1]),
+  kind: Schema.Literals([0, 1, 2]),
   lane: Schema.Literals([0, 1, 2]),
   epoch: Few(3),
   attempt: Few(3),
   attemptsMax: Few(2),
   checkpoint: Schema.Literals(["none", "a"]),
   hasStarted: Schema.Boolean,
+  timeLimitSeconds: Schema.Literals([-1, 0, 49, 51]),
   leaseSeconds: Schema.Literals([-2, -1, 0, 1, 2])
 })
 
@@ -33,11 +34,11 @@ const Jobs = Schema.Array(Job).check(Schema.isMaxLength(8))
 const Lease = Schema.Struct({ pick: Few(8), epoch: Few(4), checkpoint: Schema.NullOr(Schema.Literals(["b", "c"])) })
 
 const Command = Schema.Union([
-  Schema.TaggedStruct("claim", { limit: Few(4), kinds: Schema.Literals([1, 2]) }),
+  Schema.TaggedStruct("claim", { limit: Few(4), kinds: Schema.Literals([1, 2, 3]) }),
   Schema.TaggedStruct("rescue", { limit: Few(4), kinds: Schema.Literals([1, 2]) }),
   Schema.TaggedStruct("heartbeat", { lease: Lease }),
   Schema.TaggedStruct("checkpoint", { lease: Lease }),
-  Schema.TaggedStruct("release", { lease: Lease }),
+  Schema.TaggedStruct("release", { lease: Lease, pool: Schema.optionalKey(Schema.Literals(["pool", "other"])) }),
   Schema.TaggedStruct("expireFirst", {})
 ])
 
@@ -59,15 +60,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
         Effect.gen(function*() {
           const store = yield* SchedulerStore
           const world = yield* makeWorld
-          const kinds = [`${world.kind.name}-0`, `${world.kind.name}-1`]
+          const bases = [`${world.kind.name}-0`, `${world.kind.name}-1`]
+          const kinds = [bases[0]!, bases[1]!, `${bases[0]}:pool`]
           yield* clear
           yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
           yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, kinds)))
           let jobs = yield* readJobs
           for (const command of commands) {
-            const terms = (limit: number, count: number): ClaimTerms => ({
+            const terms = (limit: number, kinds: ReadonlyArray<string>): ClaimTerms => ({
               worker: "worker",
-              kinds: kinds.slice(0, count),
+              kinds,
               limit,
               now,
               until
@@ -84,13 +86,15 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               if (Result.isSuccess(decided)) change([decided.success.state])
             }
             if (command._tag === "claim") {
-              const expected = Leases.claim(jobs, terms(command.limit, command.kinds))
-              const claimed = yield* store.claim(terms(command.limit, command.kinds))
+              const given = terms(command.limit, kinds.slice(0, command.kinds))
+              const expected = Leases.claim(jobs, given)
+              const claimed = yield* store.claim(given)
               assert.deepStrictEqual(claimed, expected.map(Leases.toClaimed))
               change(expected)
             } else if (command._tag === "rescue") {
-              const expected = Leases.rescue(jobs, terms(command.limit, command.kinds))
-              const rescued = yield* store.rescue(terms(command.limit, command.kinds))
+              const given = terms(command.limit, bases.slice(0, command.kinds))
+              const expected = Leases.rescue(jobs, given)
+              const rescued = yield* store.rescue(given)
               assert.deepStrictEqual(rescued, {
                 requeued: expected.requeued.map(({ group, job, lane }) => ({ job, lane, group })),
                 exhausted: expected.exhausted.map(Leases.toClaimed)
@@ -107,7 +111,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               if (command._tag === "heartbeat") {
                 underLease(Leases.heartbeat(found, lease, until), yield* store.heartbeat([lease], until))
               } else if (command._tag === "release") {
-                underLease(Leases.release(found, lease), yield* store.release([lease]))
+                const release = { ...lease, pool: command.pool }
+                underLease(Leases.release(found, release), yield* store.release([release]))
               } else {
                 const held = yield* store.checkpoint([{ ...lease, checkpoint }])
                 underLease(Leases.checkpoint(found, lease, checkpoint), held)
@@ -129,7 +134,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           yield* clear
           const lanes = laneIds(world.lane).map((lane, index) => laneOf(lane, world.group, counters[index]!))
           yield* insertLanes(world.group, lanes, groupWaiting)
-          yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, ["a", "b"])))
+          yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, ["a", "b", "c"])))
           const stored = { groups: [{ group: world.group, waiting: groupWaiting }], lanes }
           const counted = Audit.recount(stored, yield* readJobs)
           assert.deepStrictEqual(yield* store.verify(100), Audit.drifts(stored, counted))
@@ -182,7 +187,8 @@ const jobOf = (
     // Only a claimed job is released, so an attempt is there to take back.
     attempt: isRunning ? small.attempt + 1 : small.attempt,
     attemptsMax: small.attemptsMax + 1,
-    timeLimit: index % 2 === 0 ? undefined : 1_000 * index,
+    // Distinct, so that the order in which jobs exceed it is defined.
+    timeLimit: small.timeLimitSeconds < 0 ? undefined : 1_000 * small.timeLimitSeconds + index,
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
     enqueuedAt: seconds(-100 + index),
     startedAt: isRunning || small.hasStarted ? seconds(-50) : undefined,

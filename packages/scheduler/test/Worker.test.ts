@@ -4,6 +4,7 @@ import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Qu
 import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
+import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
@@ -357,6 +358,27 @@ layer(memory)("Worker", (it) => {
       yield* elsewhere.enqueue(job())
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(yield* outcome, "done")
+    }))
+
+  it.effect("runs the jobs of its pools and leaves those of other pools", () =>
+    Effect.gen(function*() {
+      const { job, kind, scheduler, settled } = yield* start(() => Effect.succeed("done"), { pools: ["a", "b"] })
+      const kinds = [JobKind.pool(kind, "c"), JobKind.pool(kind, "b"), kind, JobKind.pool(kind, "a")]
+      const [other, ...own] = yield* Effect.forEach(kinds, (kind) => scheduler.enqueue(job({ kind, cap: 4 })))
+      const ran = yield* Effect.forEach(own, () => settled)
+      assert.sameMembers(ids(ran.map(({ job }) => job)), ids(own))
+      assert.strictEqual(yield* stateOf(other!.job), "queued")
+    }))
+
+  it.effect("fails a started job of a pool that has no worker when its time limit passes", () =>
+    Effect.gen(function*() {
+      const { job, kind, outcome, scheduler } = yield* start(() => Effect.succeed("done"))
+      const gpu = JobKind.pool(kind, "gpu")
+      yield* scheduler.enqueue(job({ kind: gpu, timeLimit: "1 minute" }))
+      yield* scheduler.claim({ worker: "lost", kinds: [gpu.name], limit: 1, lease: "30 seconds" })
+      // The lease expires, and later the time limit.
+      yield* TestClock.adjust("2 minutes")
+      assert.include(yield* outcome, "exceeded its time limit")
     }))
 
   it.effect("does not start with two handlers of one kind", () =>

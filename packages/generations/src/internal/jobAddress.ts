@@ -1,15 +1,18 @@
-/** Address of a generation's job in the scheduler. */
+/** Address and kind of a generation's job in the scheduler. */
 import { JobKind } from "@kinora/scheduler"
 import type { JobAddress } from "@kinora/scheduler/Job"
 import { Option, Schema } from "effect"
 import { GenerationId, Plan } from "../Generation.ts"
 import type { Subject } from "../GenerationStore.ts"
 
-/** Job kind of generations. The payload holds the id only; the generation's row has everything else. */
+/** Job kind of generations, without a pool: the jobs that releases before pools enqueued. The payload holds the id only; the generation's row has everything else. */
 export const generationKind = JobKind.make({
   name: "generation",
   payload: Schema.Struct({ id: GenerationId.schema })
 })
+
+/** Job kind of a model's generations. Each model is a pool, so that only workers that run the model claim them. */
+export const kindOf = (model: string): typeof generationKind => JobKind.pool(generationKind, model)
 
 /** Each account has a lane per plan group. The account is the lane group, so the limit on pending jobs spans both lanes. */
 export const addressOf = ({ account, id, plan }: Subject): JobAddress => ({

@@ -86,9 +86,9 @@ describe("docs/reference/configuration.md", () => {
       const [defaults = ""] = yield* examples
       assert.deepStrictEqual(yield* load(defaults), yield* load(""))
       // The commented lines are valid settings as well.
-      const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = yield* load(
-        defaults.replaceAll("# ", "")
-      )
+      const all = yield* load(defaults.replaceAll("# ", ""))
+      const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = all
+      assert.deepStrictEqual(all.workerModels, ["kinora-canvas-1"])
       assert.strictEqual(baseUrl, "https://media.example.com")
       assert.strictEqual(trustedProxies.length, 2)
       assert.isDefined(adminToken)

@@ -6,7 +6,9 @@ import * as Decision from "@kinora/persistence/Decision"
 import { type DateTime, Duration, Option, Result, type Schema } from "effect"
 import type { ClaimedJob, JobStatus, Lease } from "../Job.ts"
 import { LeaseLost } from "../SchedulerError.ts"
+import * as KindName from "./kindName.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
+import type { Release } from "./requests.ts"
 import type { ClaimTerms, LeaseTerms } from "./storeTypes.ts"
 
 /** A job as a store holds it. */
@@ -27,31 +29,41 @@ export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms): ReadonlyArr
     .filter(({ kind, state }) => state === "queued" && terms.kinds.includes(kind))
     .toSorted(byPosition)
     .slice(0, terms.limit)
-    .map((job) => leased({ ...job, attempt: job.attempt + 1 }, terms))
+    .map((job) => leased(counted(job), terms))
 
 /**
- * Takes over jobs of the given kinds whose lease has expired, the longest expired first.
- * Queues a job again in its old position if it has attempts left, else leases it to the
- * rescuer.
+ * Takes over jobs of all pools of the given kinds: first those that wait for their next
+ * worker and have exceeded their time limit, then those whose lease has expired, each the
+ * longest expired first. Queues a job again in its old position if it has attempts and
+ * time left, else leases it to the rescuer. A rescuer needs no worker for the pool of a job,
+ * so jobs of a pool that has lost all its workers end too.
  */
 export const rescue = (
   jobs: Iterable<StoredJob>,
   terms: ClaimTerms
 ): { readonly requeued: ReadonlyArray<StoredJob>; readonly exhausted: ReadonlyArray<StoredJob> } => {
-  const lost = Array.from(jobs)
-    .filter((job) => isExpired(job, terms.now) && terms.kinds.includes(job.kind))
+  const own = Array.from(jobs).filter(({ kind }) => terms.kinds.includes(KindName.baseOf(kind)))
+  const late = own.filter((job) => isLate(job, terms.now)).toSorted((a, b) => endOf(a) - endOf(b))
+  const lost = own
+    .filter((job) => isExpired(job, terms.now))
     .toSorted((a, b) => millis(a.leaseUntil) - millis(b.leaseUntil))
-    .slice(0, terms.limit)
-    .toSorted(byPosition)
+  const taken = [...late, ...lost].slice(0, terms.limit).toSorted(byPosition)
+  const isRequeued = (job: StoredJob) => job.state === "running" && hasAttempts(job)
   return {
-    requeued: lost.filter(hasAttempts).map(requeued),
-    exhausted: lost.filter((job) => !hasAttempts(job)).map((job) => leased(job, terms))
+    requeued: taken.filter(isRequeued).map(requeued),
+    exhausted: taken
+      .filter((job) => !isRequeued(job))
+      .map((job) => leased(job.state === "queued" ? counted(job) : job, terms))
   }
 }
 
-/** Queues a leased job again in its old position, without counting the attempt. */
-export const release = (job: StoredJob | undefined, lease: Lease): Decision.Decision<StoredJob, void, LeaseLost> =>
-  underLease(job, lease, (job) => ({ ...requeued(job), attempt: job.attempt - 1 }))
+/** Queues a leased job again in its old position, without counting the attempt, and moves it to the given pool. */
+export const release = (job: StoredJob | undefined, lease: Release): Decision.Decision<StoredJob, void, LeaseLost> =>
+  underLease(job, lease, (job) => ({
+    ...requeued(job),
+    attempt: job.attempt - 1,
+    kind: lease.pool === undefined ? job.kind : KindName.ofPool(KindName.baseOf(job.kind), lease.pool)
+  }))
 
 /** Renews a lease. */
 export const heartbeat = (
@@ -128,9 +140,18 @@ const leased = (job: StoredJob, { now, until, worker }: LeaseTerms): StoredJob =
   worker
 })
 
+const counted = (job: StoredJob): StoredJob => ({ ...job, attempt: job.attempt + 1 })
+
 const requeued = (job: StoredJob): StoredJob => ({ ...job, state: "queued", leaseUntil: undefined })
 
 const hasAttempts = ({ attempt, attemptsMax }: StoredJob) => attempt < attemptsMax
+
+/** Returns whether a started job has exceeded its time limit while it waits for its next worker. */
+const isLate = (job: StoredJob, now: DateTime.Utc) =>
+  job.state === "queued" && job.startedAt !== undefined && endOf(job) <= millis(now)
+
+/** When the time limit of a started job passes, in Unix milliseconds. */
+const endOf = ({ startedAt, timeLimit = Infinity }: StoredJob) => millis(startedAt) + timeLimit
 
 const isExpired = ({ leaseUntil, state }: StoredJob, now: DateTime.Utc) =>
   state === "running" && millis(leaseUntil) <= millis(now)

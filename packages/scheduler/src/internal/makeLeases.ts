@@ -7,7 +7,7 @@ import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { JobId } from "./ids.ts"
-import type { ClaimOptions } from "./requests.ts"
+import type { ClaimOptions, Release } from "./requests.ts"
 import type { Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
@@ -42,9 +42,9 @@ export const makeLeases = Effect.gen(function*() {
     })
   })
 
-  const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Lease>) {
+  const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Release>) {
     if (leases.length === 0) return
-    const released = yield* store.release(leases)
+    const released = yield* store.release(Array.from(newestOf(leases).values()))
     if (released.length > 0) yield* afterCommit(wakeup.wake)
   })
 

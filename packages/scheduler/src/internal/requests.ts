@@ -1,6 +1,6 @@
 /** Arguments of the scheduler's operations. */
 import type { Duration } from "effect"
-import type { JobAddress } from "../Job.ts"
+import type { JobAddress, Lease } from "../Job.ts"
 import type { GroupId, LaneId } from "./ids.ts"
 
 /** Lanes and jobs to load. */
@@ -10,10 +10,17 @@ export interface LoadRequest {
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }
 
+/** A lease to give back. */
+export interface Release extends Lease {
+  /** Moves the job to this pool of its kind. Default: the job stays in its pool. */
+  readonly pool?: string | undefined
+}
+
 /** Selects the jobs to claim or rescue. */
 export interface ClaimOptions {
   /** Name of the worker, shown with its jobs. */
   readonly worker: string
+  /** Names of kinds. A claim does not include their pools, which have names of their own; a rescue does. */
   readonly kinds: ReadonlyArray<string>
   /** Maximum number of jobs. */
   readonly limit: number

@@ -33,7 +33,10 @@ export interface Checkpoint extends Lease {
 export interface Rescued {
   /** Jobs that were queued again, before all that were queued after them. */
   readonly requeued: ReadonlyArray<JobAddress>
-  /** Jobs without attempts left, leased to the caller to fail them. */
+  /**
+   * Jobs leased to the caller to fail them: those without attempts left, and those that
+   * exceeded their time limit while they waited for their next worker.
+   */
   readonly exhausted: ReadonlyArray<ClaimedJob>
 }
 

@@ -8,7 +8,7 @@ import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
-import { addressOf, generationKind } from "../jobAddress.ts"
+import { addressOf, kindOf } from "../jobAddress.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
@@ -67,7 +67,7 @@ const place = (
   if (Result.isFailure(charge)) return Result.fail(refusalOf(charge.failure, generation))
   const enqueued = Lanes.enqueue(lanes, {
     ...addressOf(generation),
-    kind: generationKind,
+    kind: kindOf(generation.model),
     payload: { id: generation.id },
     cap: terms.concurrency,
     timeLimit: terms.timeLimit

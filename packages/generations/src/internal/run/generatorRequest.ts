@@ -3,7 +3,6 @@ import { Catalog } from "@kinora/catalog/Catalog"
 import type { Model, OutputFormat } from "@kinora/catalog/Model"
 import type { Format, GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { Generator } from "@kinora/generator/Generator"
-import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import { Generators } from "@kinora/generator/Generators"
 import { Effect, Option } from "effect"
 import type { Generation } from "../../Generation.ts"
@@ -14,20 +13,16 @@ export interface Source {
   readonly model: Model
 }
 
-/** Makes a function that finds the source of a job. Fails if this worker has no generator for the model. */
+/** Makes a function that finds the source of a model's jobs. Returns `None` if this process cannot run the model. */
 export const makeSourceOf = Effect.gen(function*() {
   const catalog = yield* Catalog
   const generators = yield* Generators
 
-  return Effect.fnUntraced(function*(generation: Generation) {
-    const model = catalog.find(generation.model)
-    const generator = Option.flatMap(model, ({ driver }) => generators.get(driver.name))
-    if (Option.isNone(model) || Option.isNone(generator)) {
-      yield* Effect.logError("This worker has no generator for the model", generation.model)
-      return yield* new GeneratorError({ reason: unavailable })
-    }
-    return { model: model.value, generator: generator.value }
-  })
+  return (id: string): Option.Option<Source> =>
+    Option.gen(function*() {
+      const model = yield* catalog.find(id)
+      return { model, generator: yield* generators.get(model.driver.name) }
+    })
 })
 
 /** Returns the generator request of a job. */
@@ -52,12 +47,6 @@ export const isResultMime = (mime: string): boolean => Object.hasOwn(formats, mi
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const unavailable = new Permanent({
-  code: "generation_failed",
-  reason: "internal",
-  message: "The model is temporarily unavailable. The job was refunded. Try another model, or try again later."
-})
 
 /** Formats of generators by the media types of models. */
 const formats: Readonly<Record<OutputFormat, Format>> = {

@@ -10,7 +10,7 @@ import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect } from "effect"
 import type { Generation, Output } from "../../Generation.ts"
 import { makeDerivedImages } from "./derivedImages.ts"
-import { isResultMime, makeSourceOf } from "./generatorRequest.ts"
+import { isResultMime, type Source } from "./generatorRequest.ts"
 import { isLost, makeRunOperation, type OperationRequest } from "./operation.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryGone, retryTransient, type RunError } from "./retries.ts"
@@ -34,7 +34,6 @@ export interface RunOptions {
 export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions) {
   const { derivedBytesMax = 64 * 1024 ** 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
   const blobs = yield* BlobStore
-  const sourceOf = yield* makeSourceOf
   const runOperation = yield* makeRunOperation({ retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
 
@@ -53,8 +52,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
     return yield* collect(ResultFiles.keyOf(request.job, "content"), request.source.generator, operation)
   })
 
-  return Effect.fn("Generations.produceOutput")(function*(job: ClaimedJob, generation: Generation) {
-    const source = yield* sourceOf(generation)
+  return Effect.fn("Generations.produceOutput")(function*(job: ClaimedJob, generation: Generation, source: Source) {
     const isGone = (error: RunError) => isLost(error) && source.generator.resubmit === "safe"
     const { content, poster } = yield* Effect.catchIf(
       runAndCollect({ job, source, generation, isLost: false }),

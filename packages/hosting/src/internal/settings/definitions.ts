@@ -21,6 +21,7 @@ const Secret = Schema.String.check(Schema.isMinLength(32))
 const HostName = Schema.String.check(
   Schema.makeFilter((text) => /^[^\s/:?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`))
 )
+const ModelId = Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/))
 const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
 
 /** Definitions by key of the file, in the order of the reference page. `variableOf` returns the environment variable. */
@@ -75,6 +76,13 @@ export const definitions = {
     default: "4",
     expected: "a number of jobs from 0 to 256",
     about: "Jobs that this process runs at once; 0 if other processes run them."
+  },
+  worker_models: {
+    schema: listOf(ModelId),
+    default: undefined,
+    expected: "ids of models, separated by commas",
+    about: "Models whose jobs this process runs, separated by commas. If unset, all models of its configuration.",
+    isList: true
   },
   url_signing_keys: {
     schema: listOf(Secret),

@@ -72,3 +72,15 @@ export const heldMax = Effect.gen(function*() {
   yield* sql`ALTER TABLE scheduler_lane ADD COLUMN held_max int4 NOT NULL DEFAULT 0`
   yield* sql`UPDATE scheduler_lane SET held_max = greatest(cap, held)`
 })
+
+/** Indexes for claims of some kinds, and for jobs that wait for their next worker. */
+export const pools = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE INDEX scheduler_job_claimable ON scheduler_job (kind, position) WHERE state = 'queued'`
+  // Only jobs that a worker released or lost, of which there are few.
+  yield* sql`
+    CREATE INDEX scheduler_job_resumable ON scheduler_job (started_at)
+    WHERE state = 'queued' AND started_at IS NOT NULL
+  `
+  yield* sql`DROP INDEX scheduler_job_queued`
+})

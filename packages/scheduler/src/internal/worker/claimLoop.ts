@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import { Wakeup } from "../../Wakeup.ts"
+import * as KindName from "../kindName.ts"
 import type { RunningJobs } from "./runningJobs.ts"
 import { claimOptions, logFailure, type Settings } from "./settings.ts"
 import type { StartJob } from "./startJob.ts"
@@ -43,7 +44,7 @@ const makeClaim = Effect.fnUntraced(function*(settings: Settings) {
   const claim = (limit: number) => scheduler.claim(claimOptions(settings, limit))
   const callClaimed = (jobs: ReadonlyArray<ClaimedJob>) =>
     Effect.forEach(settings.handlers, ({ claimed, kind }) => {
-      const own = jobs.filter((job) => job.kind === kind)
+      const own = jobs.filter((job) => KindName.baseOf(job.kind) === kind)
       return claimed === undefined || own.length === 0 ? Effect.void : claimed(own)
     }, { discard: true })
   return settings.handlers.some(({ claimed }) => claimed !== undefined)

@@ -16,11 +16,19 @@ export interface Settings {
   readonly grace: Duration.Duration
 }
 
-/** Selects up to `limit` jobs of the worker's kinds. */
+/** Selects up to `limit` jobs that the worker can run. */
 export const claimOptions = ({ handlers, lease, name }: Settings, limit: number): ClaimOptions => ({
   worker: name,
-  kinds: handlers.map(({ kind }) => kind),
+  kinds: handlers.flatMap(({ claims }) => claims),
   limit,
+  lease
+})
+
+/** Selects up to `claimMax` jobs of the worker's kinds, in all pools. */
+export const rescueOptions = ({ claimMax, handlers, lease, name }: Settings): ClaimOptions => ({
+  worker: name,
+  kinds: handlers.map(({ kind }) => kind),
+  limit: claimMax,
   lease
 })
 

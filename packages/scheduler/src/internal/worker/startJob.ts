@@ -7,6 +7,7 @@ import type { ClaimedJob } from "../../Job.ts"
 import type { JobFailure, JobHandler, Settlement } from "../../JobHandler.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
+import * as KindName from "../kindName.ts"
 import * as Metrics from "./metrics.ts"
 import type { RunningJobs } from "./runningJobs.ts"
 
@@ -30,7 +31,7 @@ export const makeStartJob = Effect.fnUntraced(
     ]))
 
     const start: StartJob = (job, failure) => {
-      const run = runs.get(job.kind)
+      const run = runs.get(KindName.baseOf(job.kind))
       if (run === undefined) return Effect.die(new Error(`The worker has no handler for jobs of the kind ${job.kind}`))
       return running.start(job, (settling) =>
         run(job, failure).pipe(

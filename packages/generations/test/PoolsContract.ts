@@ -1,0 +1,138 @@
+/** Workers claim the jobs of the models that they can run, on every backend. */
+import { assert, layer } from "@effect/vitest"
+import { Catalog } from "@kinora/catalog"
+import { ScriptedGenerator } from "@kinora/generator"
+import { Ledger } from "@kinora/ledger"
+import { UnitOfWork } from "@kinora/persistence"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Lanes, Scheduler } from "@kinora/scheduler"
+import { Effect, type Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { Generation } from "../src/Generation.ts"
+import { GenerationId } from "../src/Generation.ts"
+import { Generations } from "../src/Generations.ts"
+import * as GenerationSweep from "../src/GenerationSweep.ts"
+import { addressOf, generationKind } from "../src/internal/jobAddress.ts"
+import { type layerMemory, models, openAccount, request, startWorker } from "./Assembly.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+const [still, redraw] = ["kinora-canvas-1", "redraw-1"] as const
+
+/** Creates a job that succeeds as soon as a worker runs it. */
+const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], model: string) {
+  const { create } = yield* Generations
+  const { generation } = yield* create(yield* request(account, { key: model, model }))
+  yield* (yield* ScriptedGenerator.Control).succeed(generation.id)
+  return generation
+})
+
+/** Waits until the job has ended. */
+const ended = Effect.fnUntraced(function*({ account, id }: Generation) {
+  const { wait } = yield* Generations
+  return yield* wait(account, id, "60 seconds")
+})
+
+/** Enqueues the job again without a pool, as releases before pools did. */
+const withoutPool = Effect.fnUntraced(function*(generation: Generation) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const scheduler = yield* Scheduler.Scheduler
+  const address = addressOf(generation)
+  yield* atomically(Effect.gen(function*() {
+    const lanes = yield* scheduler.load({ lanes: [address], jobs: [address] })
+    const cancelled = Lanes.cancel(lanes, address.job)
+    if (cancelled._tag === "Failure") return assert.fail(cancelled.failure._tag)
+    const payload = { id: generation.id }
+    const enqueued = Lanes.enqueue(cancelled.success.state, { ...address, kind: generationKind, payload, cap: 100 })
+    if (enqueued._tag === "Failure") return assert.fail(enqueued.failure._tag)
+    yield* scheduler.save(enqueued.success.state)
+  }))
+})
+
+/** A catalog without a model, as that of a worker from before the model was added. */
+const catalogWithout = (model: string) => Catalog.make(models.filter(({ id }) => id !== model))
+
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`Workers that run some models (${name})`, (it) => {
+    it.effect("leave the jobs of other models queued until a worker with the model runs them", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const other = yield* createNew(account, redraw)
+        const own = yield* createNew(account, still)
+        yield* startWorker(4, { models: [still, "another-services-model"] })
+        assert.strictEqual((yield* ended(own)).status, "completed")
+        assert.strictEqual((yield* get(account.id, other.id)).status, "queued")
+        yield* startWorker(4, { models: [redraw] })
+        assert.strictEqual((yield* ended(other)).status, "completed")
+      }).pipe(Effect.scoped, TestClock.withLive))
+
+    it.effect("do not fail the jobs of a model that is added while old workers run", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        yield* Effect.provideServiceEffect(startWorker(), Catalog.Catalog, catalogWithout(redraw))
+        const added = yield* createNew(account, redraw)
+        const own = yield* createNew(account, still)
+        assert.strictEqual((yield* ended(own)).status, "completed")
+        assert.strictEqual((yield* get(account.id, added.id)).status, "queued")
+        // The new worker runs both models, those of the old release included.
+        yield* startWorker()
+        assert.strictEqual((yield* ended(added)).status, "completed")
+      }).pipe(Effect.scoped, TestClock.withLive))
+
+    it.effect("move a job without a pool to the pool of its model if they do not run the model", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const scheduler = yield* Scheduler.Scheduler
+        const ledger = yield* Ledger.Ledger
+        const account = yield* openAccount({ credits: 100 })
+        const older = yield* createNew(account, redraw)
+        const own = yield* createNew(account, still)
+        yield* withoutPool(older)
+        yield* withoutPool(own)
+        yield* startWorker(1, { models: [still] })
+        assert.strictEqual((yield* ended(own)).status, "completed")
+        const [job] = yield* scheduler.find([GenerationId.toUuid(older.id)])
+        assert.deepStrictEqual([job!.kind, job!.state, job!.attempt], [`generation:${redraw}`, "queued", 0])
+        assert.isNull((yield* get(account.id, older.id)).failure)
+        yield* startWorker()
+        assert.strictEqual((yield* ended(older)).status, "completed")
+        const entries = yield* ledger.entries({ account: account.id, limit: 100 })
+        assert.strictEqual(entries.filter(({ reference }) => reference === older.id).length, 1)
+      }).pipe(Effect.scoped, TestClock.withLive))
+  })
+
+/** On the test clock, separate from workers that use the live clock. */
+export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`Jobs of a model that no worker runs (${name})`, (it) => {
+    it.effect("fail with a refund when they have waited for the queue limit", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const { dropStale } = yield* GenerationSweep.GenerationSweep
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, redraw)
+        yield* startWorker(4, { models: [still] })
+        yield* TestClock.adjust("23 hours")
+        yield* dropStale(10)
+        assert.strictEqual((yield* get(account.id, id)).status, "queued")
+        yield* TestClock.adjust("2 hours")
+        yield* dropStale(10)
+        const { failure, refunded } = yield* get(account.id, id)
+        assert.deepStrictEqual([failure?.code, refunded], ["queue_timeout", true])
+      }).pipe(Effect.scoped))
+
+    it.effect("fail with a refund at their time limit if a worker started them and was lost", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const scheduler = yield* Scheduler.Scheduler
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, redraw)
+        const lost = { worker: "lost", kinds: [`generation:${redraw}`], limit: 1, lease: "30 seconds" } as const
+        assert.strictEqual((yield* scheduler.claim(lost)).length, 1)
+        yield* startWorker(4, { models: [still] })
+        while ((yield* get(account.id, id)).failure === null) yield* TestClock.adjust("1 minute")
+        const { failure, refunded } = yield* get(account.id, id)
+        assert.deepStrictEqual([failure?.code, refunded], ["time_limit", true])
+      }).pipe(Effect.scoped))
+  })
