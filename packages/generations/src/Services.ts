@@ -54,7 +54,7 @@ export const layer = (options: ServicesOptions) => {
     Uploads.layerWith(uploads)
   ).pipe(
     Layer.provideMerge(
-      Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layer(scheduler), Webhooks.layer)
+      Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layerWith(scheduler), Webhooks.layer)
     ),
     Layer.provideMerge(Layer.effect(Catalog.Catalog, Catalog.make(models)))
   )

@@ -73,7 +73,8 @@ export class Ledger extends Context.Service<Ledger, {
    * saved before. Dies with `StaleBooks` if a quota that the books charged or refunded
    * was changed after the load, by another `save` or a single call in the same unit of
    * work. Lots are saved as differences. A `save` that takes more credits than a lot
-   * holds fails.
+   * holds fails. A `save` that does not succeed dooms the unit of work, also if the caller
+   * recovers, so no part of it is committed.
    */
   readonly save: (books: Books.Books) => Effect.Effect<Books.Books, StorageError>
 
@@ -166,7 +167,7 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
   return Ledger.of({
     ...(yield* makeSetOperations({ books, foldMax })),
     load: Effect.fn("Ledger.load")(books.load),
-    save: Effect.fn("Ledger.save")(books.save),
+    save: Effect.fn("Ledger.save")(books.save, atomically),
     expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {
       Check.limit("The limit of an expiry sweep", limit, setMax)
       return yield* expire({ books, store, at, limit })

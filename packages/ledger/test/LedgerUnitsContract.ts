@@ -125,6 +125,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         }
       }))
 
+    it.effect("a unit that recovers from StaleBooks cannot commit", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        const exit = yield* Effect.exit(atomically(Effect.gen(function*() {
+          const books = yield* ledger.load({ charges: [{ account, reference: "a" }], at: noon })
+          yield* ledger.charge(quotaChargeOf(account, "b", 2))
+          const saved = yield* Effect.exit(ledger.save(adopt(Books.charge(books, quotaChargeOf(account, "a", 2)))))
+          assert.isTrue(Exit.isFailure(saved) && Cause.squash(saved.cause) instanceof StaleBooks, String(saved))
+        })))
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof UnitOfWork.UnitDoomed, String(exit))
+        assert.deepStrictEqual(yield* ledger.entries({ account }), [])
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
     it.effect("saves books repeatedly in a unit, and charges a quota again after a refund to 0", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger

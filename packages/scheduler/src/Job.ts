@@ -1,15 +1,14 @@
 /** Jobs, their states, and the leases of workers. */
 import type { DateTime, Duration, Option, Schema } from "effect"
-import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 
 /** A job, and the lane whose slot it holds or waits for. */
 export interface JobAddress {
   /** A UUID in lower case that the caller assigns, unique among the jobs that have not ended. */
-  readonly job: JobId
+  readonly job: string
   /** The caller's name of the lane, at most 128 characters. */
-  readonly lane: LaneId
+  readonly lane: string
   /** The caller's name of the lane's group, at most 128 characters. A lane never changes its group. */
-  readonly group: GroupId
+  readonly group: string
 }
 
 /**
@@ -17,7 +16,7 @@ export interface JobAddress {
  * increments the epoch. A write under an older epoch changes nothing.
  */
 export interface Lease {
-  readonly job: JobId
+  readonly job: string
   readonly epoch: number
 }
 

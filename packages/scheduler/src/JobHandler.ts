@@ -19,8 +19,8 @@ import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "ef
 import type { ClaimedJob } from "./Job.ts"
 import * as JobKind from "./JobKind.ts"
 
-/** Options for `JobHandler.make`. */
-export interface JobHandlerOptions<Payload, Outcome, E> {
+/** Options for `make`. */
+interface JobHandlerOptions<Payload, Outcome, E> {
   readonly kind: JobKind.JobKind<Payload>
 
   /** Pools of the kind whose jobs the worker claims, besides the jobs without a pool. Default: none. */
@@ -43,7 +43,10 @@ export interface JobHandlerOptions<Payload, Outcome, E> {
    * of `run`, `TimeLimitExceeded`, or `AttemptsExhausted`. The payload is the stored JSON,
    * since a payload that does not decode is one of the defects.
    */
-  readonly failed: (job: ClaimedJob, cause: Cause.Cause<E | JobFailure>) => Effect.Effect<Outcome>
+  readonly failed: (
+    job: ClaimedJob,
+    cause: Cause.Cause<E | TimeLimitExceeded | AttemptsExhausted>
+  ) => Effect.Effect<Outcome>
 
   /**
    * Ends jobs together with rows of the application, inside a unit of work that the worker
@@ -86,9 +89,6 @@ export class AttemptsExhausted
   }
 }
 
-/** The reasons of the scheduler to fail a job. */
-export type JobFailure = TimeLimitExceeded | AttemptsExhausted
-
 /** A handler for a worker, independent of the types of its payload and outcome. */
 export interface JobHandler {
   /** The name of the kind, without a pool. The handler can fail and settle the jobs of all pools. */
@@ -108,7 +108,7 @@ export interface JobHandler {
     ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
   ) => (
     job: ClaimedJob,
-    failure: JobFailure | undefined
+    failure: TimeLimitExceeded | AttemptsExhausted | undefined
   ) => Effect.Effect<Effect.Effect<void, StorageError>>
 }
 
@@ -122,7 +122,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
     const run = (job: ClaimedJob) =>
       Effect.suspend(() => options.run({ ...job, payload: options.kind.decode(job.payload) }))
     return Effect.fnUntraced(function*(job, failure) {
-      const exit: Exit.Exit<Outcome, E | JobFailure> = failure === undefined
+      const exit: Exit.Exit<Outcome, E | TimeLimitExceeded | AttemptsExhausted> = failure === undefined
         ? yield* Effect.exit(limited(job, run(job)))
         : Exit.fail(failure)
       const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)

@@ -17,7 +17,6 @@
  */
 import * as Decision from "@kinora/persistence/Decision"
 import { Duration, Result } from "effect"
-import type { JobId, LaneId } from "./internal/ids.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
@@ -39,12 +38,6 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly attemptsMax?: number | undefined
   /** Time from the first start after which the job is failed, over all attempts. Default: none. */
   readonly timeLimit?: Duration.Input | undefined
-}
-
-/** A job that was cancelled or settled. */
-export interface Ended extends JobAddress {
-  /** The state before. */
-  readonly state: JobStatus["state"]
 }
 
 /**
@@ -78,38 +71,28 @@ export const enqueue = <Payload>(
 }
 
 /**
- * Ends a job that no worker has started. A job that was started once is refused with
- * `AlreadyRunning`, also while it waits for its next worker.
+ * Ends a job that no worker has started, and returns it with its last state. A job that
+ * was started once is refused with `AlreadyRunning`, also while it waits for its next worker.
  */
-export const cancel = (lanes: Lanes, job: JobId): Decision.Decision<Lanes, Ended, NotFound | AlreadyRunning> => {
+export const cancel = (lanes: Lanes, job: string): Decision.Decision<Lanes, Ended, NotFound | AlreadyRunning> => {
   const found = Loaded.jobOf(lanes, job)
   if (found === undefined) return Result.fail(new NotFound({ job }))
   if (found.epoch > 0) return Result.fail(new AlreadyRunning({ job }))
   return end(lanes, found)
 }
 
-/** Ends a running job under its lease, whether it completed or failed. */
+/** Ends a running job under its lease, whether it completed or failed, and returns it with its last state. */
 export const settle = (lanes: Lanes, { epoch, job }: Lease): Decision.Decision<Lanes, Ended, LeaseLost> => {
   const found = Loaded.jobOf(lanes, job)
   if (found?.state !== "running" || found.epoch !== epoch) return Result.fail(new LeaseLost({ job, epoch }))
   return end(lanes, found)
 }
 
-/**
- * Sets the number of slots of a lane. A higher cap promotes waiting jobs; a lower one
- * takes no slot from the jobs that hold one. Never refused.
- */
-export const setCap = (
-  lanes: Lanes,
-  { cap, lane }: { readonly lane: LaneId; readonly cap: number }
-): Decision.Decision<Lanes, void> => {
-  const before = Loaded.laneById(lanes, lane)
-  return Decision.accept(Loaded.setLane(lanes, before, { ...before, cap }), undefined)
-}
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Ended = JobAddress & Pick<JobStatus, "state">
 
 const end = (lanes: Lanes, { group, job, lane, state }: Loaded.JobPlace): Decision.Decision<Lanes, Ended> => {
   const before = Loaded.laneById(lanes, lane)

@@ -11,7 +11,6 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, type DateTime, type Duration, Effect, Layer, type Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { ClaimOptions, LoadRequest, Release } from "./internal/requests.ts"
@@ -23,6 +22,8 @@ import type { SchedulerError } from "./SchedulerError.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
+
+export type { ClaimOptions, LoadRequest }
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
@@ -39,21 +40,28 @@ export class Scheduler extends Context.Service<Scheduler, {
    * Writes what was decided since `load`, and gives free slots to the jobs that wait
    * longest. Returns the jobs that were pending, or enqueued as pending, and now hold a
    * slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
-   * that were saved already, or that are not based on the stored ones, are a defect.
+   * that were saved already, or that are not based on the stored ones, are a defect. A
+   * `save` that does not succeed dooms the unit, also if the caller recovers.
    */
-  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<JobId> }, StorageError>
+  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
   /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
   readonly enqueue: <Payload>(
     command: Lanes.Enqueue<Payload>
   ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
   /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
-  readonly cancel: (job: JobId) => Effect.Effect<Lanes.Ended, SchedulerError | StorageError>
+  readonly cancel: (job: string) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
   /** Settles one job like `Lanes.settle`. Fails with `LeaseLost`. Folds concurrent calls. */
-  readonly settle: (lease: Lease & JobAddress) => Effect.Effect<Lanes.Ended, SchedulerError | StorageError>
-  /** Sets the cap of one lane like `Lanes.setCap`. */
+  readonly settle: (
+    lease: Lease & JobAddress
+  ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
+  /**
+   * Sets the number of slots of one lane. A higher cap promotes waiting jobs; a lower one
+   * takes no slot from the jobs that hold one. In a unit of your own, call it before `load`
+   * or after `save`.
+   */
   readonly setCap: (
-    command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }
+    command: { readonly lane: string; readonly group: string; readonly cap: number }
   ) => Effect.Effect<void, StorageError>
 
   /**
@@ -98,10 +106,10 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly waitingSince: (
     before: DateTime.Utc,
     limit: number,
-    except?: ReadonlyArray<JobId>
+    except?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Returns the jobs with these ids that have not ended. */
-  readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+  readonly find: (jobs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
 
   /**
    * Compares the counters with the jobs and returns at most 1,000 differences: counters
@@ -113,7 +121,7 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly rebuild: Effect.Effect<void, StorageError>
 }>()("@kinora/scheduler/Scheduler") {}
 
-/** Options for the layers. */
+/** Options of a scheduler. */
 export interface SchedulerOptions {
   /** Maximum number of waiting jobs of a group, unless the command sets it. Default 20. */
   readonly waitingMax?: number | undefined
@@ -138,15 +146,20 @@ const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: S
 })
 
 /** Provides a scheduler over a store. Use `layerMemory` or `layerPostgres` unless you compose the parts yourself. */
-export const layer = (
-  options: SchedulerOptions = {}
+export const layerWith = (
+  options: SchedulerOptions
 ): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> =>
   Layer.effect(Scheduler, make(options))
+
+/** `layerWith` with default options. */
+export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> = layerWith(
+  {}
+)
 
 /** Provides a scheduler in the memory of this process, for tests and single processes. Its jobs end with the layer. */
 export const layerMemory: Layer.Layer<
   Scheduler | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend | Wakeup.Wakeup
-> = layer().pipe(
+> = layer.pipe(
   Backend.memory(MemorySchedulerStore.layer),
   Layer.provideMerge(Wakeup.layer)
 )
@@ -162,4 +175,4 @@ export const layerPostgres = (
   Scheduler | UnitOfWork.UnitOfWork | Wakeup.Wakeup,
   Migrations.SchemaMismatch | StorageError,
   SqlClient.SqlClient
-> => layer(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))
+> => layerWith(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))

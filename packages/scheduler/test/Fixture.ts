@@ -2,7 +2,6 @@
 import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ClaimOptions } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
 import type { Enqueue } from "../src/Lanes.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
@@ -15,13 +14,13 @@ import * as Worker from "../src/Worker.ts"
 
 export type Backend = Scheduler.Scheduler | SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup
 
-export const memory: Layer.Layer<Backend> = Scheduler.layer().pipe(
+export const memory: Layer.Layer<Backend> = Scheduler.layer.pipe(
   Layer.provideMerge(Layer.merge(MemorySchedulerStore.layer, Wakeup.layer)),
   Layer.provideMerge(UnitOfWork.layerMemory)
 )
 
 export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
-  Scheduler.layer().pipe(
+  Scheduler.layer.pipe(
     // Without reruns a deadlock fails the test.
     Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSqlWith({ reruns: 0 }))),
     Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
@@ -51,11 +50,11 @@ export const makeWorld = Effect.sync(() => {
       cap: 1,
       ...options
     }),
-    claim: (options: Partial<ClaimOptions> = {}) =>
+    claim: (options: Partial<Scheduler.ClaimOptions> = {}) =>
       Scheduler.Scheduler.use((scheduler) =>
         scheduler.claim({ worker: "test", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
       ),
-    rescue: (options: Partial<ClaimOptions> = {}) =>
+    rescue: (options: Partial<Scheduler.ClaimOptions> = {}) =>
       Scheduler.Scheduler.use((scheduler) =>
         scheduler.rescue({ worker: "rescuer", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
       )

@@ -1,6 +1,6 @@
 /** Decisions on lanes are pure functions of immutable lanes. */
 import { assert, it } from "@effect/vitest"
-import type { Decision } from "@kinora/persistence/Decision"
+import * as Decision from "@kinora/persistence/Decision"
 import { Effect, Result, Schema } from "effect"
 import * as Loaded from "../src/internal/loadedLanes.ts"
 import type { JobAddress, JobStatus } from "../src/Job.ts"
@@ -61,7 +61,7 @@ const decide = (
   lanes: Lanes.Lanes,
   command: typeof Command.Type,
   index: number
-): Decision<Lanes.Lanes, JobAddress | void, SchedulerError["reason"]> => {
+): Decision.Decision<Lanes.Lanes, JobAddress | void, SchedulerError["reason"]> => {
   switch (command._tag) {
     case "enqueue":
       return Lanes.enqueue(lanes, {
@@ -77,7 +77,7 @@ const decide = (
     case "settle":
       return Lanes.settle(lanes, { job: jobId(command.pick), epoch: 1 })
     case "setCap":
-      return Lanes.setCap(lanes, { lane: laneId(command.lane), cap: command.cap })
+      return Decision.accept(Loaded.setCap(lanes, { lane: laneId(command.lane), cap: command.cap }), undefined)
   }
 }
 

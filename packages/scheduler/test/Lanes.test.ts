@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import * as Loaded from "../src/internal/loadedLanes.ts"
 import type { Lease } from "../src/Job.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
@@ -141,7 +142,7 @@ it.effect.prop(
         if (unit._tag === "enqueueWith") open = enqueue(open, unit.lane, unit.cap)
         else {
           lanes.forEach((lane, index) => {
-            open = Result.getOrThrow(Lanes.setCap(open, { lane, cap: unit.caps[index]! })).state
+            open = Loaded.setCap(open, { lane, cap: unit.caps[index]! })
             model.setCap(lane, unit.caps[index]!)
           })
           for (const command of unit.commands) {

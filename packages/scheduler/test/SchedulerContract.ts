@@ -1,7 +1,7 @@
 /** The guarantees of the scheduler on every backend. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Duration, Effect, Exit, type Layer, Option, Result } from "effect"
+import { Cause, DateTime, Duration, Effect, Exit, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Lanes from "../src/Lanes.ts"
@@ -270,6 +270,28 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         })))
         assert.isTrue(Exit.isFailure(twice))
         assert.deepStrictEqual(ids(yield* scheduler.find([running!.job])), [running!.job])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("a unit that recovers from a failed save cannot commit", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job({ cap: 1 }))
+        const [running] = yield* world.claim()
+        const added = world.job({ cap: 3 })
+        const exit = yield* Effect.exit(atomically(Effect.gen(function*() {
+          const lanes = yield* scheduler.load({ lanes: [world], jobs: [running!] })
+          yield* scheduler.setCap({ lane: world.lane, group: world.group, cap: 2 })
+          const settled = Result.getOrThrow(Lanes.settle(lanes, running!)).state
+          const failed = yield* Effect.exit(
+            scheduler.save(Result.getOrThrow(Lanes.enqueue(settled, added)).state)
+          )
+          assert.include(String(failed), "load them again before each save")
+        })))
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof UnitOfWork.UnitDoomed, String(exit))
+        assert.deepStrictEqual(ids(yield* scheduler.find([running!.job, added.job])), [running!.job])
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 

@@ -168,6 +168,18 @@ export const setLane = (self: LoadedLanes, before: LoadedLane, after: LoadedLane
   }
 }
 
+/**
+ * Sets the number of slots of a lane. A higher cap promotes waiting jobs; a lower one
+ * takes no slot from the jobs that hold one.
+ */
+export const setCap = <Lanes extends LoadedLanes>(
+  lanes: Lanes,
+  { cap, lane }: { readonly lane: LaneId; readonly cap: number }
+): Lanes => {
+  const before = laneById(lanes, lane)
+  return { ...lanes, ...setLane(lanes, before, { ...before, cap }) }
+}
+
 /** Adds a job. Throws if the lanes have it already. */
 export const addJob = (self: LoadedLanes, job: NewJob): LoadedLanes => {
   const entry = entryOf(self, job.job)

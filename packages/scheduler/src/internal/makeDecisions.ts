@@ -47,7 +47,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const setCap = Effect.fn("Scheduler.setCap")(
     function*(command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }) {
       const lanes = yield* load({ lanes: [command] })
-      yield* save(Decision.all(lanes, [command], Lanes.setCap).state)
+      yield* save(Loaded.setCap(lanes, command))
     },
     atomically
   )
@@ -95,17 +95,19 @@ const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
 })
 
 const makeSave = Effect.gen(function*() {
-  const { afterCommit } = yield* UnitOfWork
+  const { afterCommit, atomically } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const wakeup = yield* Wakeup
 
+  // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
+  // that recovers cannot commit a part of them.
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
     const changes = Loaded.changesOf(lanes)
     const promoted = yield* store.apply(changes, yield* DateTime.now)
     const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* afterCommit(wakeup.wake)
     return { promoted }
-  })
+  }, atomically)
 })
 
 /** Creates functions that decide a set of commands in one unit, and return one result per command. */

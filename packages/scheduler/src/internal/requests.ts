@@ -1,11 +1,10 @@
 /** Arguments of the scheduler's operations. */
 import type { Duration } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
-import type { GroupId, LaneId } from "./ids.ts"
 
 /** Lanes and jobs to load. */
 export interface LoadRequest {
-  readonly lanes?: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }> | undefined
+  readonly lanes?: ReadonlyArray<{ readonly lane: string; readonly group: string }> | undefined
   /** Jobs to cancel or settle. Their lanes are loaded too. Jobs that do not exist are ignored. */
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }

@@ -7,7 +7,7 @@ import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import type { Lease } from "@kinora/scheduler/Job"
+import type { JobAddress, Lease } from "@kinora/scheduler/Job"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
@@ -103,7 +103,7 @@ const end = (
 const leave = (
   lanes: Lanes.Lanes,
   command: EndCommand
-): Decision.Decision<Lanes.Lanes, Lanes.Ended, LeaseLost | NotFound | AlreadyRunning> =>
+): Decision.Decision<Lanes.Lanes, JobAddress, LeaseLost | NotFound | AlreadyRunning> =>
   "lease" in command
     ? Lanes.settle(lanes, command.lease)
     : Lanes.cancel(lanes, addressOf(command.subject).job)

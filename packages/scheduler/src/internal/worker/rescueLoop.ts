@@ -1,7 +1,7 @@
 /** Takes over the jobs of lost workers. */
 import { DateTime, Duration, Effect, Option, Random } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
-import { AttemptsExhausted, type JobFailure, TimeLimitExceeded } from "../../JobHandler.ts"
+import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import { logFailure, rescueOptions, type Settings } from "./settings.ts"
 import type { StartJob } from "./startJob.ts"
@@ -33,7 +33,10 @@ export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, st
 // -----------------------------------------------------------------------------
 
 /** Why a rescue leased a job to be failed. */
-const failureOf = ({ attempt, job, startedAt, timeLimit }: ClaimedJob, now: DateTime.Utc): JobFailure =>
+const failureOf = (
+  { attempt, job, startedAt, timeLimit }: ClaimedJob,
+  now: DateTime.Utc
+): TimeLimitExceeded | AttemptsExhausted =>
   Option.exists(timeLimit, (limit) => DateTime.isLessThanOrEqualTo(DateTime.addDuration(startedAt, limit), now))
     ? new TimeLimitExceeded({ job })
     : new AttemptsExhausted({ job, attempts: attempt })

@@ -4,7 +4,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Schedule } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
-import type { JobFailure, JobHandler, Settlement } from "../../JobHandler.ts"
+import type { AttemptsExhausted, JobHandler, Settlement, TimeLimitExceeded } from "../../JobHandler.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import * as KindName from "../kindName.ts"
@@ -12,7 +12,7 @@ import * as Metrics from "./metrics.ts"
 import type { RunningJobs } from "./runningJobs.ts"
 
 /** Starts a job, or fails it with the given reason. Returns when its fiber has started. */
-export type StartJob = (job: ClaimedJob, failure?: JobFailure) => Effect.Effect<void>
+export type StartJob = (job: ClaimedJob, failure?: TimeLimitExceeded | AttemptsExhausted) => Effect.Effect<void>
 
 /** Creates a `StartJob`. Jobs that end at the same moment are settled in one unit of work. */
 export const makeStartJob = Effect.fnUntraced(
