@@ -1,14 +1,7 @@
 /** The layers of the shop's process: its orders, and webhooks with its own header names. */
+import { AddressGuard } from "@kinora/address-guard"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
-import {
-  AddressGuard,
-  DeliveryWorker,
-  SecretBox,
-  SqlWebhookStore,
-  UndiciTransport,
-  Wakeup,
-  Webhooks
-} from "@kinora/webhooks"
+import { DeliveryWorker, SecretBox, SqlWebhookStore, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
 import { Layer, type Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Orders from "./Orders.ts"

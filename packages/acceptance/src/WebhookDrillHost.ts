@@ -3,16 +3,9 @@
  * marks them as published, and sends what is due. Some transactions roll back.
  */
 import { PgClient } from "@effect/sql-pg"
+import { AddressGuard } from "@kinora/address-guard"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
-import {
-  AddressGuard,
-  DeliveryWorker,
-  SecretBox,
-  SqlWebhookStore,
-  UndiciTransport,
-  Wakeup,
-  Webhooks
-} from "@kinora/webhooks"
+import { DeliveryWorker, SecretBox, SqlWebhookStore, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
 import { Data, Duration, Effect, Layer, Random, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"

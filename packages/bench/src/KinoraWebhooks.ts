@@ -1,7 +1,8 @@
 /** The webhooks of Kinora, composed as in hosts, with the default limits. */
+import { AddressGuard } from "@kinora/address-guard"
 import { Crypto, Database, Stores } from "@kinora/hosting"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
-import { AddressGuard, DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
+import { DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
 import { Effect, Layer, Redacted, References } from "effect"
 import { attempt, type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"

@@ -3,6 +3,7 @@
  * and tests build on it instead of connecting the packages themselves.
  */
 import { Accounts, MemoryAccountStore, PlanTable, SqlAccountStore } from "@kinora/accounts"
+import { AddressGuard } from "@kinora/address-guard"
 import { Catalog, DefaultModels } from "@kinora/catalog"
 import { Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
@@ -10,14 +11,7 @@ import { Media } from "@kinora/media"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import {
-  AddressGuard,
-  MemoryWebhookStore,
-  SecretBox,
-  SqlWebhookStore,
-  Wakeup as WebhookWakeup,
-  Webhooks
-} from "@kinora/webhooks"
+import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as Changes from "./Changes.ts"

@@ -1,8 +1,9 @@
 /** Webhooks of a host: the encryption of endpoint secrets, the guard of addresses, and the worker that sends. */
+import { AddressGuard } from "@kinora/address-guard"
 import { WebhookData } from "@kinora/http-server"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
-import { AddressGuard, DeliveryWorker, Event, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
+import { DeliveryWorker, Event, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
 import { Cause, Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 import * as Keys from "./Keys.ts"

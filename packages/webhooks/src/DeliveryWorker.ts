@@ -8,10 +8,10 @@
  * statement, up to the number of free slots, so the size of a claim grows with the load. Each
  * send runs on its own fiber, which also stores the outcome.
  */
+import type { AddressGuard } from "@kinora/address-guard/AddressGuard"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Signature } from "@kinora/webhook-signing"
 import { Context, Duration, Effect, Layer, type Schema } from "effect"
-import type { AddressGuard } from "./AddressGuard.ts"
 import type { Event } from "./Event.ts"
 import { claimLoop } from "./internal/worker/claimLoop.ts"
 import type { BodyParts } from "./internal/worker/Claims.ts"

@@ -11,8 +11,8 @@
  * The status decides the outcome as soon as the response head is complete. The body of the
  * response is read only to reuse the connection.
  */
+import { AddressGuard, type Target } from "@kinora/address-guard/AddressGuard"
 import { Duration, Effect, Exit, Layer } from "effect"
-import { AddressGuard, type Target } from "./AddressGuard.ts"
 import type { Outcome, Reason } from "./Delivery.ts"
 import * as Connection from "./internal/transport/Connection.ts"
 import * as ConnectionPool from "./internal/transport/ConnectionPool.ts"

@@ -1,4 +1,5 @@
 /** Endpoints with their secrets, and the events that are sent to them. */
+import * as AddressGuard from "@kinora/address-guard/AddressGuard"
 import * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
@@ -7,7 +8,6 @@ import type { WakingOptions } from "@kinora/persistence/Waking"
 import { Context, type Duration, Effect, Layer, type Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import * as AddressGuard from "./AddressGuard.ts"
 import type { Delivery, DeliveryId, Send } from "./Delivery.ts"
 import type { Endpoint, EndpointId } from "./Endpoint.ts"
 import type { NewEvent } from "./Event.ts"

@@ -1,6 +1,6 @@
 /** Errors of `Webhooks`. */
+import { AddressRefused } from "@kinora/address-guard/AddressGuard"
 import { Schema } from "effect"
-import { AddressRefused } from "./AddressGuard.ts"
 import { DeliveryId } from "./Delivery.ts"
 import { EndpointId } from "./Endpoint.ts"
 

@@ -1,4 +1,3 @@
-export * as AddressGuard from "./AddressGuard.ts"
 export * as Delivery from "./Delivery.ts"
 export * as DeliveryWorker from "./DeliveryWorker.ts"
 export * as Endpoint from "./Endpoint.ts"

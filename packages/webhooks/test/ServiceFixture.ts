@@ -1,7 +1,7 @@
 /** Fixtures for tests of `Webhooks`: a guard that rejects one host, keys, and instances with their own options. */
+import { AddressGuard, AddressRefused } from "@kinora/address-guard/AddressGuard"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
-import { AddressGuard, AddressRefused } from "../src/AddressGuard.ts"
 import * as SecretBox from "../src/SecretBox.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import { layerWith, Webhooks, type WebhooksOptions } from "../src/Webhooks.ts"

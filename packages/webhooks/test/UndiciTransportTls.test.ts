@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
+import { AddressGuard, make as makeGuard } from "@kinora/address-guard/AddressGuard"
 import { Certificates, NameServer } from "@kinora/testkit"
 import { Effect } from "effect"
-import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
 import type { Outcome } from "../src/Delivery.ts"
 import * as UndiciTransport from "../src/UndiciTransport.ts"
 import { flood, makeRawReceiver, makeReceiver } from "./receivers.ts"

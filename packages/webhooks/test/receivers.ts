@@ -1,4 +1,5 @@
 /** Receivers on this machine, and transports that send to them. */
+import { AddressGuard, make as makeGuard } from "@kinora/address-guard/AddressGuard"
 import type { Certificates } from "@kinora/testkit"
 import { Effect, Latch, type Scope } from "effect"
 import { once } from "node:events"
@@ -6,7 +7,6 @@ import { createServer as createHttp, type IncomingMessage, type RequestListener,
 import { createServer as createHttps } from "node:https"
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import { AddressGuard, make as makeGuard } from "../src/AddressGuard.ts"
 import * as UndiciTransport from "../src/UndiciTransport.ts"
 
 /** A listening server. */

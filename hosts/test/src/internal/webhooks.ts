@@ -1,6 +1,7 @@
 /** Webhooks of a test. Each send is recorded, and its response is scripted or comes from the network. */
+import { AddressGuard } from "@kinora/address-guard"
 import { Webhook } from "@kinora/hosting"
-import { AddressGuard, type Delivery, Transport, Webhooks } from "@kinora/webhooks"
+import { type Delivery, Transport, Webhooks } from "@kinora/webhooks"
 import { Clock, Context, DateTime, Duration, Effect, Latch, Layer, Redacted } from "effect"
 import type { WebhookControls, WebhookSend } from "../Controls.ts"
 import type { WebhookAnswer, WebhookOptions, WebhookRequest, WebhookScript } from "../TestHostOptions.ts"

@@ -1,10 +1,10 @@
 /** Options of `@kinora/webhooks` that no setting of the server offers. */
 import { expect } from "@effect/vitest"
+import { AddressGuard } from "@kinora/address-guard"
 import { Crypto } from "@kinora/hosting"
 import { UnitOfWork } from "@kinora/persistence"
 import { Secret, Signature } from "@kinora/webhook-signing"
 import {
-  AddressGuard,
   DeliveryWorker,
   MemoryWebhookStore,
   SecretBox,

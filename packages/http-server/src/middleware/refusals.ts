@@ -1,10 +1,11 @@
 /** Maps the errors of the domain packages to errors of the API. */
 import type { AccountsError } from "@kinora/accounts"
+import type { AddressGuard } from "@kinora/address-guard"
 import type { GenerationError, UploadError } from "@kinora/generations"
 import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import type { LedgerError } from "@kinora/ledger"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import type { AddressGuard, WebhooksError } from "@kinora/webhooks"
+import type { WebhooksError } from "@kinora/webhooks"
 import { Effect, Predicate } from "effect"
 
 /** A name of a domain refusal that has a meaning over HTTP. */

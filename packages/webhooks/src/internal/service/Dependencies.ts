@@ -1,8 +1,8 @@
 /** The services that `Webhooks` requires, and its limits. */
+import { AddressGuard } from "@kinora/address-guard/AddressGuard"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AddressGuard } from "../../AddressGuard.ts"
 import { SecretBox } from "../../SecretBox.ts"
 import { Wakeup } from "../../Wakeup.ts"
 import { WebhookStore } from "../../WebhookStore.ts"

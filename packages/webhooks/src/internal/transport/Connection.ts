@@ -2,12 +2,10 @@
  * A connection to one receiver for one request at a time: an undici client over a socket that
  * this module opens, so that it can report the stage at which the connection failed.
  */
-import { connect as connectPlain, isIPv6, type LookupFunction, type Socket } from "node:net"
+import { hostOf, lookupOf, type Target } from "@kinora/address-guard/AddressGuard"
+import { connect as connectPlain, isIP, type Socket } from "node:net"
 import { connect as connectSecurely, createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import type { Client, Dispatcher } from "undici"
-import type { Target } from "../../AddressGuard.ts"
-import { isAddress } from "../guard/PublicAddress.ts"
-import { hostOf } from "../guard/WebhookUrl.ts"
 
 /** Options that all connections share. */
 export interface ConnectionOptions {
@@ -110,11 +108,12 @@ const addressTimeoutMillis = 1_000
  * Opens a socket. Tries the addresses in order. Checks the certificate against the URL's host
  * for every connection: TLS sessions are not resumed, because resumption skips that check.
  */
-const open = ({ addresses, url }: Target, secureContext: SecureContext): Socket => {
+const open = (target: Target, secureContext: SecureContext): Socket => {
+  const { url } = target
   const host = hostOf(url)
   const options = {
     host,
-    lookup: answerWith(addresses),
+    lookup: lookupOf(target),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressTimeoutMillis,
     noDelay: true
@@ -127,14 +126,11 @@ const open = ({ addresses, url }: Target, secureContext: SecureContext): Socket 
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
       // SNI does not allow addresses. Without a server name, Node checks the certificate against `host`.
-      ...(isAddress(host) ? {} : { servername: host })
+      ...(isIP(host) !== 0 ? {} : { servername: host })
     })
     : connectPlain({ ...options, port: Number(url.port || 80) })
   // Late errors have no other listener and would end the process.
   return socket.on("error", ignore)
 }
-
-const answerWith = (addresses: ReadonlyArray<string>): LookupFunction => (_name, _options, callback) =>
-  callback(null, addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })))
 
 const ignore = () => {}

@@ -1,6 +1,6 @@
 /** A pool of idle connections. */
+import type { Target } from "@kinora/address-guard/AddressGuard"
 import { Effect } from "effect"
-import type { Target } from "../../AddressGuard.ts"
 import * as Connection from "./Connection.ts"
 
 /** Options for the pool and its connections. */

@@ -1,4 +1,4 @@
-/** Rules for webhook URLs that need no DNS. */
+/** Rules for URLs that need no DNS. */
 import { Result } from "effect"
 import { isAddress } from "./PublicAddress.ts"
 

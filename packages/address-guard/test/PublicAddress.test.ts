@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { classify } from "../src/internal/guard/PublicAddress.ts"
+import { classify } from "../src/internal/PublicAddress.ts"
 
 it.each([
   // Neighbours of private ranges.

@@ -1,8 +1,8 @@
-/** The service's own domains, which webhooks must not reach under any name. */
+/** The service's own domains, which requests must not reach under any name. */
 import { Effect } from "effect"
+import { hostOf, isBelow } from "./GuardedUrl.ts"
 import type { Lookup, LookupFailed } from "./Lookup.ts"
 import { isAddress } from "./PublicAddress.ts"
-import { hostOf, isBelow } from "./WebhookUrl.ts"
 
 /** Checks of a host against the own domains. */
 interface OwnDomains {
@@ -46,7 +46,7 @@ const normalise = (domain: string): string => hostOf(new URL(`https://${domain.r
 
 /**
  * Resolves an own domain, with a cache. If that fails, the last known addresses are used:
- * webhooks of others must not fail because of the service's own DNS.
+ * requests to others must not fail because of the service's own DNS.
  */
 const makeAddressesOf = (domain: string, lookup: Lookup): Effect.Effect<Effect.Effect<ReadonlyArray<string>>> => {
   if (isAddress(domain)) return Effect.succeed(Effect.succeed([domain]))

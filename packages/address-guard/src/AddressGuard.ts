@@ -3,15 +3,17 @@
  * to this machine or to the service's own domains.
  */
 import { Context, type Duration, Effect, Layer, Result, Schema } from "effect"
-import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/guard/Lookup.ts"
-import { makeOwnDomains } from "./internal/guard/OwnDomains.ts"
-import { classify, isAddress } from "./internal/guard/PublicAddress.ts"
-import { hostOf, isPublicName, parse } from "./internal/guard/WebhookUrl.ts"
+import { isIPv6, type LookupFunction } from "node:net"
+import { hostOf, isPublicName, parse } from "./internal/GuardedUrl.ts"
+import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/Lookup.ts"
+import { makeOwnDomains } from "./internal/OwnDomains.ts"
+import { classify, isAddress } from "./internal/PublicAddress.ts"
 
-export { type Lookup, LookupFailed } from "./internal/guard/Lookup.ts"
+export { hostOf } from "./internal/GuardedUrl.ts"
+export { type Lookup, LookupFailed } from "./internal/Lookup.ts"
 
 /** The URL must not be called. The problem is `dns` if the host has no address or could not be resolved. */
-export class AddressRefused extends Schema.TaggedError<AddressRefused>("@kinora/webhooks/AddressRefused")(
+export class AddressRefused extends Schema.TaggedError<AddressRefused>("@kinora/address-guard/AddressRefused")(
   "AddressRefused",
   {
     problem: Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"]),
@@ -35,7 +37,7 @@ export interface Target {
 export class AddressGuard extends Context.Service<AddressGuard, {
   /** Checks the URL, resolves its host and checks every address. Fails if the host cannot be resolved. */
   readonly check: (url: string) => Effect.Effect<Target, AddressRefused>
-}>()("@kinora/webhooks/AddressGuard") {}
+}>()("@kinora/address-guard/AddressGuard") {}
 
 /** Options for `AddressGuard.layerWith`. */
 export interface AddressGuardOptions {
@@ -113,6 +115,13 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
 
   return AddressGuard.of({ check })
 })
+
+/**
+ * Returns a `lookup` for `node:net`, `node:tls` and HTTP clients, which returns the checked addresses for every name. Use it
+ * for connections to the target's host only.
+ */
+export const lookupOf = ({ addresses }: Target): LookupFunction => (_name, _options, callback) =>
+  callback(null, addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -9,7 +9,7 @@ import { Effect, Schema } from "effect"
 import { lookup as lookUpBySystem, Resolver } from "node:dns/promises"
 
 /** The host could not be resolved. */
-export class LookupFailed extends Schema.TaggedError<LookupFailed>("@kinora/webhooks/LookupFailed")(
+export class LookupFailed extends Schema.TaggedError<LookupFailed>("@kinora/address-guard/LookupFailed")(
   "LookupFailed",
   {}
 ) {}

@@ -1,0 +1,1 @@
+export * as AddressGuard from "./AddressGuard.ts"
