@@ -1,1 +1,2 @@
+export * as ComfyUi from "./ComfyUi.ts"
 export * as UpstreamOptions from "./UpstreamOptions.ts"

@@ -1,0 +1,273 @@
+/**
+ * Driver for a ComfyUI server of the operator. A model is a workflow in API format with
+ * bindings to the inputs of its nodes.
+ *
+ * The id of the request is the `prompt_id`, so a request that was submitted twice is found in the
+ * queue or the history. ComfyUI keeps both in memory: work is lost if the server restarts.
+ */
+import * as Driver from "@kinora/generator/Driver"
+import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
+import * as Generator from "@kinora/generator/Generator"
+import { GeneratorError, Lost, Permanent } from "@kinora/generator/GeneratorError"
+import type { Problem, ServedModel } from "@kinora/generator/ServedModel"
+import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { bind, bindingProblems, Bindings, boundImages, type BoundInput, isBound } from "./internal/bindings.ts"
+import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
+import { type Ended, History, Queue, savedFile, Submitted, Uploaded, viewPath } from "./internal/comfyUi.ts"
+import { permanent } from "./internal/failures.ts"
+import { toGenerator } from "./internal/operations.ts"
+import { makeOpenOwnResult } from "./internal/ownResult.ts"
+import * as Upstream from "./internal/upstream.ts"
+import * as UpstreamOptions from "./UpstreamOptions.ts"
+
+/** Options of the driver. */
+export const Options = Schema.Struct({
+  ...UpstreamOptions.fields,
+  /** The address of the server, such as `http://gpu.internal:8188`. */
+  base_url: UpstreamOptions.BaseUrl,
+  /** Sent as `Authorization: Bearer`, for a server behind a proxy. Default: none. */
+  api_key: Schema.optionalKey(Driver.Secret),
+  /** Time between two polls of a job. Default 2 seconds. */
+  poll_interval: Schema.optionalKey(Schema.DurationFromString)
+})
+/** Type of `Options`. */
+export type Options = typeof Options.Type
+
+/** A workflow in API format: nodes by id. */
+const Workflow = Schema.Record(
+  Schema.String,
+  Schema.Struct({
+    class_type: Schema.NonEmptyString,
+    inputs: Schema.Record(Schema.String, Schema.Json),
+    _meta: Schema.optionalKey(Schema.Json)
+  })
+)
+type Workflow = typeof Workflow.Type
+
+/** Options of a model. */
+export const ModelOptions = Schema.Struct({
+  /** The workflow, as ComfyUI exports it in API format. */
+  workflow: Workflow,
+  /** Where values of the request go. `to` is the id of a node, a dot and the name of an input: `6.text`. */
+  bindings: Bindings,
+  /** Id of the node whose file is the result. Default: the first file that a node saved. */
+  output_node: Schema.optionalKey(Schema.NonEmptyString)
+})
+/** Type of `ModelOptions`. */
+export type ModelOptions = typeof ModelOptions.Type
+
+/** Creates the generator. Its connections close with the scope. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const { api_key, base_url, poll_interval = Duration.seconds(2), ...limits } = options
+  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
+  const upstream = yield* Upstream.make(
+    { baseUrl: base_url, credentials },
+    { response_bytes_max: queueBytesMax, ...limits }
+  )
+  const openResult = makeOpenOwnResult(upstream, limits)
+  const find = makeFind(upstream)
+  return toGenerator({
+    name: "ComfyUi",
+    resubmit: "safe",
+    operation: Operation,
+    submit: makeSubmit(upstream, find),
+    poll: ({ id }) => Effect.flatMap(find(id), (place) => statusOf(place, poll_interval)),
+    cancel: ({ id }) => cancel(upstream, id),
+    collect: Effect.fnUntraced(function*({ id, kind, node }) {
+      const place = yield* find(id)
+      const file = place._tag === "Ended" ? savedFile(place.ended, kind, node) : undefined
+      if (file === undefined) return yield* failedWith("unusable")
+      return yield* openResult(viewPath(file))
+    })
+  })
+})
+
+/** Provides the generator. */
+export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
+  Layer.effect(Generator.Generator, make(options))
+
+export default Driver.make({
+  options: Options,
+  modelOptions: ModelOptions,
+  check: (model, options) => [
+    ...bindingProblems(model, options.bindings),
+    ...workflowProblems(options),
+    ...imageProblems(model, options)
+  ],
+  layer
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Default of `response_bytes_max`. The queue contains the workflow of every prompt. */
+const queueBytesMax = 16 * 1024 * 1024
+
+const Operation = Schema.Struct({
+  driver: Schema.Literal("comfyui"),
+  id: Schema.NonEmptyString,
+  kind: Kind,
+  node: Schema.NullOr(Schema.String)
+})
+type Operation = typeof Operation.Type
+
+/** Where a prompt is. */
+type Place = { readonly _tag: "Queued" | "Running" | "Absent" } | { readonly _tag: "Ended"; readonly ended: Ended }
+
+const optionsOf = Driver.optionsOf(ModelOptions)
+
+const failedWith = (rejection: "failed" | "unusable") => new GeneratorError({ reason: permanent(rejection) })
+
+/** Makes a function that finds a prompt. ComfyUI moves a prompt from the queue to the history in one step. */
+const makeFind = (upstream: Upstream.Upstream) => {
+  const findEnded = (id: string): Effect.Effect<Place | undefined, GeneratorError> =>
+    Effect.map(
+      upstream.call({ method: "GET", target: `/history/${encodeURIComponent(id)}` }, History),
+      (history) => {
+        const ended = Object.hasOwn(history, id) ? history[id] : undefined
+        return ended === undefined ? undefined : { _tag: "Ended", ended }
+      }
+    )
+
+  return Effect.fnUntraced(function*(id: string): Effect.fn.Return<Place, GeneratorError> {
+    const ended = yield* findEnded(id)
+    if (ended !== undefined) return ended
+    const { queue_pending, queue_running } = yield* upstream.call({ method: "GET", target: "/queue" }, Queue)
+    if (queue_running.some(([, queued]) => queued === id)) return { _tag: "Running" }
+    if (queue_pending.some(([, queued]) => queued === id)) return { _tag: "Queued" }
+    // The prompt may have ended between the two calls.
+    return (yield* findEnded(id)) ?? { _tag: "Absent" }
+  })
+}
+
+const makeSubmit = (upstream: Upstream.Upstream, find: ReturnType<typeof makeFind>) => {
+  const upload = (name: string) => (image: ReadImage, index: number) => {
+    const file = { fileName: fileNameOf(`${name}-${index + 1}`, image.mime), mime: image.mime, bytes: image.bytes }
+    const form = [{ name: "image", ...file }, { name: "overwrite", value: "true" }]
+    return Effect.map(
+      upstream.call({ method: "POST", target: "/upload/image", body: { form }, repeat: "safe" }, Uploaded),
+      ({ name, subfolder = "" }) => subfolder === "" ? name : `${subfolder}/${name}`
+    )
+  }
+
+  return Effect.fnUntraced(function*(request: GenerationRequest) {
+    const { id, images, kind } = request
+    const { bindings, output_node: node = null, workflow } = yield* optionsOf(request)
+    const operation: Operation = { driver: "comfyui", id, kind, node }
+    if ((yield* find(id))._tag !== "Absent") return operation
+    if (images.length < boundImages(bindings).size) return yield* new GeneratorError({ reason: tooFewImages })
+    const names = yield* Effect.forEach(yield* readImages(request), upload(fileNameFor(id)))
+    const prompt = fill(workflow, bind(bindings, request, names))
+    const { prompt_id } = yield* upstream.call({
+      method: "POST",
+      target: "/prompt",
+      body: { json: { prompt, prompt_id: id, client_id: id } },
+      // A repeated submit finds the prompt of the first.
+      repeat: "safe",
+      // ComfyUI rejects workflows, which the operator writes. Clients cannot correct them.
+      reasonOf: ({ status }) => status === 400 ? permanent("failed") : undefined
+    }, Submitted)
+    if (prompt_id === id) return operation
+    // Old releases choose the id. Without an id of ours, a second submit would start the work again.
+    yield* Effect.logError("ComfyUI ignores prompt_id. Update it to a release that accepts the id of the client")
+    yield* Effect.ignore(cancel(upstream, prompt_id))
+    return yield* failedWith("unusable")
+  })
+}
+
+const statusOf = (place: Place, pollInterval: Duration.Duration): Effect.Effect<Generator.Status, GeneratorError> => {
+  if (place._tag === "Absent") return Effect.fail(new GeneratorError({ reason: new Lost() }))
+  if (place._tag !== "Ended") return Effect.succeed(Generator.pending(pollInterval))
+  switch (place.ended.status?.status_str ?? "success") {
+    case "success":
+      return Effect.succeed(Generator.succeeded)
+    case "error":
+      return Effect.succeed(Generator.failed(permanent("failed")))
+    default:
+      return Effect.succeed(Generator.pending(pollInterval))
+  }
+}
+
+/** Deletes a prompt from the queue, or interrupts it if it runs. */
+const cancel = Effect.fnUntraced(function*(upstream: Upstream.Upstream, id: string) {
+  const post = (target: string, json: Schema.Json) =>
+    upstream.tell({ method: "POST", target, body: { json }, repeat: "safe" })
+  yield* post("/queue", { delete: [id] })
+  const { queue_running } = yield* upstream.call({ method: "GET", target: "/queue" }, Queue)
+  // Old releases ignore the id and interrupt whatever runs, so the call is made only if this prompt runs.
+  if (queue_running.some(([, running]) => running === id)) yield* post("/interrupt", { prompt_id: id })
+})
+
+const tooFewImages = new Permanent({
+  code: "invalid_input",
+  reason: null,
+  message: "The model needs more input images."
+})
+
+/** Returns the name of a file for the input image of a request. Ids may contain characters that file names cannot. */
+const fileNameFor = (id: string) => `kinora-${createHash("sha256").update(id).digest("hex").slice(0, 32)}`
+
+const fill = (workflow: Workflow, inputs: ReadonlyArray<BoundInput>): Schema.Json => {
+  const nodes = new Map(Object.entries(workflow))
+  for (const { to, value } of inputs) {
+    const [id, input] = targetOf(to)
+    const node = nodes.get(id)
+    if (node !== undefined) nodes.set(id, { ...node, inputs: { ...node.inputs, [input]: value } })
+  }
+  return Object.fromEntries(nodes)
+}
+
+/** Splits `6.text` at its first dot. Names of inputs can contain dots, ids of nodes cannot. */
+const targetOf = (to: string): readonly [node: string, input: string] => {
+  const dot = to.indexOf(".")
+  return dot < 0 ? [to, ""] : [to.slice(0, dot), to.slice(dot + 1)]
+}
+
+const workflowProblems = ({ bindings, output_node, workflow }: ModelOptions): ReadonlyArray<Problem> => {
+  const problem = (path: ReadonlyArray<string | number>, message: string): Problem => ({
+    path: ["driver", "options", ...path],
+    message
+  })
+  const hasInput = (to: string) => {
+    const [id, input] = targetOf(to)
+    return Object.hasOwn(workflow, id) && Object.hasOwn(workflow[id]?.inputs ?? {}, input)
+  }
+  return [
+    ...bindings.flatMap(({ to }, index) =>
+      hasInput(to)
+        ? []
+        : [
+          problem(
+            ["bindings", index, "to"],
+            "must be the id of a node of the workflow, a dot and the name of its input"
+          )
+        ]
+    ),
+    ...(isBound(bindings, "prompt") ? [] : [problem(["bindings"], "must have a binding from prompt")]),
+    ...(isBound(bindings, "images")
+      ? [problem(["bindings"], "must have a binding from image_1, image_2, ... instead of images")]
+      : []),
+    ...(output_node === undefined || Object.hasOwn(workflow, output_node)
+      ? []
+      : [problem(["output_node"], "must be the id of a node of the workflow")])
+  ]
+}
+
+/** A workflow needs all its input images, so it serves either requests with images or requests without. */
+const imageProblems = (model: ServedModel, { bindings }: ModelOptions): ReadonlyArray<Problem> => {
+  const bound = boundImages(bindings).size
+  const modes = model.capabilities.flatMap((mode, index) =>
+    mode.startsWith("image_to") === bound > 0 ? [] : [{
+      path: ["capabilities", index],
+      message: bound > 0
+        ? "must be a mode with input images, since the workflow has a binding for them"
+        : "must be a mode without input images, since the workflow has no binding for them"
+    }]
+  )
+  return model.max_reference_images === bound ? modes : [...modes, {
+    path: ["max_reference_images"],
+    message: `must be ${bound}, the number of input images that have a binding`
+  }]
+}

@@ -1,0 +1,49 @@
+/** Operations of the drivers of this package. */
+import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
+import * as Generator from "@kinora/generator/Generator"
+import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { Effect, Option, Schema, type Scope } from "effect"
+import { permanent } from "./failures.ts"
+
+/** The calls of a driver, with decoded operations. See `Generator`. */
+export interface Calls<Operation extends Schema.Json> {
+  /** Prefix of the names of spans. */
+  readonly name: string
+  readonly resubmit: "safe" | "unsafe"
+  /** Schema of the operation. */
+  readonly operation: Schema.ConstraintDecoder<Operation>
+  readonly submit: (request: GenerationRequest) => Effect.Effect<Operation, GeneratorError>
+  readonly poll: (operation: Operation) => Effect.Effect<Generator.Status, GeneratorError>
+  readonly cancel: (operation: Operation) => Effect.Effect<void, GeneratorError>
+  readonly collect: (operation: Operation) => Effect.Effect<Generator.Output, GeneratorError, Scope.Scope>
+}
+
+/** Creates a generator. Operations of other drivers have failed, and cannot be cancelled or collected. */
+export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operation>): Generator.Generator["Service"] => {
+  const decode = Schema.decodeUnknownOption(calls.operation)
+  return Generator.Generator.of({
+    resubmit: calls.resubmit,
+    submit: Effect.fn(`${calls.name}.submit`)(calls.submit),
+    poll: Effect.fn(`${calls.name}.poll`)((operation: Generator.Operation) =>
+      Option.match(decode(operation), {
+        onNone: () => Effect.succeed(Generator.failed(foreign)),
+        onSome: calls.poll
+      })
+    ),
+    cancel: Effect.fn(`${calls.name}.cancel`)((operation: Generator.Operation) =>
+      Option.match(decode(operation), { onNone: () => Effect.void, onSome: calls.cancel })
+    ),
+    collect: Effect.fn(`${calls.name}.collect`)((operation: Generator.Operation) =>
+      Option.match(decode(operation), {
+        onNone: () => Effect.fail(new GeneratorError({ reason: foreign })),
+        onSome: calls.collect
+      })
+    )
+  })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const foreign = permanent("failed")
