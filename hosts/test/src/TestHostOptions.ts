@@ -2,7 +2,7 @@
 import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
 import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
-import type { Http } from "@kinora/hosting"
+import type { Drivers, Http } from "@kinora/hosting"
 import type { Webhook } from "@kinora/webhook-signing"
 import type { Duration } from "effect"
 
@@ -22,9 +22,16 @@ export interface TestHostOptions {
 
   /**
    * Runs each model on the driver that it names, as in production. The default models
-   * use the procedural driver. Default false: all models run on the scripted driver.
+   * use the procedural driver. Default false: models run on the scripted driver, unless
+   * `drivers` has theirs.
    */
   readonly procedural?: boolean | undefined
+
+  /**
+   * Drivers under test, by name. Models that name one of them run on it; time stands
+   * still during its calls, which therefore must not sleep. Invalid options fail the start.
+   */
+  readonly drivers?: Drivers.Registrations | undefined
 
   /** `virtual` time passes only when a test advances it; `real` time is the machine's. Default `virtual`. */
   readonly time?: "virtual" | "real" | undefined

@@ -35,15 +35,30 @@ export class InvalidCatalog extends Schema.TaggedError<InvalidCatalog>("@kinora/
 /** Maximum number of models of a service. */
 export const modelsMax = 200
 
+/** Options for `parse`, `make` and `layer`. */
+export interface CatalogOptions {
+  /** Parameters that clients can set, with their types. Models cannot have others. Default: any. */
+  readonly params?: Readonly<Record<string, Model.ParamSchema["type"]>> | undefined
+}
+
 /** Parses a configuration of models. Fails with all of its problems. */
-export const parse = (input: unknown): Result.Result<ReadonlyArray<Model.Model>, InvalidCatalog> => {
+export const parse = (
+  input: unknown,
+  options: CatalogOptions = {}
+): Result.Result<ReadonlyArray<Model.Model>, InvalidCatalog> => {
   if (!Array.isArray(input)) return invalid([{ path: [], message: "must be a list of models" }])
   if (input.length > modelsMax) return invalid([{ path: [], message: `must have at most ${modelsMax} models` }])
   const decoded = input.map((model: unknown) => decodeModel(model))
   const models = decoded.flatMap((result) => Result.isSuccess(result) ? [result.success] : [])
   const issues = [
     ...decoded.flatMap((result, index) =>
-      under(index, Result.match(result, { onFailure: (issues) => issues, onSuccess: modelIssues }))
+      under(
+        index,
+        Result.match(result, {
+          onFailure: (issues) => issues,
+          onSuccess: (model) => modelIssues(model, options.params)
+        })
+      )
     ),
     ...duplicateIds(input)
   ]
@@ -51,8 +66,11 @@ export const parse = (input: unknown): Result.Result<ReadonlyArray<Model.Model>,
 }
 
 /** Creates the service from a configuration of models. */
-export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidCatalog> =>
-  Effect.map(Effect.fromResult(parse(input)), (models) => {
+export const make = (
+  input: unknown,
+  options: CatalogOptions = {}
+): Effect.Effect<Catalog["Service"], InvalidCatalog> =>
+  Effect.map(Effect.fromResult(parse(input, options)), (models) => {
     const byId = new Map(models.map((model) => [model.id, model]))
     return Catalog.of({
       find: (id) => Option.fromUndefinedOr(byId.get(id)),
@@ -62,8 +80,10 @@ export const make = (input: unknown): Effect.Effect<Catalog["Service"], InvalidC
   })
 
 /** Provides the service. Fails with `InvalidCatalog` if the configuration has problems. */
-export const layer = (models: ReadonlyArray<Model.ModelInput>): Layer.Layer<Catalog, InvalidCatalog> =>
-  Layer.effect(Catalog, make(models))
+export const layer = (
+  models: ReadonlyArray<Model.ModelInput>,
+  options: CatalogOptions = {}
+): Layer.Layer<Catalog, InvalidCatalog> => Layer.effect(Catalog, make(models, options))
 
 // -----------------------------------------------------------------------------
 // internal

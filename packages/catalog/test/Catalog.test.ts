@@ -75,6 +75,17 @@ it("lists every problem of every model", () => {
   )
 })
 
+it("rejects parameters that clients cannot set, and those of another type", () => {
+  const params = { duration: "string", resolution: "string", audio: "boolean", seed: "int" } as const
+  const result = Catalog.parse([film], { params })
+  assert.deepStrictEqual(Result.isFailure(result) ? result.failure.message.split("\n").slice(1) : [], [
+    "  models[0].params_schema[0].type: must be string, since clients send duration as string",
+    "  models[0].params_schema[4].name: must be one of the parameters that clients can set: " +
+    "duration, resolution, audio, seed"
+  ])
+  assert.isTrue(Result.isSuccess(Catalog.parse([film], { params: { ...params, duration: "int", speed: "int" } })))
+})
+
 it("rejects a configuration that is not a list, or too long", () => {
   assert.deepStrictEqual(issuesOf({}), [": must be a list of models"])
   assert.deepStrictEqual(issuesOf(Array.from({ length: 201 }, () => film)), [": must have at most 200 models"])

@@ -26,6 +26,8 @@ import * as Uploads from "./Uploads.ts"
 export interface ServicesOptions {
   /** Models of the catalog, as in a configuration file. Default: `DefaultModels.models`. Invalid models fail the layer. */
   readonly models?: unknown
+  /** Parameters that clients can set, with their types. Models with others fail the layer. Default: any. */
+  readonly params?: Catalog.CatalogOptions["params"]
   /** Slots, quotas and prices of the plan tiers. Default: `PlanTable.defaults`. */
   readonly planTable?: PlanTable.PlanTable | undefined
   /** Limits of jobs. Default: the scheduler's. */
@@ -40,7 +42,8 @@ export interface ServicesOptions {
  * `SecretBox` of webhooks, `SecureRandom` and `Digest`.
  */
 export const layer = (options: ServicesOptions) => {
-  const { models = DefaultModels.models, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } = options
+  const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
+    options
   return Layer.mergeAll(
     Generations.layerWith({ planTable }),
     GenerationSweep.layer,
@@ -50,7 +53,7 @@ export const layer = (options: ServicesOptions) => {
     Layer.provideMerge(
       Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layerWith(scheduler), Webhooks.layer)
     ),
-    Layer.provideMerge(Layer.effect(Catalog.Catalog, Catalog.make(models)))
+    Layer.provideMerge(Layer.effect(Catalog.Catalog, Catalog.make(models, { params })))
   )
 }
 

@@ -1,2 +1,3 @@
 export * as PictureSize from "./PictureSize.ts"
+export * as ProceduralDriver from "./ProceduralDriver.ts"
 export * as ProceduralGenerator from "./ProceduralGenerator.ts"

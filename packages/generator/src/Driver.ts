@@ -134,7 +134,12 @@ const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string | n
 
 const messageOf = (message: string, names: ReadonlyArray<string>): string => {
   if (message === "Missing key") return "must be given"
-  if (message !== "Expected no excess property") return message.replace(/^Expected /, "must be ")
+  if (message !== "Expected no excess property") {
+    return message.replace(/^Expected (?=(string|number|boolean)$)/, "must be a ").replace(
+      /^Expected object$/,
+      "must be a mapping"
+    ).replace(/^Expected /, "must be ")
+  }
   return names.length > 0 ? `is not an option; options: ${names.join(", ")}` : "is not an option"
 }
 

@@ -72,10 +72,10 @@ it("returns every problem of the options, and never their values", () => {
     "hunter is not an option; options: api_key, base_url, retries, headers",
     "api_key must be a secret of 1 to 4096 characters without line breaks and surrounding spaces",
     "base_url must be an HTTPS URL",
-    "headers.1 must be string"
+    "headers.1 must be a string"
   ])
   assert.deepStrictEqual(problemsOf(driver.generator({})), ["api_key must be given", "base_url must be given"])
-  assert.deepStrictEqual(problemsOf(driver.generator("hunter2")), [" must be object"])
+  assert.deepStrictEqual(problemsOf(driver.generator("hunter2")), [" must be a mapping"])
 })
 
 it("rejects secrets that are empty, too long or have spaces around them", () => {

@@ -1,128 +1,141 @@
-/** The generators that models can name in their configuration. */
-import { Catalog, type Model } from "@kinora/catalog"
-import { Generators, ScriptedGenerator } from "@kinora/generator"
-import { ProceduralGenerator } from "@kinora/generator-procedural"
-import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
-import { FailureCode, Permanent } from "@kinora/generator/GeneratorError"
-import { Data, Duration, Effect, Layer, Result, Schema, SchemaIssue } from "effect"
+/** The drivers of a host: those that are always registered, those of the program, and those of the configuration file. */
+import { Catalog, DefaultModels, Issue, type Model } from "@kinora/catalog"
+import { type Driver, type Generator, Generators } from "@kinora/generator"
+import ProceduralDriver from "@kinora/generator-procedural/ProceduralDriver"
+import ScriptedDriver from "@kinora/generator/ScriptedDriver"
+import type { Problem } from "@kinora/generator/ServedModel"
+import { Data, Effect, Layer, Result } from "effect"
+import * as DriverFile from "./internal/drivers/driverFile.ts"
+import { clientParams } from "./Services.ts"
+import type { Settings } from "./Settings.ts"
+
+/** A driver and its options. */
+export interface Registration {
+  readonly driver: Driver.Driver
+  /** Options, which are checked at start. Default: none. */
+  readonly options?: unknown
+}
+
+/** Drivers by the name that models use. */
+export type Registrations = Readonly<Record<string, Registration>>
 
 /**
- * The drivers `procedural`, which paints images without a model, and `scripted`, which
- * returns files after a delay, for load tests and drills. See `ScriptedOptions`.
+ * The drivers of every host: `procedural`, which paints images without a model, and
+ * `scripted`, which returns files after a delay, for load tests and drills. A host can
+ * register others under these names.
  */
-export const layer = Generators.layer({
-  procedural: ProceduralGenerator.layer(),
-  scripted: ScriptedGenerator.layer.pipe(
-    Layer.provide(Layer.suspend(() => ScriptedGenerator.layerControl({ script: scriptOf, pollInterval: "100 millis" })))
-  )
-})
+export const defaults = {
+  procedural: { driver: ProceduralDriver },
+  scripted: { driver: ScriptedDriver }
+} satisfies Registrations
 
-/** Schema of `driver.options` for the driver `scripted`. */
-export const ScriptedOptions = Schema.Struct({
-  /** Time from the start to the outcome, such as `5 seconds`. Default: none. */
-  delay: Schema.optionalKey(Schema.DurationFromString),
-  /** Minimum of a random delay, instead of `delay`. Uniformly distributed. */
-  delay_min: Schema.optionalKey(Schema.DurationFromString),
-  /** Maximum of a random delay. */
-  delay_max: Schema.optionalKey(Schema.DurationFromString),
-  /** Failure code of failing jobs. Default: `generation_failed` if `failure_rate` is set; otherwise no job fails. */
-  failure: Schema.optionalKey(FailureCode),
-  /** Share of jobs that fail, from 0 to 1. Default 1 if `failure` is set. */
-  failure_rate: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
-  /** Length of the result in bytes. A valid file has a minimum length. Default 4096. */
-  bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
-}).check(Schema.makeFilter(
-  ({ delay, delay_max, delay_min }) =>
-    delay_min === undefined && delay_max === undefined ||
-    delay === undefined && delay_min !== undefined && delay_max !== undefined &&
-      Duration.isLessThanOrEqualTo(delay_min, delay_max),
-  { expected: "either delay, or delay_min and a delay_max of at least delay_min" }
-))
-
-/** Returns the script for a request from the options of its model. With invalid options, the job fails. */
-export const scriptOf = ({ model }: GenerationRequest): ScriptedGenerator.Script =>
-  Result.match(decodeOptions(model.options), {
-    onFailure: () => ({ outcome: failureOf("invalid_input") }),
-    onSuccess: ({ bytes, delay, delay_max, delay_min, failure, failure_rate }) => ({
-      bytes,
-      delay: delay ?? delay_min,
-      delayMax: delay_max,
-      outcome: failure === undefined && failure_rate === undefined
-        ? "succeed"
-        : failureOf(failure ?? "generation_failed"),
-      failureRate: failure_rate
-    })
-  })
-
-/** Models that no driver of this process can serve. Stops the start and lists every problem. */
-export class UnservableModels extends Data.TaggedError("UnservableModels")<{
-  readonly problems: ReadonlyArray<{ readonly model: string; readonly problem: string }>
+/** Drivers or models that cannot be used. Stops the start and lists every problem. */
+export class InvalidDrivers extends Data.TaggedError("InvalidDrivers")<{
+  /** Paths start at the configuration, such as `drivers.mine.options.api_key` or `models.poster-1.driver.name`. */
+  readonly problems: ReadonlyArray<{ readonly path: string; readonly message: string }>
 }> {
   override get message(): string {
-    return this.problems.map(({ model, problem }) => `The model ${model} ${problem}`).join("\n")
+    return [
+      `${this.problems.length} ${
+        this.problems.length === 1 ? "problem" : "problems"
+      } in the configuration of drivers and models`,
+      ...this.problems.map(({ message, path }) => `  ${path}: ${message}`)
+    ].join("\n")
   }
 }
 
-/** Fails unless each model that is not withdrawn can be served by its driver. */
-export const check = Effect.gen(function*() {
-  const catalog = yield* Catalog.Catalog
-  const { names } = yield* Generators.Generators
-  const problems = catalog.list.flatMap((model) =>
-    problemsOf(model, names).map((problem) => ({ model: model.id, problem }))
-  )
-  if (problems.length > 0) return yield* new UnservableModels({ problems })
-})
+/** A driver with valid options could not start. */
+export class DriverNotStarted extends Data.TaggedError("DriverNotStarted")<{
+  readonly name: string
+  readonly cause: Driver.DriverError
+}> {
+  override get message(): string {
+    return `The driver ${this.name} could not start: ${this.cause.message}`
+  }
+}
+
+/** Options for `layer`. */
+export interface DriversOptions extends Partial<Pick<Settings, "models" | "driverFile">> {
+  /** Drivers of the program, besides `defaults`. Those of the configuration file take precedence. */
+  readonly drivers?: Registrations | undefined
+}
+
+/**
+ * Loads the modules of the configuration file, checks all drivers and models, and builds
+ * the drivers that models use. Fails with `InvalidDrivers` if a driver, its options or a
+ * model is invalid, or if a driver cannot serve a model that is not withdrawn.
+ */
+export const layer = (
+  options: DriversOptions = {}
+): Layer.Layer<Generators.Generators, InvalidDrivers | DriverNotStarted> =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { models = DefaultModels.models } = options
+    const file = options.driverFile === undefined ? noFile : yield* DriverFile.load(options.driverFile)
+    const registrations: Registrations = { ...defaults, ...options.drivers, ...file.drivers }
+    const configured = Object.entries(registrations).map(([name, { driver, options = {} }]) => ({
+      name,
+      generator: driver.generator(options)
+    }))
+    const served = validModels(models)
+    const problems = [
+      ...file.problems.map((problem) => under("drivers", problem)),
+      ...configured.flatMap(({ generator, name }) =>
+        Result.isSuccess(generator) ? [] : optionProblems(name, generator.failure, file.problems)
+      ),
+      ...catalogProblems(models),
+      ...served.flatMap((model) => servedProblems(model, registrations, file.names))
+    ]
+    if (problems.length > 0) return yield* new InvalidDrivers({ problems })
+    const used = new Set(served.map(({ driver }) => driver.name))
+    return Generators.layer(Object.fromEntries(configured.flatMap(({ generator, name }) =>
+      Result.isSuccess(generator) && used.has(name) ? [[name, started(name, generator.success)]] : []
+    )))
+  }))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const decodeOptions = Schema.decodeUnknownResult(ScriptedOptions, { errors: "all", onExcessProperty: "error" })
+const noFile: DriverFile.LoadedDrivers = { drivers: {}, names: [], problems: [] }
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+const under = (root: string, { message, path }: Problem) => ({ path: Issue.formatPath([root, ...path]), message })
 
-const failureOf = (code: typeof FailureCode.Type) =>
-  new Permanent({ code, reason: null, message: "The script of this model lets the job fail." })
+const started = (name: string, generator: Layer.Layer<Generator.Generator, Driver.DriverError>) =>
+  Layer.catch(generator, (cause) => Layer.effectContext(Effect.fail(new DriverNotStarted({ name, cause }))))
 
-const problemsOf = (model: Model.Model, names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const { name } = model.driver
-  if (!names.includes(name)) {
-    return [`names the unknown driver ${JSON.stringify(name)}; available drivers: ${names.join(", ")}`]
-  }
-  switch (name) {
-    case "procedural":
-      return proceduralProblems(model)
-    case "scripted":
-      return scriptedProblems(model)
-    default:
-      return []
-  }
+/** Returns the problems of the options of a driver, except those that the file has at the same path. */
+const optionProblems = (name: string, problems: ReadonlyArray<Problem>, ofFile: ReadonlyArray<Problem>) => {
+  const known = ofFile.filter(({ path }) => path[1] === "options")
+  return problems
+    .map(({ message, path }) => ({ path: [name, "options", ...path], message }))
+    // An option without its environment variable is invalid for its schema as well.
+    .filter(({ path }) => !known.some((problem) => problem.path.every((key, index) => path[index] === key)))
+    .map((problem) => under("drivers", problem))
 }
 
-const proceduralProblems = ({ capabilities, max_reference_images }: Model.Model): ReadonlyArray<string> => {
-  const { modes, referencesMax } = ProceduralGenerator
-  const unknown = capabilities.filter((mode) => !modes.includes(mode))
-  return [
-    ...unknown.length > 0
-      ? [
-        `has modes that the driver procedural does not support, ${unknown.join(", ")}; supported modes: ${
-          modes.join(", ")
-        }`
-      ]
-      : [],
-    ...max_reference_images > referencesMax
-      ? [
-        `accepts more reference images than the driver procedural; max_reference_images must be at most ${referencesMax}`
-      ]
-      : []
-  ]
-}
-
-const scriptedProblems = ({ driver }: Model.Model): ReadonlyArray<string> =>
-  Result.match(decodeOptions(driver.options), {
-    onFailure: ({ issue }) =>
-      formatIssue(issue).issues.map(({ message, path = [] }) =>
-        `has invalid options for the driver scripted: ${[...path.map(String), message].join(": ")}`
-      ),
+const catalogProblems = (models: unknown) =>
+  Result.match(Catalog.parse(models, { params: clientParams }), {
+    onFailure: ({ issues }) => issues.map((issue) => under("models", issue)),
     onSuccess: () => []
   })
+
+/** Returns the models that are valid by themselves, so that their drivers are checked although other models are invalid. */
+const validModels = (models: unknown): ReadonlyArray<Model.Model> =>
+  Array.isArray(models) && models.length <= Catalog.modelsMax
+    ? models.flatMap((model: unknown) => Result.getOrElse(Catalog.parse([model]), () => []))
+    : []
+
+/** Returns the problems of a model with its driver. */
+const servedProblems = (model: Model.Model, registrations: Registrations, namesInFile: ReadonlyArray<string>) => {
+  const { name } = model.driver
+  if (model.status === "withdrawn") return []
+  if (Object.hasOwn(registrations, name)) {
+    const problems = registrations[name]?.driver.check(model) ?? []
+    return problems.map(({ message, path }) => under("models", { path: [model.id, ...path], message }))
+  }
+  // The file names the driver, and its problem is listed.
+  if (namesInFile.includes(name)) return []
+  const names = [...new Set([...Object.keys(registrations), ...namesInFile])].toSorted()
+  const message = `must be one of the drivers: ${names.join(", ")}`
+  return [under("models", { path: [model.id, "driver", "name"], message })]
+}

@@ -26,11 +26,18 @@ import * as Stores from "./Stores.ts"
 import * as Webhook from "./Webhook.ts"
 import * as Work from "./Work.ts"
 
+/** Options for `layerServer`, `layerWorker` and `layerWorking`. */
+export interface HostOptions extends Pick<Drivers.DriversOptions, "drivers"> {}
+
 /**
  * A server: the HTTP interface, and a worker in the same process. `onListening` gets
  * the origin that the server listens on, and runs once it accepts requests.
  */
-export const layerServer = <E, R>(settings: Settings, onListening: (origin: string) => Effect.Effect<void, E, R>) =>
+export const layerServer = <E, R>(
+  settings: Settings,
+  onListening: (origin: string) => Effect.Effect<void, E, R>,
+  options: HostOptions = {}
+) =>
   Layer.unwrap(Effect.gen(function*() {
     const origin = yield* Deferred.make<string>()
     const announce = Effect.gen(function*() {
@@ -47,12 +54,12 @@ export const layerServer = <E, R>(settings: Settings, onListening: (origin: stri
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
       Layer.provide(Layer.mergeAll(Http.layerReadiness, layerUrlSigner(settings))),
       Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
-      Layer.provide(layerWorking(settings))
+      Layer.provide(layerWorking(settings, options))
     )
   }))
 
 /** A worker without the HTTP interface: runs jobs, sends webhooks and sweeps. Links in webhooks lead to a server. */
-export const layerWorker = (settings: Settings) =>
+export const layerWorker = (settings: Settings, options: HostOptions = {}) =>
   layerWork({
     worker: { name: `${hostname()}/worker/${process.pid}`, ...workerOf(settings) },
     sender: {
@@ -61,7 +68,7 @@ export const layerWorker = (settings: Settings) =>
     }
   }).pipe(
     Layer.provide([Webhook.layerTransport, layerUrlSigner(settings)]),
-    Layer.provide(layerWorking(settings))
+    Layer.provide(layerWorking(settings, options))
   )
 
 /** Options for `layerWork`. */
@@ -74,11 +81,10 @@ export interface WorkOptions {
 export const layerWork = ({ sender, worker }: WorkOptions) =>
   Layer.mergeAll(Work.layerWorker(worker), Webhook.layerWorker(sender), Work.layerSweeps)
 
-/** The services and the generators that a process needs to run jobs. Fails if a model cannot be served. */
-export const layerWorking = (settings: Settings) =>
-  Layer.effectDiscard(Drivers.check).pipe(
-    Layer.provideMerge(layer(settings)),
-    Layer.provideMerge(Drivers.layer)
+/** The services and the drivers that a process needs to run jobs. Drivers and models are checked before the database is opened. */
+export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) =>
+  layer(settings).pipe(
+    Layer.provideMerge(Drivers.layer({ drivers, driverFile: settings.driverFile, models: settings.models }))
   )
 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */

@@ -1,9 +1,11 @@
 /** The services of a host over its stores, files, generators and wake-ups. */
 import { PlanTable } from "@kinora/accounts"
+import { type Model, Parameters } from "@kinora/catalog"
 import { Services } from "@kinora/generations"
+import { Generation } from "@kinora/http-api"
 import { Media } from "@kinora/media"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
-import { Context, Layer } from "effect"
+import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
@@ -14,6 +16,13 @@ export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTabl
   "@kinora/hosting/Services/CurrentPlanTable"
 ) {}
 
+/** Parameters of the HTTP API that models can have, with their types. */
+export const clientParams: Readonly<Record<string, Model.ParamSchema["type"]>> = Object.fromEntries(
+  Object.entries(Generation.Params.fields)
+    .filter(([name]) => !Parameters.reservedNames.includes(name))
+    .map(([name, field]) => [name, Schema.is(field)(1) ? "int" : Schema.is(field)(true) ? "boolean" : "string"])
+)
+
 /** Maximum number of attempts per job. Workers stop for reasons unrelated to their jobs, such as deployments. */
 const attemptsMax = 5
 
@@ -23,7 +32,7 @@ const attemptsMax = 5
  */
 export const layer = ({ models, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
-    Services.layer({ models, planTable, scheduler: { attemptsMax } }),
+    Services.layer({ models, params: clientParams, planTable, scheduler: { attemptsMax } }),
     Budget.layer,
     Places.layer,
     RateLimit.layer,

@@ -6,10 +6,13 @@
 import type { PlanTable } from "@kinora/accounts"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
+import { dirname, resolve } from "node:path"
+import type { DriverFile } from "./internal/drivers/driverFile.ts"
 import * as ConfigFile from "./internal/settings/configFile.ts"
 import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
 import { type Environment, readAll } from "./internal/settings/reading.ts"
 
+export type { DriverFile } from "./internal/drivers/driverFile.ts"
 export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
 
 /** The settings of a host. */
@@ -64,6 +67,8 @@ export interface Settings {
   readonly metrics: boolean
   /** Minimum level of log messages. */
   readonly logLevel: typeof LogLevel.Type
+  /** `drivers` of the file, which `Drivers.layer` loads and validates. If `undefined`, the file has none. */
+  readonly driverFile: DriverFile | undefined
   /** `models` of the file, which the catalog validates. If `undefined`, the default models. */
   readonly models: unknown
   /** Slots, quotas and prices of the plan tiers. */
@@ -122,6 +127,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     drain: Duration.seconds(values.drain_seconds),
     metrics: values.metrics === "true",
     logLevel: values.log_level,
+    driverFile: driverFileOf(file, environment),
     models: file.content["models"],
     planTable
   }
@@ -131,6 +137,13 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const driverFileOf = ({ content, path }: ConfigFile.ConfigFile, environment: Environment): DriverFile | undefined =>
+  content["drivers"] === undefined || content["drivers"] === null ? undefined : {
+    content: content["drivers"],
+    directory: dirname(resolve(path)),
+    environment: Redacted.make(environment)
+  }
 
 const redacted = (secret: string | undefined): Redacted.Redacted | undefined =>
   secret === undefined ? undefined : Redacted.make(secret)

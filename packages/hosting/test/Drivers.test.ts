@@ -1,100 +1,283 @@
 import { assert, it } from "@effect/vitest"
-import { Catalog, DefaultModels, type Model } from "@kinora/catalog"
-import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
-import { Duration, Effect, Layer, type Schema } from "effect"
+import { DefaultModels, type Model } from "@kinora/catalog"
+import { Driver, Generator, GeneratorError, Generators, ScriptedDriver } from "@kinora/generator"
+import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import * as Drivers from "../src/Drivers.ts"
+import { clientParams } from "../src/Services.ts"
+import * as Settings from "../src/Settings.ts"
 
-/** Returns the problems of the default model with these changes. */
-const problemsWith = (changes: Partial<Model.ModelInput>) =>
-  Effect.flip(Drivers.check).pipe(
-    Effect.map(({ message }) => message),
-    Effect.provide(Layer.mergeAll(Catalog.layer([{ ...DefaultModels.sketch, ...changes }]), Drivers.layer))
+/** The default model with these changes. */
+const sketch = (changes: Partial<Model.ModelInput>) => ({ ...DefaultModels.sketch, ...changes })
+
+/** Returns the lines of the error of a start, without the first. */
+const problemsOf = (options: Drivers.DriversOptions) =>
+  Effect.map(Effect.flip(Layer.build(Drivers.layer(options))), (error) => {
+    assert.instanceOf(error, Drivers.InvalidDrivers)
+    const [first, ...lines] = error.message.split("\n  ")
+    assert.match(first ?? "", /^\d+ problems? in the configuration of drivers and models$/)
+    return lines
+  })
+
+/** Names of the drivers that are built. */
+const namesOf = (options: Drivers.DriversOptions) =>
+  Effect.map(Layer.build(Drivers.layer(options)), (context) => Context.get(context, Generators.Generators).names)
+
+const engine = (options: { readonly prefix: string }): Generator.Generator["Service"] => ({
+  resubmit: "safe",
+  submit: ({ id }) => Effect.succeed(`${options.prefix}${id}`),
+  poll: () => Effect.succeed(Generator.succeeded),
+  cancel: () => Effect.void,
+  collect: () => Effect.fail(new GeneratorError.GeneratorError({ reason: new GeneratorError.Lost() }))
+})
+
+const Mine = Driver.make({
+  options: Schema.Struct({ prefix: Schema.NonEmptyString, api_key: Schema.optionalKey(Driver.Secret) }),
+  modelOptions: Schema.Struct({ size: Schema.Literals(["s", "l"]) }),
+  supports: { modes: ["text_to_image"] },
+  layer: (options) => Layer.succeed(Generator.Generator, engine(options))
+})
+
+/** Writes these files into a directory, and loads settings from `kinora.config.yaml` in it. */
+const withFiles = <A, E, R>(
+  files: Readonly<Record<string, string>>,
+  use: (settings: Settings.Settings) => Effect.Effect<A, E, R>,
+  environment: Readonly<Record<string, string>> = {}
+) =>
+  Effect.acquireUseRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-drivers-"))),
+    (directory) =>
+      Effect.gen(function*() {
+        for (const [name, text] of Object.entries(files)) {
+          yield* Effect.promise(() => mkdir(join(directory, name, ".."), { recursive: true }))
+          yield* Effect.promise(() => writeFile(join(directory, name), text))
+        }
+        const path = join(directory, "kinora.config.yaml")
+        return yield* Effect.flatMap(Settings.load({ ...environment, KINORA_CONFIG: path }), use)
+      }),
+    (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   )
 
-it.effect("serves the default models", () =>
-  Drivers.check.pipe(Effect.provide(Layer.mergeAll(Catalog.layer(DefaultModels.models), Drivers.layer))))
+const generatorModule = import.meta.resolve("@kinora/generator")
+const effectModule = import.meta.resolve("effect")
 
-it.effect("rejects an unknown driver and lists the available ones", () =>
+/** Source of a driver whose operations start with the option `prefix`. */
+const driverSource = `
+import { Driver, Generator } from "${generatorModule}"
+import { Effect, Layer, Schema } from "${effectModule}"
+
+export default Driver.make({
+  options: Schema.Struct({ prefix: Schema.String, api_key: Schema.optionalKey(Driver.Secret) }),
+  layer: ({ prefix }) => Layer.succeed(Generator.Generator, {
+    resubmit: "safe",
+    submit: (request) => Effect.succeed(prefix + request.id),
+    poll: () => Effect.succeed(Generator.succeeded),
+    cancel: () => Effect.void,
+    collect: () => Effect.never
+  })
+})
+`
+
+const model = (driver: string, options = "{}") => `
+  - id: poster-1
+    name: Poster
+    kind: image
+    capabilities: [text_to_image]
+    max_prompt_chars: 100
+    params_schema: []
+    price_table: [{ params: {}, credits: 1 }]
+    driver: { name: ${driver}, options: ${options} }
+    time_limit: 1 minute
+    output_formats: [image/png]
+`
+
+it.effect("builds the drivers that the models use", () =>
   Effect.gen(function*() {
-    assert.strictEqual(
-      yield* problemsWith({ driver: { name: "painter" } }),
-      "The model kinora-sketch-1 names the unknown driver \"painter\"; available drivers: procedural, scripted"
+    assert.deepStrictEqual(yield* namesOf({}), ["procedural"])
+    const models = [sketch({ driver: { name: "scripted" } })]
+    assert.deepStrictEqual(yield* namesOf({ models }), ["scripted"])
+  }))
+
+it.effect("builds drivers of the program with their options", () =>
+  Effect.gen(function*() {
+    const models = [sketch({ driver: { name: "mine", options: { size: "s" } } })]
+    const drivers = { mine: { driver: Mine, options: { prefix: "p-" } } }
+    const context = yield* Layer.build(Drivers.layer({ drivers, models }))
+    const { get } = Context.get(context, Generators.Generators)
+    const generator = yield* Effect.fromOption(get("mine"))
+    assert.deepStrictEqual(
+      yield* generator.submit({
+        id: "a",
+        model: { name: "sketch", options: {} },
+        kind: "image",
+        mode: "text_to_image",
+        prompt: "a lake",
+        params: {},
+        images: [],
+        format: "png"
+      }),
+      "p-a"
     )
   }))
 
-it.effect("rejects invalid options of the scripted driver and names them", () =>
+it.effect("lists every problem of drivers and models, without values", () =>
   Effect.gen(function*() {
-    const wrong: ReadonlyArray<readonly [options: Record<string, Schema.Json>, message: RegExp]> = [
-      [{ delay: "soon" }, /delay/],
-      [{ dealy: "1 second" }, /dealy/],
-      [{ delay: "1 second", delay_min: "1 second", delay_max: "2 seconds" }, /either delay, or delay_min/],
-      [{ delay_min: "1 second" }, /either delay, or delay_min/],
-      [{ delay_max: "1 second" }, /either delay, or delay_min/],
-      [{ delay_min: "2 seconds", delay_max: "1 second" }, /either delay, or delay_min/],
-      [{ failure: "bad_luck" }, /failure/],
-      [{ failure_rate: 1.5 }, /failure_rate/],
-      [{ bytes: 0 }, /bytes/]
+    const models = [
+      sketch({ driver: { name: "mine", options: { size: "xl", steps: 3 } } }),
+      sketch({ id: "b", driver: { name: "painter" } }),
+      sketch({ id: "c", time_limit: "0 seconds" }),
+      sketch({ id: "d", driver: { name: "procedural", options: { style: "ink" } }, output_formats: ["image/png"] }),
+      sketch({ id: "e", status: "withdrawn", driver: { name: "gone" } })
     ]
-    for (const [options, message] of wrong) {
-      const problems = yield* problemsWith({ driver: { name: "scripted", options } })
-      assert.notInclude(problems, "\n")
-      assert.match(problems, /invalid options for the driver scripted/)
-      assert.match(problems, message)
-      assert.deepInclude(Drivers.scriptOf(requestFor(options)).outcome, { code: "invalid_input" })
+    const drivers = {
+      mine: { driver: Mine, options: { prefix: "", api_key: "hunter2\n", hunter: "hunter2" } },
+      drill: { driver: ScriptedDriver.default, options: { poll_interval: "often" } }
     }
+    assert.deepStrictEqual(yield* problemsOf({ drivers, models }), [
+      "drivers.mine.options.hunter: is not an option; options: prefix, api_key",
+      "drivers.mine.options.prefix: must be a value with a length of at least 1",
+      "drivers.mine.options.api_key: must be a secret of 1 to 4096 characters without line breaks and surrounding spaces",
+      "drivers.drill.options.poll_interval: must be a valid Duration string",
+      "models[2].time_limit: must be finite and longer than 0",
+      "models.kinora-sketch-1.driver.options.steps: is not an option; options: size",
+      "models.kinora-sketch-1.driver.options.size: must be \"s\" | \"l\"",
+      "models.b.driver.name: must be one of the drivers: drill, mine, procedural, scripted",
+      "models.d.driver.options.style: must be absent: there are no options"
+    ])
   }))
 
-it.effect("serves models with reference images", () =>
-  Effect.forEach(
-    [{ name: "procedural" }, { name: "scripted" }],
-    (driver) =>
-      Drivers.check.pipe(Effect.provide(Layer.mergeAll(
-        Catalog.layer([{ ...DefaultModels.canvas, driver }]),
-        Drivers.layer
-      ))),
-    { discard: true }
-  ))
-
-it.effect("rejects more reference images and other modes than the procedural driver supports", () =>
+it.effect("rejects models that the procedural driver cannot serve", () =>
   Effect.gen(function*() {
     const { canvas } = DefaultModels
-    assert.strictEqual(
-      yield* problemsWith({ ...canvas, max_reference_images: 5 }),
-      "The model kinora-canvas-1 accepts more reference images than the driver procedural;" +
-        " max_reference_images must be at most 4"
-    )
-    assert.strictEqual(
-      yield* problemsWith({ kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] }),
-      "The model kinora-sketch-1 has modes that the driver procedural does not support, text_to_video;" +
-        " supported modes: text_to_image, image_to_image"
-    )
+    assert.deepStrictEqual(yield* problemsOf({ models: [{ ...canvas, max_reference_images: 5 }] }), [
+      "models.kinora-canvas-1.max_reference_images: must be at most 4, the maximum of the driver"
+    ])
+    const ratio = { name: "aspect_ratio", type: "string", values: ["1:1", "21:9"] } as const
+    const problems = yield* problemsOf({ models: [sketch({ params_schema: [ratio] })] })
+    assert.strictEqual(problems.length, 1)
+    assert.match(problems[0] ?? "", /^models\.kinora-sketch-1\.params_schema\[0\]\.values\[1\]: must be one of /)
   }))
 
-it("reads a script from the options of the scripted driver", () => {
-  const script = (options: Record<string, Schema.Json>) => Drivers.scriptOf(requestFor(options))
-  assert.deepInclude(script({}), { outcome: "succeed", failureRate: undefined, delay: undefined, bytes: undefined })
-  assert.deepInclude(script({ delay: "2 seconds", bytes: 9 }), { delay: Duration.seconds(2), bytes: 9 })
-  assert.deepInclude(script({ delay_min: "1 second", delay_max: "3 seconds" }), {
-    delay: Duration.seconds(1),
-    delayMax: Duration.seconds(3)
-  })
-  const codeOf = ({ outcome }: ScriptedGenerator.Script) => typeof outcome === "object" ? outcome.code : outcome
-  const always = script({ failure: "upstream_timeout" })
-  assert.deepStrictEqual([codeOf(always), always.failureRate], ["upstream_timeout", undefined])
-  const sometimes = script({ failure_rate: 0.2 })
-  assert.deepStrictEqual([codeOf(sometimes), sometimes.failureRate], ["generation_failed", 0.2])
-  const both = script({ failure: "content_rejected", failure_rate: 0.5 })
-  assert.deepStrictEqual([codeOf(both), both.failureRate], ["content_rejected", 0.5])
-})
+it.effect("rejects parameters that the HTTP API does not have", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(clientParams, { aspect_ratio: "string", duration: "int", resolution: "string" })
+    const seed = { name: "seed", type: "int", min: 0, max: 9 } as const
+    const models = [sketch({ params_schema: [seed], driver: { name: "scripted" } })]
+    assert.deepStrictEqual(yield* problemsOf({ models }), [
+      "models[0].params_schema[0].name: must be one of the parameters that clients can set: " +
+      "aspect_ratio, duration, resolution"
+    ])
+  }))
 
-/** Returns a request for a model with these driver options. */
-const requestFor = (options: Record<string, Schema.Json>): GenerationRequest.GenerationRequest => ({
-  id: "a",
-  model: { name: "drill", options },
-  kind: "image",
-  mode: "text_to_image",
-  prompt: "a lake",
-  params: {},
-  images: [],
-  format: "png"
-})
+class NoWeights extends Data.TaggedError("NoWeights")<{}> {
+  override get message(): string {
+    return "the weights are missing"
+  }
+}
+
+it.effect("names the driver that could not start", () =>
+  Effect.gen(function*() {
+    const driver = Driver.make({ layer: () => Layer.effect(Generator.Generator, Effect.fail(new NoWeights())) })
+    const models = [sketch({ driver: { name: "mine" } })]
+    const error = yield* Effect.flip(Layer.build(Drivers.layer({ drivers: { mine: { driver } }, models })))
+    assert.strictEqual(error.message, "The driver mine could not start: the weights are missing")
+  }))
+
+it.effect("loads drivers of the configuration file by path and by package", () =>
+  withFiles(
+    {
+      "drivers/mine.mjs": driverSource,
+      "node_modules/some-driver/package.json":
+        `{ "type": "module", "exports": { "./fast": { "import": "./fast.js" } } }`,
+      "node_modules/some-driver/fast.js": driverSource,
+      "kinora.config.yaml": `
+drivers:
+  mine: { module: ./drivers/mine.mjs, options: { prefix: file-, api_key: { env: MINE_KEY } } }
+  packaged: { module: some-driver/fast, options: { prefix: { env: PREFIX } } }
+  drill: "@kinora/generator/ScriptedDriver"
+models:${model("mine")}${model("packaged").replace("poster-1", "poster-2")}${
+        model("drill").replace("poster-1", "poster-3")
+      }`
+    },
+    Effect.fnUntraced(function*(settings) {
+      const context = yield* Layer.build(Drivers.layer(settings))
+      const { get, names } = Context.get(context, Generators.Generators)
+      assert.deepStrictEqual(names, ["drill", "mine", "packaged"])
+      const submit = Effect.fnUntraced(function*(name: string) {
+        const generator = yield* Effect.fromOption(get(name))
+        return yield* generator.submit({
+          id: "a",
+          model: { name, options: {} },
+          kind: "image",
+          mode: "text_to_image",
+          prompt: "a lake",
+          params: {},
+          images: [],
+          format: "png"
+        })
+      })
+      assert.strictEqual(yield* submit("mine"), "file-a")
+      assert.strictEqual(yield* submit("packaged"), "env-a")
+    }),
+    { MINE_KEY: "hunter2", PREFIX: "env-" }
+  ))
+
+it.effect("lists every problem of drivers in the configuration file", () =>
+  withFiles(
+    {
+      "plain.mjs": "export const driver = 1",
+      "broken.mjs": "throw new Error('the engine is off\\nwith details')",
+      "mine.mjs": driverSource,
+      "kinora.config.yaml": `
+drivers:
+  Mine: ./mine.mjs
+  list: [./mine.mjs]
+  plain: ./plain.mjs
+  broken: { module: ./broken.mjs }
+  missing: { module: ./missing.mjs, option: {} }
+  empty: { module: "" }
+  absent: absent-package/driver
+  keyed: { module: ./mine.mjs, options: { prefix: { env: ABSENT }, api_key: { env: EMPTY }, extra: 1 } }
+models:${model("plain")}${model("mine").replace("poster-1", "poster-2")}`
+    },
+    Effect.fnUntraced(function*(settings) {
+      const problems = yield* problemsOf(settings)
+      const directory = settings.driverFile?.directory ?? ""
+      assert.deepStrictEqual(
+        problems.map((line) =>
+          line.replaceAll("file://", "").replaceAll(directory, "").replaceAll(/ imported from .*/g, "")
+        ),
+        [
+          "drivers.Mine: must be a name of at most 64 lower-case letters, digits, '.', '_' and '-'",
+          "drivers.list: must be a module: a path such as ./drivers/mine.ts, or a package",
+          "drivers.plain: must have a driver, created with Driver.make, as its default export",
+          "drivers.broken.module: cannot be loaded: the engine is off",
+          "drivers.missing.option: is not a key of a driver; keys: module, options",
+          "drivers.missing.module: cannot be loaded: Cannot find module '/missing.mjs'",
+          "drivers.empty.module: must be a module: a path such as ./drivers/mine.ts, or a package",
+          "drivers.absent: cannot be loaded: Cannot find package 'absent-package'",
+          "drivers.keyed.options.prefix: must be set: the environment has no variable ABSENT",
+          "drivers.keyed.options.api_key: must be set: the environment has no variable EMPTY",
+          "drivers.Mine.options.prefix: must be given",
+          "drivers.keyed.options.extra: is not an option; options: prefix, api_key",
+          "models.poster-2.driver.name: must be one of the drivers: Mine, absent, broken, empty, keyed, list, missing, " +
+          "plain, procedural, scripted"
+        ]
+      )
+    }),
+    { EMPTY: "" }
+  ))
+
+it.effect("rejects drivers that are not a mapping, and too many", () =>
+  Effect.gen(function*() {
+    const problemsWith = (content: unknown) =>
+      problemsOf({
+        driverFile: { content, directory: fileURLToPath(new URL(".", import.meta.url)), environment: Redacted.make({}) }
+      })
+    assert.deepStrictEqual(yield* problemsWith(["./mine.ts"]), ["drivers: must be a mapping from names to drivers"])
+    const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`d${index}`, "./mine.ts"]))
+    assert.deepStrictEqual(yield* problemsWith(many), ["drivers: must have at most 64 drivers"])
+  }))

@@ -19,7 +19,7 @@ const server = Http.layer({ host: "127.0.0.1", port: 0, interface: {}, drain: "1
     Stores.layerMemory,
     BlobStore.layerMemory,
     Notifications.layerLocal,
-    Drivers.layer,
+    Drivers.layer(),
     Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
   ])
 )

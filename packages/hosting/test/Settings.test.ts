@@ -52,6 +52,7 @@ describe("Settings", () => {
         drain: Duration.zero,
         metrics: true,
         logLevel: "info",
+        driverFile: undefined,
         models: undefined,
         planTable: PlanTable.defaults
       })
@@ -64,6 +65,15 @@ describe("Settings", () => {
       assert.strictEqual(settings.port, 0)
       assert.strictEqual(settings.workers, 4)
       assert.deepStrictEqual(settings.models, [{ id: "a" }])
+    }))
+
+  it.effect("keeps the drivers of the file with their directory and the environment", () =>
+    Effect.gen(function*() {
+      const { driverFile } = yield* loadWith("drivers:\n  mine: ./mine.ts\n", { MINE_KEY: "hunter2" })
+      assert.deepStrictEqual(driverFile?.content, { mine: "./mine.ts" })
+      assert.match(driverFile?.directory ?? "", /^\/.*kinora-settings-[^/]+$/)
+      assert.notInclude(JSON.stringify(driverFile), "hunter2")
+      assert.strictEqual((yield* loadWith("drivers:\n")).driverFile, undefined)
     }))
 
   it.effect("treats an empty variable as unset, including KINORA_CONFIG", () =>

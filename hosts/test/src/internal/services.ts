@@ -1,13 +1,12 @@
 /** The services of a test host: the product's composition in memory, on virtual time, with a scripted generator and scripted webhooks. */
 import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
-import { Generator, Generators, ScriptedGenerator } from "@kinora/generator"
-import { ProceduralGenerator } from "@kinora/generator-procedural"
+import { Driver, Generator, ScriptedDriver, ScriptedGenerator } from "@kinora/generator"
 import { Drivers, Host } from "@kinora/hosting"
 import { Readiness } from "@kinora/http-server"
 import { Media } from "@kinora/media"
 import { Sweep } from "@kinora/persistence"
-import { Effect, Layer, Metric, Redacted } from "effect"
+import { Effect, Layer, Metric, Redacted, Result } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { defaultBaseUrl, startsAt, type TestHostOptions } from "../TestHostOptions.ts"
@@ -17,10 +16,9 @@ import * as Webhooks from "./webhooks.ts"
 
 /** The services without HTTP. Runs a worker and the sweeps. */
 export const layer = (options: TestHostOptions) => {
-  const { models = DefaultModels.models, planTable, procedural = false } = options
   const services = Host.layerMemory({
-    models: procedural ? models : models.map(withScriptedDriver),
-    planTable,
+    models: modelsOf(options),
+    planTable: options.planTable,
     urlSigningKeys: [Redacted.make("signing key of content URLs of a test host")]
   })
   const surroundings = Layer.mergeAll(
@@ -63,33 +61,52 @@ const layerNaps = Layer.effect(Sweep.Pause, Effect.map(VirtualTime.VirtualTime, 
 const layerTime = (options: TestHostOptions) =>
   options.time === "real" ? VirtualTime.layerReal : VirtualTime.layer(Number(options.startsAt ?? startsAt))
 
-/** The scripted generator, and the procedural one if models run on their own drivers. */
-const layerGenerators = ({ procedural = false, script }: TestHostOptions) => {
-  const scripted = ScriptedGenerator.layer
-  const generators = procedural
-    ? Generators.layer({ procedural: layerStillProcedural, scripted })
-    : Generators.layer({ scripted })
-  return generators.pipe(Layer.provideMerge(Script.layer(script ?? (procedural ? Drivers.scriptOf : {}))))
-}
-
-const withScriptedDriver = (model: Model.ModelInput): Model.ModelInput => ({
-  ...model,
-  driver: { name: "scripted", options: {} }
-})
-
-/** The procedural generator. Time stands still while it works on other threads. */
-const layerStillProcedural = Layer.effect(
-  Generator.Generator,
-  Effect.gen(function*() {
-    const generator = yield* Generator.Generator
+/** The scripted generator of `Control`, and the drivers of the test. */
+const layerGenerators = (options: TestHostOptions) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { generator } = yield* ScriptedGenerator.Control
     const { still } = yield* VirtualTime.VirtualTime
-    return Generator.Generator.of({
-      ...generator,
-      poll: (operation) => still(generator.poll(operation)),
-      collect: (operation) => still(generator.collect(operation))
+    const scripted = Driver.make({
+      modelOptions: ScriptedDriver.ModelOptions,
+      layer: () => Layer.succeed(Generator.Generator, generator)
     })
-  })
-).pipe(Layer.provide(ProceduralGenerator.layer()))
+    const { procedural } = Drivers.defaults
+    const others = Object.entries({ procedural, ...options.drivers }).map(([name, { driver, ...registration }]) =>
+      [name, { ...registration, driver: stillDriver(driver, still) }] as const
+    )
+    return Drivers.layer({
+      models: modelsOf(options),
+      drivers: { ...Object.fromEntries(others), scripted: { driver: scripted } }
+    })
+  })).pipe(
+    Layer.provideMerge(Script.layer(options.script ?? (options.procedural === true ? ScriptedDriver.scriptOf : {})))
+  )
+
+/** The models of the test. Without `procedural`, models of other drivers than those of the test use the scripted one. */
+const modelsOf = ({ drivers = {}, models = DefaultModels.models, procedural = false }: TestHostOptions) =>
+  procedural ?
+    models :
+    models.map((model): Model.ModelInput =>
+      Object.hasOwn(drivers, model.driver.name) ? model : { ...model, driver: { name: "scripted", options: {} } }
+    )
+
+/** A driver during whose calls time stands still, since they take real time. */
+const stillDriver = (driver: Driver.Driver, still: VirtualTime.VirtualTime["Service"]["still"]): Driver.Driver => ({
+  ...driver,
+  generator: (options) =>
+    Result.map(driver.generator(options), (layer) =>
+      Layer.effect(
+        Generator.Generator,
+        Effect.map(Generator.Generator, ({ cancel, collect, poll, resubmit, submit }) =>
+          Generator.Generator.of({
+            resubmit,
+            submit: (request) => still(submit(request)),
+            poll: (operation) => still(poll(operation)),
+            cancel: (operation) => still(cancel(operation)),
+            collect: (operation) => still(collect(operation))
+          }))
+      ).pipe(Layer.provide(layer)))
+})
 
 /** A registry for the metrics of this host only. */
 const layerMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())

@@ -5,9 +5,17 @@ import * as Model from "../Model.ts"
 import { reservedNames } from "../Parameters.ts"
 import { priceIssues } from "./prices.ts"
 
+/** Types of the parameters that clients can set, by name. */
+type ClientParams = Readonly<Record<string, Model.ParamSchema["type"]>>
+
 /** Returns the problems of a model whose fields are valid by themselves. */
-export const modelIssues = (model: Model.Model): ReadonlyArray<Issue> => {
-  const issues = [...kindIssues(model), ...timeIssues(model), ...paramsIssues(model)]
+export const modelIssues = (model: Model.Model, params?: ClientParams): ReadonlyArray<Issue> => {
+  const issues = [
+    ...kindIssues(model),
+    ...timeIssues(model),
+    ...paramsIssues(model),
+    ...params === undefined ? [] : clientIssues(model, params)
+  ]
   // Prices can only be checked against valid parameters.
   return issues.length > 0 ? issues : priceIssues(model)
 }
@@ -55,6 +63,19 @@ const paramsIssues = (model: Model.Model): ReadonlyArray<Issue> =>
       ...boundIssues(param, at),
       ...valuesIssues(param).map(({ message, path }) => issue(["params_schema", index, ...path], message))
     ]
+  })
+
+/** Finds parameters whose values every request would be rejected for. */
+const clientIssues = (model: Model.Model, params: ClientParams): ReadonlyArray<Issue> =>
+  model.params_schema.flatMap(({ name, type }, index) => {
+    const expected = Object.hasOwn(params, name) ? params[name] : undefined
+    if (expected === type || reservedNames.includes(name)) return []
+    return expected === undefined
+      ? [issue(
+        ["params_schema", index, "name"],
+        `must be one of the parameters that clients can set: ${Object.keys(params).join(", ")}`
+      )]
+      : [issue(["params_schema", index, "type"], `must be ${expected}, since clients send ${name} as ${expected}`)]
   })
 
 const boundIssues = (

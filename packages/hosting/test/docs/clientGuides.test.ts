@@ -64,7 +64,7 @@ class Reader extends Context.Service<Reader, { readonly baseUrl: string; readonl
       Stores.layerMemory,
       BlobStore.layerMemory,
       Notifications.layerLocal,
-      Drivers.layer,
+      Drivers.layer({ models }),
       Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
     ])
   )

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
-import { Catalog, type Model } from "@kinora/catalog"
+import { DefaultModels, type Model } from "@kinora/catalog"
 import { Generators } from "@kinora/generator"
-import { Effect, Option, Result, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Yaml } from "effect/encoding"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -14,15 +14,15 @@ import { code, expectTables, read } from "./Page.ts"
 const page = "reference/configuration.md"
 const document = read(page)
 
-/** Loads settings from a file with this text and an empty environment. */
-const load = (text: string) =>
+/** Loads settings from a file with this text. */
+const load = (text: string, environment: Readonly<Record<string, string>> = {}) =>
   Effect.acquireUseRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-configuration-"))),
     (directory) =>
       Effect.gen(function*() {
         const path = join(directory, "kinora.config.yaml")
         yield* Effect.promise(() => writeFile(path, text))
-        return yield* Settings.load({ KINORA_CONFIG: path })
+        return yield* Settings.load({ ...environment, KINORA_CONFIG: path })
       }),
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   )
@@ -31,6 +31,9 @@ const examples = Effect.map(
   document,
   (text) => Array.from(text.matchAll(/^```yaml\n(.*?)^```$/gms), ([, example = ""]) => example)
 )
+
+/** A model of the driver with this name. */
+const named = (driver: string) => ({ ...DefaultModels.sketch, id: driver, driver: { name: driver } })
 
 /** The default and the description of each field of a model. */
 const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fallback: string, description: string]>> =
@@ -48,7 +51,7 @@ const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fa
     max_prompt_chars: ["", "Unicode code points of a prompt"],
     params_schema: ["", "parameters that a job can have"],
     price_table: ["", "credits per job; of the matching rows, the one with the most parameters applies"],
-    driver: ["", "`name` of the generator, and its `options`"],
+    driver: ["", "`name` of the driver, and `options` of the model for it"],
     time_limit: ["", "a job that runs longer fails and is refunded: `90 seconds`, `10 minutes`"],
     response_format: ["`url`", "`url` or `b64_json`: default of the image endpoint for this model"],
     output_formats: ["", "media types of its results; the driver is asked for the first"]
@@ -100,15 +103,21 @@ describe("docs/reference/configuration.md", () => {
   it.effect("shows models that the catalog and the drivers accept", () =>
     Effect.gen(function*() {
       const [, example = ""] = yield* examples
-      const { models: configured } = yield* load(example)
-      const models = Result.getOrThrow(Catalog.parse(configured))
-      const { get } = yield* Generators.Generators
-      for (const { driver, id } of models) {
-        assert.isTrue(Option.isSome(get(driver.name)), id)
-        if (driver.name === "scripted") yield* Schema.decodeUnknownEffect(Drivers.ScriptedOptions)(driver.options)
-      }
-      assert.deepStrictEqual(new Set(models.map(({ driver }) => driver.name)), new Set(["procedural", "scripted"]))
-    }).pipe(Effect.provide(Drivers.layer)))
+      const context = yield* Layer.build(Drivers.layer(yield* load(example)))
+      assert.deepStrictEqual(Context.get(context, Generators.Generators).names, ["procedural", "scripted"])
+    }))
+
+  it.effect("shows drivers that a host accepts", () =>
+    Effect.gen(function*() {
+      const [, , example = ""] = yield* examples
+      const text = example.replace("./drivers/mine.ts", "\"@kinora/generator-procedural/ProceduralDriver\"")
+      const models = `models: ${JSON.stringify(["mine", "drill-unsafe"].map(named))}\n`
+      const settings = yield* load(text + models, { POLL_INTERVAL: "3 seconds" })
+      const context = yield* Layer.build(Drivers.layer(settings))
+      const { get, names } = Context.get(context, Generators.Generators)
+      assert.deepStrictEqual(names, ["drill-unsafe", "mine"])
+      assert.strictEqual(Option.getOrThrow(get("drill-unsafe")).resubmit, "unsafe")
+    }))
 
   it.effect("shows the complete table of plans with its defaults", () =>
     Effect.gen(function*() {

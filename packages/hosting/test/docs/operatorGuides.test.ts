@@ -33,7 +33,7 @@ class Operator extends Context.Service<Operator, { readonly baseUrl: string }>()
       Stores.layerMemory,
       BlobStore.layerMemory,
       Notifications.layerLocal,
-      Drivers.layer,
+      Drivers.layer(),
       Webhook.layerProtection({
         keys: [Redacted.make("at least 32 bytes that seal what the service keeps")],
         lookup: { addresses: () => Effect.succeed(["1.1.1.1"]), aliases: () => Effect.succeed([]) }
