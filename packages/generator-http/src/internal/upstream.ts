@@ -21,6 +21,8 @@ import {
 
 /** An upstream: where it is, and how to call it. */
 export interface Upstream {
+  /** Origin of the base URL. */
+  readonly origin: string
   /** Calls the upstream and decodes the JSON of its response. */
   readonly call: <A>(call: Call, response: Schema.ConstraintDecoder<A>) => Effect.Effect<A, GeneratorError>
   /** Calls the upstream and ignores the body of its response. */
@@ -63,6 +65,13 @@ export interface Place {
 
 /** An id that an upstream chose: up to 1,024 visible ASCII characters, and not `.` or `..`, which a path resolves. */
 export const UpstreamId = Schema.String.check(Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x7e]{1,1024}$/))
+
+/** The header `user-agent` of every request. */
+export const userAgent = "kinora"
+/** Time limit of connecting, in milliseconds. */
+export const connectMillis = 10_000
+/** Bytes of a response head. */
+export const headBytesMax = 16 * 1024
 
 /** Creates the calls to an upstream. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(place: Place, options: UpstreamOptions) {
@@ -110,6 +119,7 @@ export const make = Effect.fnUntraced(function*(place: Place, options: UpstreamO
     })
 
   const upstream: Upstream = {
+    origin: base.origin,
     call: (call, response) => run(call, decodeBody(response)),
     tell: (call) => run(call, () => Effect.void),
     resolve,
@@ -159,11 +169,8 @@ export const isOk = (status: number): boolean => status >= 200 && status < 300
 // internal
 // -----------------------------------------------------------------------------
 
-const userAgent = "kinora"
 /** Bytes of an error's body that are read. */
 const errorBytesMax = 64 * 1024
-const connectMillis = 10_000
-const headBytesMax = 16 * 1024
 
 /** HTTP/1.1, so that a call that fails has a connection of its own. Time limits are those of the calls. */
 const acquirePool = (origin: string, { connections_max = 64 }: UpstreamOptions) =>
