@@ -159,11 +159,11 @@ const killAgainAndAgain = Effect.fnUntraced(function*<E>(
 const awaitEnds = Effect.fnUntraced(function*(endpoints: ReadonlyArray<DrillEndpoint>) {
   const sql = yield* SqlClient.SqlClient
   const unpublished = sql`SELECT 1 FROM drill_event WHERE unit IS NULL LIMIT 1`
-  yield* Effect.repeat(unpublished, { until: (rows) => rows.length === 0, schedule: lookEvery })
-  return yield* Effect.repeat(Effect.map(Effect.forEach(endpoints, deliveriesOf), (found) => found.flat()), {
-    until: (found) => found.every(({ status }) => status !== "pending"),
-    schedule: lookEvery
-  })
+  const pending = sql`SELECT 1 FROM webhooks_delivery WHERE status = 'pending' LIMIT 1`
+  for (const left of [unpublished, pending]) {
+    yield* Effect.repeat(left, { until: (rows) => rows.length === 0, schedule: lookEvery })
+  }
+  return (yield* Effect.forEach(endpoints, deliveriesOf)).flat()
 })
 
 const deliveriesOf = Effect.fnUntraced(function*({ account, id }: DrillEndpoint) {

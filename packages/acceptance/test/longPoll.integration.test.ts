@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
 import { Places } from "@kinora/rate-limit"
-import { Clock, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as Drill from "../src/Drill.ts"
@@ -109,7 +109,11 @@ const makeHeld = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
     { concurrency: 10 }
   )
   return (count: number) =>
-    Effect.repeat(held, { until: (counts) => counts.reduce((sum, one) => sum + one, 0) === count })
+    Effect.repeat(held, {
+      until: (counts) => counts.reduce((sum, one) => sum + one, 0) === count,
+      // Without pauses, the queries take the processor from the server.
+      schedule: Schedule.spaced("100 millis")
+    })
 })
 
 /** Sends a waiting request and returns the fiber of its response. */
