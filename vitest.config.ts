@@ -36,16 +36,33 @@ const programs = [
 ]
 const integration = ["**/*.integration.test.ts", ...programs]
 
-/** Starts first what mostly waits: for a slow job, for a lease that expires, for the patience of a client. */
+/**
+ * Starts the longest waits first: for a slow job, for a lease that expires, for the patience of a client. Two of them fill
+ * two of four workers without using the processor, so the longest computations follow them directly. A long file that
+ * starts late delays the end of the run.
+ */
 class LongestWaitsFirst extends LongestFirst {
   protected readonly longest = [
-    "acceptance/test/slowImage.integration.test.ts",
     "acceptance/test/crash.integration.test.ts",
+    "acceptance/test/slowImage.integration.test.ts",
     "acceptance/test/conformance/postgres.integration.test.ts",
-    "acceptance/test/stop.integration.test.ts",
+    "acceptance/test/conformance/pglite.integration.test.ts",
+    "acceptance/test/workerCrash.integration.test.ts",
     "bench/test/main.integration.test.ts",
+    "acceptance/test/webhookDrill.integration.test.ts",
+    "acceptance/test/stop.integration.test.ts",
+    "acceptance/test/conformance/memory.test.ts",
     "acceptance/test/webhookCrash.integration.test.ts",
-    "acceptance/test/conformance/pglite.integration.test.ts"
+    "acceptance/test/slowReaders.integration.test.ts",
+    "scheduler/test/Scheduler.integration.test.ts",
+    "ledger/test/Ledger.integration.test.ts",
+    "acceptance/test/aiSdk.integration.test.ts",
+    "acceptance/test/longPoll.integration.test.ts",
+    "generator-procedural/test/ProceduralGenerator.test.ts",
+    "generator-procedural/test/ImageToImage.test.ts",
+    "media/test/Media.test.ts",
+    "media/test/Limits.test.ts",
+    "storage/test/FileBlobStore.test.ts"
   ]
 }
 

@@ -1,0 +1,12 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import type * as Program from "../src/Program.ts"
+
+/** Stops a host, which must not have logged an error. */
+export const stopSound = Effect.fnUntraced(function*(program: Program.Program) {
+  const ended = yield* program.stop
+  assert.strictEqual(ended.code, 0)
+  const errors = ended.stderr.split("\n").filter((line) => /"level":"(ERROR|FATAL)"/i.test(line))
+  assert.deepStrictEqual(errors, [])
+  return ended
+})
