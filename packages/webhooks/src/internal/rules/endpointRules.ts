@@ -13,20 +13,12 @@ import {
 } from "../../WebhooksError.ts"
 import type { EndpointRecord } from "../../WebhookStore.ts"
 
-/** The endpoints that an account has. */
-export interface AccountState {
-  readonly endpoints: number
-}
-
-/** Registers an endpoint, unless the account already has `endpointsMax`. */
-export const register = (
-  { endpoints }: AccountState,
-  record: EndpointRecord,
+/** Refuses another endpoint if the account already has `endpointsMax`. */
+export const checkRoom = (
+  endpoints: number,
   { endpointsMax }: { readonly endpointsMax: number }
-): Decision<AccountState, EndpointRecord, TooManyEndpoints> =>
-  endpoints >= endpointsMax
-    ? Result.fail(new TooManyEndpoints({ endpointsMax }))
-    : accept({ endpoints: endpoints + 1 }, record)
+): Result.Result<void, TooManyEndpoints> =>
+  endpoints >= endpointsMax ? Result.fail(new TooManyEndpoints({ endpointsMax })) : Result.void
 
 /** Returns whether the endpoint receives events of this type. */
 export const accepts = ({ status, types }: Endpoint, type: string): boolean =>
@@ -102,23 +94,21 @@ export const activeAt = (secrets: ReadonlyArray<SealedSecret>, at: DateTime.Utc)
   secrets.filter(({ expiresAt }) => expiresAt === null || DateTime.isGreaterThan(expiresAt, at))
 
 /** A delivery with its endpoint, as far as they exist. */
-export interface ResendState {
+export interface FoundDelivery {
   readonly delivery: Delivery | undefined
   readonly endpoint: Endpoint | undefined
 }
 
-/** Restarts an ended delivery with the whole schedule. */
+/** Returns an ended delivery restarted with the whole schedule. */
 export const resend = (
-  state: ResendState,
+  { delivery, endpoint }: FoundDelivery,
   { at, id }: { readonly at: DateTime.Utc; readonly id: DeliveryId }
-): Decision<ResendState, Delivery, DeliveryNotFound | DeliveryPending | EndpointDisabled> => {
-  const { delivery, endpoint } = state
+): Result.Result<Delivery, DeliveryNotFound | DeliveryPending | EndpointDisabled> => {
   if (delivery === undefined) return Result.fail(new DeliveryNotFound({ delivery: id }))
   if (delivery.status === "pending") return Result.fail(new DeliveryPending({ delivery: id }))
   if (endpoint === undefined) return Result.fail(new DeliveryNotFound({ delivery: id }))
   if (endpoint.status === "disabled") return Result.fail(new EndpointDisabled({ endpoint: endpoint.id }))
-  const resent: Delivery = { ...delivery, status: "pending", failedSends: 0, dueAt: at }
-  return accept({ ...state, delivery: resent }, resent)
+  return Result.succeed({ ...delivery, status: "pending", failedSends: 0, dueAt: at })
 }
 
 // -----------------------------------------------------------------------------

@@ -51,12 +51,12 @@ const resend = Effect.fnUntraced(function*(
     ? undefined
     : (yield* store.findEndpoints([account])).find(({ id }) => id === delivery.endpoint)
   const at = yield* DateTime.now
-  const decided = EndpointRules.resend({ delivery, endpoint }, { id, at })
-  if (Result.isSuccess(decided)) {
+  const resent = EndpointRules.resend({ delivery, endpoint }, { id, at })
+  if (Result.isSuccess(resent)) {
     yield* store.restart(id, at)
     yield* unitOfWork.afterCommit(wakeup.wake)
   }
-  return Result.map(decided, ({ value }) => value)
+  return resent
 })
 
 const sweep = Effect.fnUntraced(function*(

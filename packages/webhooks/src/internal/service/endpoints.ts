@@ -5,7 +5,7 @@
 import { DateTime, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Endpoint, EndpointId, type EndpointStatus } from "../../Endpoint.ts"
-import { EndpointNotFound, TooManyEndpoints } from "../../WebhooksError.ts"
+import { EndpointNotFound } from "../../WebhooksError.ts"
 import type { EndpointRecord } from "../../WebhookStore.ts"
 import * as EndpointRules from "../rules/endpointRules.ts"
 import type { Dependencies } from "./Dependencies.ts"
@@ -49,9 +49,7 @@ const create = Effect.fnUntraced(function*(self: Dependencies, account: string, 
   const { limits, store } = self
   const checkedTypes = yield* orRefuse(checkTypes(types ?? null, limits))
   // Checked here to avoid resolving the host in vain. `insert` checks again in its unit of work.
-  if ((yield* store.findEndpoints([account])).length >= limits.endpointsMax) {
-    return yield* refuse(new TooManyEndpoints({ endpointsMax: limits.endpointsMax }))
-  }
+  yield* orRefuse(EndpointRules.checkRoom((yield* store.findEndpoints([account])).length, limits))
   const checkedUrl = yield* checkUrl(self, url)
   const id = yield* Effect.provideService(EndpointId.make, SecureRandom.SecureRandom, self.random)
   const { sealed, secret } = yield* issueSecret(self, id)
@@ -74,10 +72,9 @@ const create = Effect.fnUntraced(function*(self: Dependencies, account: string, 
 
 const insert = ({ limits, store, unitOfWork }: Dependencies, record: EndpointRecord) =>
   Effect.gen(function*() {
-    const endpoints = yield* store.countEndpoints(record.endpoint.account)
-    const decided = EndpointRules.register({ endpoints }, record, limits)
-    if (Result.isSuccess(decided)) yield* store.insertEndpoint(decided.success.value)
-    return decided
+    const room = EndpointRules.checkRoom(yield* store.countEndpoints(record.endpoint.account), limits)
+    if (Result.isSuccess(room)) yield* store.insertEndpoint(record)
+    return room
   }).pipe(unitOfWork.atomically)
 
 const update = Effect.fnUntraced(function*(
