@@ -3,7 +3,15 @@ import { Effect, Schema } from "effect"
 import { Generation, GenerationId } from "../src/Generation.ts"
 import * as GenerationEvent from "../src/GenerationEvent.ts"
 
-const { id: _, ...others } = Generation.fields
+const { id: _, params: __, ...others } = Generation.fields
+/**
+ * Names of parameters contain no backslash. V8 13.6 (Node 24) reads an escaped key, such as
+ * a lone surrogate, as a backslash if a key before it at the same place was a backslash.
+ */
+const Params = Schema.Record(
+  Schema.String.check(Schema.isPattern(/^[a-z_]{1,16}$/)),
+  Schema.Union([Schema.String, Schema.Int, Schema.Boolean])
+)
 const Sixteen = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff }))
 /** A `uuid` in parts of 16 bits. */
 const Uuid = Schema.Array(Sixteen).check(Schema.isMinLength(8), Schema.isMaxLength(8))
@@ -12,7 +20,7 @@ const isSame = Schema.toEquivalence(Generation)
 
 it.effect.prop(
   "encodes a generation as JSON and decodes an equal generation",
-  [Uuid, Schema.Struct(others)],
+  [Uuid, Schema.Struct({ ...others, params: Params })],
   ([parts, rest]) =>
     Effect.gen(function*() {
       const hex = parts.map((part) => part.toString(16).padStart(4, "0")).join("")
