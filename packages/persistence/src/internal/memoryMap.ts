@@ -1,6 +1,9 @@
 /** A `Map` whose writes can be undone. */
 
-/** A map with an undo log. Values are immutable: `set` a new value instead of changing one. Iterates in insertion order. */
+/**
+ * A map with an undo log. Values are immutable: `set` a new value instead of changing one.
+ * Iterates in no defined order, since a rollback inserts deleted keys last.
+ */
 export interface MemoryMap<K, V> {
   readonly get: (key: K) => V | undefined
   readonly has: (key: K) => boolean
