@@ -12,7 +12,7 @@
  * Arguments that break the caller's contract, such as half a credit or a reference
  * that was not requested from `load`, are defects: the functions throw.
  */
-import type { Decided, Decision } from "@kinora/persistence/Decision"
+import type { Decision } from "@kinora/persistence/Decision"
 import { DateTime, Result } from "effect"
 import * as Book from "./internal/Book.ts"
 import * as State from "./internal/booksState.ts"
@@ -31,7 +31,7 @@ import * as IdSequence from "./internal/IdSequence.ts"
 import { isExpired, isSpendable } from "./internal/lots.ts"
 import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
-import { type Transaction, TransactionId } from "./Transaction.ts"
+import type { Transaction } from "./Transaction.ts"
 
 export type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
 
@@ -65,7 +65,7 @@ export const refund = (books: Books, command: RefundCommand): Decision<Books, Re
   if (State.findTransaction(account, { ...command, kind: "refund" }) !== undefined) {
     return Result.succeed({ state: books, value: { _tag: "AlreadyRefunded" } })
   }
-  const { ids, transaction } = nextTransaction(books.ids, "refund", command)
+  const { ids, transaction } = State.nextTransaction(books.ids, "refund", command)
   const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
   const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
   const returned = returnLots(account, charge, opening, ids)
@@ -99,7 +99,7 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
   if (DateTime.isLessThanOrEqualTo(command.expiresAt, command.at)) {
     return Result.fail(new LedgerError.GrantExpired({ expiresAt: command.expiresAt }))
   }
-  const { ids, transaction } = nextTransaction(books.ids, "grant", command)
+  const { ids, transaction } = State.nextTransaction(books.ids, "grant", command)
   const { rest, uuid } = IdSequence.next(ids)
   const lot: Lot = {
     id: LotId.fromUuid(uuid),
@@ -123,29 +123,6 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
     state: State.withAccount(books, command.account, next, rest),
     value: { _tag: "Granted", lot }
   })
-}
-
-/**
- * Books the credits that are left in an expired lot as expired, and closes the lot.
- * `undefined` means that the lot has not expired at `at` or is closed already.
- */
-export const expire = (
-  books: Books,
-  command: { readonly account: string; readonly lot: LotId; readonly at: DateTime.Utc }
-): Decided<Books, { readonly credits: number } | undefined> => {
-  const account = State.accountOf(books, command.account)
-  const lot = State.lotOf(account, command.lot)
-  if (lot.closed || !isExpired(lot, command.at)) return { state: books, value: undefined }
-  const closed = State.replaceLots(account, [{ ...lot, remaining: 0, closed: true }])
-  const value = { credits: lot.remaining }
-  if (lot.remaining === 0) return { state: State.withAccount(books, command.account, closed, books.ids), value }
-  const { ids, transaction } = nextTransaction(books.ids, "expire", { ...command, reference: lot.id })
-  const next = State.book(closed, {
-    ...transaction,
-    amount: lot.remaining,
-    entries: [{ from: lot.id, to: "expired", amount: lot.remaining }]
-  })
-  return { state: State.withAccount(books, command.account, next, ids), value }
 }
 
 // -----------------------------------------------------------------------------
@@ -176,7 +153,7 @@ const chargeCredits = (
   if (missing > 0) {
     return Result.fail(new LedgerError.InsufficientCredits({ required: credits, available: credits - missing }))
   }
-  const { ids, transaction } = nextTransaction(books.ids, "charge", command)
+  const { ids, transaction } = State.nextTransaction(books.ids, "charge", command)
   const next = State.book(State.replaceLots(account, paid), {
     ...transaction,
     amount: credits,
@@ -203,7 +180,7 @@ const chargeQuota = (
     return Result.fail(new LedgerError.QuotaExceeded({ kind, limit, used: before, resetsAt }))
   }
   const used = before + 1
-  const { ids, transaction } = nextTransaction(books.ids, "charge", command)
+  const { ids, transaction } = State.nextTransaction(books.ids, "charge", command)
   const next = State.book(State.setUsed(account, { account: command.account, kind, day, used }), {
     ...transaction,
     amount: 1,
@@ -213,18 +190,6 @@ const chargeQuota = (
     state: State.withAccount(books, command.account, next, ids),
     value: { _tag: "ChargedQuota", kind, day, used }
   })
-}
-
-const nextTransaction = (
-  ids: IdSequence.IdSequence,
-  kind: Transaction["kind"],
-  { account, at, reference }: RefundCommand
-) => {
-  const { rest, uuid } = IdSequence.next(ids)
-  return {
-    ids: rest,
-    transaction: { id: TransactionId.fromUuid(uuid), account, kind, reference, at, reverses: undefined }
-  }
 }
 
 /** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */

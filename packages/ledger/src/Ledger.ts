@@ -80,12 +80,15 @@ export class Ledger extends Context.Service<Ledger, {
 
   /**
    * Books the credits that are left in lots that expired at `at` or before, oldest
-   * expiry first, for up to `limit` lots (default 500). Repeat it until it returns 0
+   * expiry first, for up to `limit` lots (default 500, at most `setMax`). Repeat it until it returns 0
    * lots. Any number of hosts may call it at the same time. `layerSweep` does this.
    */
   readonly expire: (
     options: { readonly at: DateTime.Utc; readonly limit?: number | undefined }
   ) => Effect.Effect<{ readonly lots: number; readonly credits: number }, StorageError>
+
+  /** The maximum number of references in one unit of work, and of lots in one call of `expire`. */
+  readonly setMax: number
 
   /** Returns the balances of an account at `at`. Takes no locks. */
   readonly balances: (account: string, at: DateTime.Utc) => Effect.Effect<Balances, StorageError>
@@ -165,6 +168,7 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
   const books = yield* LoadedBooks.make({ lotsMax, refundLifetime, setMax })
 
   return Ledger.of({
+    setMax,
     ...(yield* makeSetOperations({ books, foldMax })),
     load: Effect.fn("Ledger.load")(books.load),
     save: Effect.fn("Ledger.save")(books.save, atomically),
@@ -213,12 +217,13 @@ export const layerPostgres = (
 /**
  * Books expired lots in the background, on average every `interval` (default 1 minute),
  * `limit` lots per unit of work (default 500). Logs failures and continues. Any number of
- * processes may run it.
+ * processes may run it. Dies when it is built if `limit` exceeds the `setMax` of the ledger.
  */
 export const layerSweep = Sweep.make({
   name: "expired lots",
   interval: "1 minute",
   limit: 500,
+  limitMax: Ledger.useSync(({ setMax }) => setMax),
   run: Effect.fnUntraced(function*(limit) {
     const { expire } = yield* Ledger
     return (yield* expire({ at: yield* DateTime.now, limit })).lots

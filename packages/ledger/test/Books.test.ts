@@ -5,6 +5,7 @@ import * as Books from "../src/Books.ts"
 import * as Book from "../src/internal/Book.ts"
 import * as State from "../src/internal/booksState.ts"
 import * as Day from "../src/internal/Day.ts"
+import { expireLot } from "../src/internal/expire.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import type { LotId } from "../src/Lot.ts"
@@ -122,7 +123,7 @@ const play = (commands: ReadonlyArray<Command>) => {
         model.expire(hour)
         saveAndLoad()
         for (const { account, id } of shelf.content().lots) {
-          books = Books.expire(books, { account, lot: id, at }).state
+          books = expireLot(books, { account, lot: id, at }).state
         }
         return
       }

@@ -2,6 +2,7 @@
 import { DateTime, Result, Schema } from "effect"
 import * as Books from "../src/Books.ts"
 import * as State from "../src/internal/booksState.ts"
+import { expireLot } from "../src/internal/expire.ts"
 
 /** The span of all commands. */
 export const start = DateTime.makeUnsafe("2026-11-20T00:00:00.000Z")
@@ -65,7 +66,7 @@ export const decideAny = (
       return accept(Books.refund(books, { account, reference, at }))
     case "expire":
       return State.accountOf(books, account).lots.reduce(
-        (state, { id }) => Books.expire(state, { account, lot: id, at }).state,
+        (state, { id }) => expireLot(state, { account, lot: id, at }).state,
         books
       )
   }

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { StorageError } from "@kinora/persistence"
-import { DateTime, Effect, Layer } from "effect"
+import { Cause, DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Ledger from "../src/Ledger.ts"
 import { accepted, grantOf, newAccount, times } from "./commands.ts"
@@ -36,3 +36,26 @@ it.effect("continues after a failure", () =>
     yield* TestClock.adjust("75 seconds")
     assert.isAtLeast(calls, 2)
   }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
+
+it.effect("rejects a limit above the setMax of the ledger when the layer is built", () =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    const build = (limit: number) =>
+      Layer.build(Ledger.layerSweep({ limit })).pipe(
+        Effect.provideService(Ledger.Ledger, { ...ledger, setMax: 100 }),
+        Effect.scoped,
+        Effect.sandbox,
+        Effect.flip
+      )
+    for (const limit of [101, 0, 1.5]) {
+      assert.include(
+        String(Cause.squash(yield* build(limit))),
+        `The limit of the sweep of expired lots must be a whole number from 1 to 100, got ${limit}`
+      )
+    }
+    yield* Effect.scoped(
+      Layer.build(Ledger.layerSweep({ limit: 100 })).pipe(
+        Effect.provideService(Ledger.Ledger, { ...ledger, setMax: 100 })
+      )
+    )
+  }).pipe(Effect.provide(Ledger.layerMemory)))

@@ -11,8 +11,10 @@ export interface SweepOptions<R> {
   readonly name: string
   /** Average time between two sweeps. Each pause varies by a quarter, so that hosts do not sweep at the same time. */
   readonly interval: Duration.Input
-  /** Maximum number of rows of one call of `run`. */
+  /** Maximum number of rows of one call of `run`, at least 1. */
   readonly limit: number
+  /** The highest `limit` that `run` accepts. Default: any. */
+  readonly limitMax?: Effect.Effect<number, never, R> | undefined
   /** Works on up to `limit` rows and returns their number. Runs again immediately while it returns `limit`. */
   readonly run: (limit: number) => Effect.Effect<number, unknown, R>
 }
@@ -26,9 +28,15 @@ export const Pause = Context.Reference<(interval: Duration.Input) => Effect.Effe
   { defaultValue: () => sleepVaried }
 )
 
-/** Runs a sweep at the interval while the layer lives. Logs failures and continues. */
+/**
+ * Runs a sweep at the interval while the layer lives. Logs failures and continues. Dies when
+ * it is built if `limit` is not a whole number from 1 to `limitMax`.
+ */
 export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R> =>
-  Layer.effectDiscard(Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options)))))
+  Layer.effectDiscard(Effect.andThen(
+    checkLimit(options),
+    Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options))))
+  ))
 
 /** Options of the `layerSweep` of a package. Its docstring has the defaults. */
 export interface LayerSweepOptions {
@@ -47,6 +55,15 @@ export const make =
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const checkLimit = Effect.fnUntraced(function*<R>({ limit, limitMax, name }: SweepOptions<R>) {
+  const max = limitMax === undefined ? Number.MAX_SAFE_INTEGER : yield* limitMax
+  if (!Number.isInteger(limit) || limit < 1 || limit > max) {
+    return yield* Effect.die(
+      new Error(`The limit of the sweep of ${name} must be a whole number from 1 to ${max}, got ${limit}`)
+    )
+  }
+})
 
 const pause = (interval: Duration.Input) => Effect.flatMap(Pause, (pause) => pause(interval))
 

@@ -1,9 +1,9 @@
 /** The immutable state behind `Books`, account by account, and the changes that it carries. */
 import { DateTime, type Duration, HashMap, Option } from "effect"
 import type { Lot, LotId } from "../Lot.ts"
-import type { Transaction } from "../Transaction.ts"
+import { type Transaction, TransactionId } from "../Transaction.ts"
 import type { Day } from "./Day.ts"
-import type { IdSequence } from "./IdSequence.ts"
+import * as IdSequence from "./IdSequence.ts"
 import { spendingOrder } from "./lots.ts"
 import type { Changes, Loaded, LotChange, QuotaChange, QuotaCount, TransactionName } from "./stored.ts"
 
@@ -17,7 +17,7 @@ export interface BooksState {
   readonly until: DateTime.Utc
   /** The lifetime of lots that refunds open. */
   readonly refundLifetime: Duration.Duration
-  readonly ids: IdSequence
+  readonly ids: IdSequence.IdSequence
 }
 
 /** The part of one account. */
@@ -116,12 +116,25 @@ export const book = (account: AccountState, transaction: Transaction): AccountSt
   booked: [...account.booked, transaction]
 })
 
+/** Draws the id of the transaction of a command. */
+export const nextTransaction = (
+  sequence: IdSequence.IdSequence,
+  kind: Transaction["kind"],
+  { account, at, reference }: Pick<Transaction, "account" | "at" | "reference">
+) => {
+  const { rest, uuid } = IdSequence.next(sequence)
+  return {
+    ids: rest,
+    transaction: { id: TransactionId.fromUuid(uuid), account, kind, reference, at, reverses: undefined }
+  }
+}
+
 /** Replaces the part of an account. */
 export const withAccount = <Books extends BooksState>(
   books: Books,
   name: string,
   account: AccountState,
-  ids: IdSequence
+  ids: IdSequence.IdSequence
 ): Books => ({ ...books, ids, accounts: HashMap.set(books.accounts, name, account) })
 
 /** Returns the changes since the books were loaded or marked as saved. */

@@ -1,8 +1,12 @@
 /** Books the credits that are left in expired lots. */
+import type { Decided } from "@kinora/persistence/Decision"
 import { type DateTime, Effect } from "effect"
-import * as Books from "../Books.ts"
+import type { Books } from "../Books.ts"
 import type { LedgerStore } from "../LedgerStore.ts"
+import type { LotId } from "../Lot.ts"
+import * as State from "./booksState.ts"
 import type { LoadedBooks } from "./loadedBooks.ts"
+import { isExpired } from "./lots.ts"
 
 /** Closes up to `limit` lots, oldest expiry first. Belongs to the open unit of work. */
 export const expire = Effect.fnUntraced(function*({ at, books, limit, store }: {
@@ -16,10 +20,33 @@ export const expire = Effect.fnUntraced(function*({ at, books, limit, store }: {
   let state = yield* books.load({ lots, at })
   const closed: Array<number> = []
   for (const { account, lot } of lots) {
-    const decided = Books.expire(state, { account, lot, at })
+    const decided = expireLot(state, { account, lot, at })
     state = decided.state
     if (decided.value !== undefined) closed.push(decided.value.credits)
   }
   yield* books.save(state)
   return { lots: closed.length, credits: closed.reduce((sum, credits) => sum + credits, 0) }
 })
+
+/**
+ * Books the credits that are left in an expired lot as expired, and closes the lot.
+ * `undefined` means that the lot has not expired at `at` or is closed already.
+ */
+export const expireLot = (
+  books: Books,
+  command: { readonly account: string; readonly lot: LotId; readonly at: DateTime.Utc }
+): Decided<Books, { readonly credits: number } | undefined> => {
+  const account = State.accountOf(books, command.account)
+  const lot = State.lotOf(account, command.lot)
+  if (lot.closed || !isExpired(lot, command.at)) return { state: books, value: undefined }
+  const closed = State.replaceLots(account, [{ ...lot, remaining: 0, closed: true }])
+  const value = { credits: lot.remaining }
+  if (lot.remaining === 0) return { state: State.withAccount(books, command.account, closed, books.ids), value }
+  const { ids, transaction } = State.nextTransaction(books.ids, "expire", { ...command, reference: lot.id })
+  const next = State.book(closed, {
+    ...transaction,
+    amount: lot.remaining,
+    entries: [{ from: lot.id, to: "expired", amount: lot.remaining }]
+  })
+  return { state: State.withAccount(books, command.account, next, ids), value }
+}
