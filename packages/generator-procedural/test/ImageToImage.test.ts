@@ -4,8 +4,7 @@ import type { InputImage } from "@kinora/generator/GenerationRequest"
 import { Context, Effect, Layer, type Schema, Stream } from "effect"
 import sharp, { type Sharp } from "sharp"
 import * as PictureSize from "../src/PictureSize.ts"
-import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
-import { collected, made, request, scripted, sha256 } from "./Requests.ts"
+import { collected, layerSmall, made, request, scripted, sha256 } from "./Requests.ts"
 
 /** A file as an input image. */
 const imageOf = (mime: InputImage["mime"], file: Buffer, reads = { count: 0 }): Effect.Effect<InputImage> =>
@@ -60,7 +59,7 @@ const correlation = (a: Uint8Array, b: Uint8Array): number => {
 /** Painting keeps threads busy, and other tests run beside. */
 const drawingTimeout = 120_000
 
-layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerSmall, { excludeTestServices: true, timeout: "60 seconds" })(
   "ProceduralGenerator with references",
   (it) => {
     it.effect("paints the content of the reference in every aspect ratio", () =>
@@ -91,8 +90,9 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
       Effect.gen(function*() {
         const [left, right] = [disc(0.5, 0.3, 500, 600), disc(0.5, 0.75, 500, 600)]
         const images = [yield* image(left.clone()), yield* image(right.clone())]
-        const { bytes, height, width = 0 } = yield* made(asked("two", images, { params: { aspect_ratio: "3:2" } }))
-        const half = { width: width >> 1, height: height ?? 0 }
+        const { bytes } = yield* made(asked("two", images, { params: { aspect_ratio: "3:2" } }))
+        const { height, width } = yield* Effect.promise(() => sharp(bytes).metadata())
+        const half = { width: width >> 1, height }
         const lights = {
           left: yield* lightsOf(sharp(bytes), { left: 0, ...half }),
           right: yield* lightsOf(sharp(bytes), { left: width >> 1, ...half })
@@ -120,7 +120,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
       "paints the same bytes for the same seed, prompt and reference, and different bytes otherwise",
       () =>
         Effect.gen(function*() {
-          const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
+          const again = yield* Layer.build(Layer.fresh(layerSmall))
           const [one, other] = [[yield* image(disc(0.3, 0.3))], [yield* image(disc(0.7, 0.7))]]
           const hashOf = (id: string, images: ReadonlyArray<InputImage>, rest = {}) =>
             Effect.map(made(asked(id, images, { seed: 7, ...rest })), ({ bytes }) => sha256(bytes))
@@ -141,7 +141,7 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
       () =>
         Effect.gen(function*() {
           const elsewhere = Context.get(
-            yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())),
+            yield* Layer.build(Layer.fresh(layerSmall)),
             Generator.Generator
           )
           const here = yield* Generator.Generator

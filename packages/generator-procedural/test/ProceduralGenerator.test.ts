@@ -3,11 +3,11 @@ import { type GenerationRequest, Generator, GeneratorError } from "@kinora/gener
 import { Context, Deferred, Duration, Effect, Fiber, Layer, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import sharp from "sharp"
-import { NotDrawn } from "../src/internal/DrawingPool.ts"
-import type { Drawing } from "../src/internal/picture.ts"
+import * as DrawingPool from "../src/internal/DrawingPool.ts"
+import { type Drawing, paint } from "../src/internal/picture.ts"
 import * as PictureSize from "../src/PictureSize.ts"
 import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
-import { collected, made, request, scripted, sha256 } from "./Requests.ts"
+import { blank, collected, made, request, scripted, sha256 } from "./Requests.ts"
 
 const prompts = {
   landscape: "mountains at sunset",
@@ -18,30 +18,26 @@ const prompts = {
   geometry: "bauhaus pattern"
 } as const
 const scenes = Object.entries(prompts)
+const video = { kind: "video", mode: "text_to_video", format: "mp4" } as const
 const formats = ["png", "jpeg", "webp"] as const
 
 // Drawing takes real time, so polls wait in real time here.
 layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, timeout: "60 seconds" })(
   "ProceduralGenerator",
   (it) => {
-    for (const [scene, prompt] of scenes) {
-      it.effect(`paints a ${scene} of the right size in every aspect ratio`, () =>
+    it.effect("makes files of the right size and format in every aspect ratio", () =>
+      Effect.forEach(PictureSize.aspectRatios, (aspect_ratio, index) =>
         Effect.gen(function*() {
-          yield* Effect.forEach(PictureSize.aspectRatios, (aspect_ratio, index) =>
-            Effect.gen(function*() {
-              const format = formats[index % 3] ?? "png"
-              const picture = yield* made(
-                request(`${scene} ${aspect_ratio}`, { prompt, params: { aspect_ratio }, format })
-              )
-              const size = PictureSize.of(aspect_ratio, "1k")
-              assert.strictEqual(picture.mime, `image/${format}`)
-              assert.deepInclude(picture, size)
-              const facts = yield* Effect.promise(() => sharp(picture.bytes, { failOn: "error" }).metadata())
-              assert.deepInclude(facts, { ...size, format })
-              yield* assertNotBlank(picture.bytes)
-            }), { concurrency: 2, discard: true })
-        }))
-    }
+          const format = formats[index % 3] ?? "png"
+          const picture = yield* made(
+            request(aspect_ratio, { prompt: prompts.geometry, params: { aspect_ratio }, format })
+          )
+          const size = PictureSize.of(aspect_ratio, "1k")
+          assert.strictEqual(picture.mime, `image/${format}`)
+          assert.deepInclude(picture, size)
+          const facts = yield* Effect.promise(() => sharp(picture.bytes, { failOn: "error" }).metadata())
+          assert.deepInclude(facts, { ...size, format })
+        }), { discard: true }))
 
     it.effect("paints four megapixels as PNG, JPEG and WebP", () =>
       Effect.forEach(formats, (format) =>
@@ -54,18 +50,11 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
 
     it.effect("paints one megapixel square by default", () =>
       Effect.gen(function*() {
-        assert.deepInclude(yield* made(request("defaults")), { width: 1024, height: 1024 })
+        assert.deepInclude(yield* made(request("defaults", { prompt: prompts.geometry })), {
+          width: 1024,
+          height: 1024
+        })
       }))
-
-    it.effect("paints the same bytes for the same request on other threads", () =>
-      Effect.gen(function*() {
-        const again = yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 })))
-        for (const [, prompt] of scenes) {
-          const here = yield* made(request("same", { prompt }))
-          const there = yield* Effect.provideContext(made(request("same", { prompt })), again)
-          assert.strictEqual(sha256(here.bytes), sha256(there.bytes))
-        }
-      }).pipe(Effect.scoped))
 
     it.effect("paints variants for different ids, and the same picture for the same seed", () =>
       Effect.gen(function*() {
@@ -78,8 +67,13 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
 
     it.effect("draws an operation again that another process submitted", () =>
       Effect.gen(function*() {
-        const elsewhere = Context.get(yield* Layer.build(Layer.fresh(ProceduralGenerator.layer())), Generator.Generator)
-        const operation = JSON.parse(JSON.stringify(yield* elsewhere.submit(request("left")))) as Schema.Json
+        const elsewhere = Context.get(
+          yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 }))),
+          Generator.Generator
+        )
+        const operation = JSON.parse(
+          JSON.stringify(yield* elsewhere.submit(request("left", { prompt: prompts.geometry })))
+        ) as Schema.Json
         const here = yield* Generator.Generator
         assert.include(["Pending", "Succeeded"], (yield* here.poll(operation))._tag)
         const picture = yield* collected(here, operation)
@@ -89,24 +83,54 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
     it.effect("collects a picture again that was collected before", () =>
       Effect.gen(function*() {
         const generator = yield* Generator.Generator
-        const operation = yield* generator.submit(request("twice"))
+        const operation = yield* generator.submit(request("twice", { prompt: prompts.geometry }))
         const first = yield* collected(generator, operation)
         assert.strictEqual(sha256(first.bytes), sha256((yield* collected(generator, operation)).bytes))
       }))
 
     it.effect("states in the file that no AI model made it", () =>
       Effect.gen(function*() {
-        const picture = yield* made(request("honest", { format: "jpeg" }))
+        const picture = yield* made(request("honest", { prompt: prompts.geometry, format: "jpeg" }))
         assert.isTrue(picture.bytes.includes("Kinora procedural generator, no AI model"))
       }))
   }
 )
 
+for (const [scene, prompt] of scenes) {
+  it.effect(`paints a ${scene} in every aspect ratio`, () =>
+    Effect.forEach(PictureSize.aspectRatios, (aspect_ratio) => {
+      const { height, width } = eighth(PictureSize.of(aspect_ratio, "1k"))
+      const pixels = paint({ prompt, key: aspect_ratio, width, height, format: "png", references: [] })
+      return assertNotBlank(pixels, width, height)
+    }, { discard: true }))
+}
+
+it.effect("paints the same bytes for the same drawing on other threads", () =>
+  Effect.gen(function*() {
+    const [here, there] = [yield* DrawingPool.make({ threads: 1 }), yield* DrawingPool.make({ threads: 1 })]
+    for (const [, prompt] of scenes) {
+      const drawing = {
+        prompt,
+        key: "same",
+        width: 128,
+        height: 96,
+        format: "png",
+        seconds: null,
+        references: []
+      } as const
+      assert.strictEqual(sha256((yield* here.draw(drawing)).bytes), sha256((yield* there.draw(drawing)).bytes))
+    }
+  }).pipe(Effect.scoped))
+
 it.effect("rejects unsupported requests with a message", () =>
   Effect.gen(function*() {
     const generator = yield* scripted()
     const refusals: ReadonlyArray<Partial<GenerationRequest.GenerationRequest>> = [
-      { kind: "video", mode: "text_to_video", format: "mp4" },
+      { kind: "video", mode: "text_to_video", format: "webm" },
+      { kind: "video", mode: "text_to_image", format: "mp4" },
+      { kind: "video", mode: "image_to_video", format: "mp4" },
+      ...[1, 11, 2.5, "4"].map((duration) => ({ ...video, params: { duration } })),
+      ...[{ resolution: "1k" }, { aspect_ratio: "21:9" }].map((params) => ({ ...video, params })),
       { mode: "image_to_image" },
       { format: "mp4" },
       { params: { aspect_ratio: "5:1" } },
@@ -171,7 +195,7 @@ it.effect("stops a cancelled drawing, and fails its poll", () =>
 
 it.effect("fails a picture that cannot be drawn without showing the cause to the client", () =>
   Effect.gen(function*() {
-    const generator = yield* scripted({ draw: () => Effect.fail(new NotDrawn({ message: "secret path" })) })
+    const generator = yield* scripted({ draw: () => Effect.fail(new DrawingPool.NotDrawn({ message: "secret path" })) })
     const operation = yield* generator.submit(request("a"))
     const status = yield* generator.poll(operation)
     assert.deepInclude(status._tag === "Failed" ? status.error : {}, { code: "generation_failed", reason: "internal" })
@@ -182,7 +206,7 @@ it.effect("fails a picture that cannot be drawn without showing the cause to the
 it.effect("draws once for concurrent polls and collects, and keeps at most finishedMax pictures", () =>
   Effect.gen(function*() {
     const drawn: Array<string> = []
-    const draw = ({ key }: Drawing) => Effect.sync(() => (drawn.push(key), Uint8Array.of(1)))
+    const draw = ({ key }: Drawing) => Effect.sync(() => (drawn.push(key), blank))
     const generator = yield* scripted({ draw, finishedMax: 1 })
     const operations = yield* Effect.forEach(
       ["a", "b", "c"],
@@ -207,10 +231,13 @@ it("has sides in multiples of eight, and about one and four megapixels", () => {
   }
 })
 
+const eighth = ({ height, width }: PictureSize.PictureSize) => ({ width: width >> 3, height: height >> 3 })
+
 /** A picture has light and dark, in many places. */
-const assertNotBlank = Effect.fnUntraced(function*(bytes: Uint8Array) {
-  const { channels } = yield* Effect.promise(() => sharp(bytes).stats())
+const assertNotBlank = Effect.fnUntraced(function*(pixels: Uint8Array, width: number, height: number) {
+  const picture = sharp(pixels, { raw: { width, height, channels: 4 } })
+  const { channels } = yield* Effect.promise(() => picture.stats())
   assert.isAbove(Math.max(...channels.map(({ stdev }) => stdev)), 12)
-  const tiny = yield* Effect.promise(() => sharp(bytes).resize(8, 8, { fit: "fill" }).greyscale().raw().toBuffer())
+  const tiny = yield* Effect.promise(() => picture.resize(8, 8, { fit: "fill" }).greyscale().raw().toBuffer())
   assert.isAbove(new Set(tiny).size, 20)
 })

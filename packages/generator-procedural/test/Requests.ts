@@ -1,9 +1,9 @@
 /** Requests of tests, and what comes of them. */
 import { assert } from "@effect/vitest"
 import { type GenerationRequest, Generator } from "@kinora/generator"
-import { Effect, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
-import type { DrawingPool } from "../src/internal/DrawingPool.ts"
+import * as DrawingPool from "../src/internal/DrawingPool.ts"
 import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
 
 /** A request that says nothing but what a test is about. */
@@ -41,9 +41,22 @@ export const made = Effect.fnUntraced(function*(request: GenerationRequest.Gener
   return yield* collected(generator, operation)
 })
 
+/** The generator on one thread, with pictures of a sixteenth of the area that their output states. */
+export const layerSmall: Layer.Layer<Generator.Generator> = Layer.effect(
+  Generator.Generator,
+  Effect.flatMap(DrawingPool.make({ threads: 1 }), (pool) =>
+    ProceduralGenerator.make({
+      draw: (drawing, report) =>
+        pool.draw({ ...drawing, width: drawing.width >> 2, height: drawing.height >> 2 }, report)
+    }))
+)
+
+/** A finished drawing that is no picture. */
+export const blank: DrawingPool.Drawn = { bytes: Uint8Array.of(1), poster: null }
+
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 /** A generator whose pictures are drawn by a function instead of threads. */
 export const scripted = (
-  options: ProceduralGenerator.ProceduralGeneratorOptions & Partial<DrawingPool> = {}
-) => ProceduralGenerator.make({ draw: options.draw ?? (() => Effect.succeed(Uint8Array.of(1))) }, options)
+  options: ProceduralGenerator.ProceduralGeneratorOptions & Partial<DrawingPool.DrawingPool> = {}
+) => ProceduralGenerator.make({ draw: options.draw ?? (() => Effect.succeed(blank)) }, options)

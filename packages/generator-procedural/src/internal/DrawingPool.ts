@@ -6,10 +6,20 @@
  * new one. A thread that dies is replaced the same way.
  */
 import { Data, Effect, Semaphore } from "effect"
-import { availableParallelism } from "node:os"
+import { mkdtemp, rm } from "node:fs/promises"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Drawing } from "./picture.ts"
-import type { Answer } from "./worker.ts"
+import type { Answer, Order } from "./worker.ts"
+
+/** A finished picture or video. */
+export interface Drawn {
+  /** The file. */
+  readonly bytes: Uint8Array
+  /** The first frame of a video as a WebP file, `null` for a picture. */
+  readonly poster: Uint8Array | null
+}
 
 /** Drawing the picture failed permanently. */
 export class NotDrawn extends Data.TaggedError("NotDrawn")<{ readonly message: string }> {}
@@ -19,18 +29,26 @@ export class ThreadLost extends Data.TaggedError("ThreadLost")<{ readonly messag
 
 /** Options for `make`. */
 export interface DrawingPoolOptions {
-  /** Maximum number of pictures that are drawn at the same time. Default: the number of cores minus 1, at least 1. */
+  /** Maximum number of drawings at the same time. Default: the number of cores minus 1, at least 1. */
   readonly threads?: number | undefined
   /** Maximum JavaScript heap of a thread, in MiB. Default 512. */
   readonly memoryMax?: number | undefined
   /** Module that the threads run. Default: `worker.ts`. */
   readonly entry?: URL | undefined
+  /** Path or name of the program `ffmpeg`, which encodes the videos. Default: they are encoded in WebAssembly. */
+  readonly ffmpeg?: string | undefined
 }
 
-/** Draws pictures on worker threads. */
+/** Draws pictures and videos on worker threads. */
 export interface DrawingPool {
-  /** Draws on a free thread, and waits for one if necessary. Repeats a drawing once if its thread dies. */
-  readonly draw: (drawing: Drawing) => Effect.Effect<Uint8Array, NotDrawn | ThreadLost>
+  /**
+   * Draws on a free thread, and waits for one if necessary. Repeats a drawing once if its
+   * thread dies. Calls `report` with the progress of a video, from 0 to 1.
+   */
+  readonly draw: (
+    drawing: Drawing,
+    report?: (progress: number) => void
+  ) => Effect.Effect<Drawn, NotDrawn | ThreadLost>
 }
 
 /** Creates a pool whose threads end with the scope. */
@@ -38,6 +56,7 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
   const { entry = painter, memoryMax = 512, threads = Math.max(1, availableParallelism() - 1) } = options
   const permits = yield* Semaphore.make(threads)
   const idle = new Set<Worker>()
+  const filed = yield* makeFiles(options.ffmpeg)
 
   const start = (): Worker => {
     const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMax } })
@@ -61,25 +80,21 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
       idle.add(worker)
     })
 
-  const drawOnce = (drawing: Drawing) =>
+  const drawOnce = (drawing: Drawing, report: (progress: number) => void) =>
     permits.withPermits(1)(
-      Effect.acquireUseRelease(
-        take,
-        (worker) => ask(worker, drawing),
-        (worker, exit) => isHealthy(exit) ? giveBack(worker) : end(worker)
-      )
+      filed(drawing, (order) =>
+        Effect.acquireUseRelease(
+          take,
+          (worker) => ask(worker, order, report),
+          (worker, exit) => isHealthy(exit) ? giveBack(worker) : end(worker)
+        ))
     )
 
   yield* Effect.addFinalizer(() => Effect.forEach([...idle], end, { concurrency: "unbounded", discard: true }))
 
   const pool: DrawingPool = {
-    draw: (drawing) =>
-      drawOnce(drawing).pipe(
-        Effect.flatMap((answer) =>
-          answer._tag === "Drawn"
-            ? Effect.succeed(answer.bytes)
-            : Effect.fail(new NotDrawn({ message: answer.message }))
-        ),
+    draw: (drawing, report = () => undefined) =>
+      drawOnce(drawing, report).pipe(
         Effect.retry({ times: 1, while: (error) => error._tag === "ThreadLost" })
       )
   }
@@ -93,21 +108,50 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
 /** The module of the threads, next to this file: TypeScript when run from source, JavaScript when built. */
 const painter = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url)
 
+// A thread that failed may still hold the memory of an encoder.
 const isHealthy = (exit: { readonly _tag: "Success" | "Failure" }): boolean => exit._tag === "Success"
+
+/**
+ * Returns a function that gives a video the file that `ffmpeg` writes, and removes it
+ * afterwards, also if the thread ended.
+ */
+const makeFiles = Effect.fnUntraced(function*(program: string | undefined) {
+  const folder = program === undefined ? undefined : yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-video-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+  let count = 0
+  return <A, E>(drawing: Drawing, use: (order: Order) => Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    if (program === undefined || folder === undefined || drawing.seconds === null) {
+      return use({ ...drawing, ffmpeg: null })
+    }
+    const file = join(folder, `${count++}.mp4`)
+    const remove = Effect.promise(() => rm(file, { force: true }))
+    return Effect.ensuring(use({ ...drawing, ffmpeg: { program, file } }), remove)
+  }
+})
 
 const end = (worker: Worker) => Effect.promise(() => worker.terminate())
 
-/** Sends the drawing, and waits for the answer or the end of the thread. */
-const ask = (worker: Worker, drawing: Drawing) =>
-  Effect.callback<Answer, ThreadLost>((resume) => {
+/** Sends the order, and waits for the answer or the end of the thread. */
+const ask = (worker: Worker, order: Order, report: (progress: number) => void) =>
+  Effect.callback<Drawn, NotDrawn | ThreadLost>((resume) => {
     const stop = () => {
       worker.off("message", onMessage)
       worker.off("error", onError)
       worker.off("exit", onExit)
     }
     const onMessage = (answer: Answer) => {
+      if (answer._tag === "Drawing") {
+        report(answer.progress)
+        return
+      }
       stop()
-      resume(Effect.succeed(answer))
+      resume(
+        answer._tag === "Drawn"
+          ? Effect.succeed({ bytes: answer.bytes, poster: answer.poster })
+          : Effect.fail(new NotDrawn({ message: answer.message }))
+      )
     }
     const lost = (message: string) => {
       stop()
@@ -118,6 +162,6 @@ const ask = (worker: Worker, drawing: Drawing) =>
     worker.on("message", onMessage)
     worker.on("error", onError)
     worker.on("exit", onExit)
-    worker.postMessage(drawing, [])
+    worker.postMessage(order, [])
     return Effect.sync(stop)
   })

@@ -17,18 +17,29 @@ const concurrency = 2
 /** Maximum time for one image, in whole seconds. */
 const secondsMax = 30
 
+/** Quality of a shrunk reference, of which the painting uses light and colour. */
+const shrunkQuality = 80
+
+/** Quality of a first frame, which the video shows in its full size. */
+const frameQuality = 94
+
+type Size = Pick<Place, "columns" | "rows">
+
 /** Maximum number of pixels of an image. */
 const pixelsMax = 100_000_000
 
 /**
- * Creates a function that shrinks references to the part that a picture of the given size
- * shows of each, about 400 pixels across in total. It returns WebP files in base64, and
- * the same files for the same images.
+ * Creates functions that prepare references. They return WebP files in base64, and the
+ * same files for the same images.
+ *
+ * - `shrink` shrinks references to the part that a picture of the given size shows of
+ *   each, about 400 pixels across in total.
+ * - `frame` crops a reference to the size of a video, for its first frame.
  */
 export const make = ({ bytesMax }: ReferencesOptions) => {
   const permits = Semaphore.makeUnsafe(concurrency)
 
-  const shrink = Effect.fnUntraced(function*(image: InputImage, { columns, rows }: Place) {
+  const fit = Effect.fnUntraced(function*(image: InputImage, { columns, rows }: Size, quality: number) {
     if (image.bytes > bytesMax) return yield* unreadable("A reference image is too large.")
     const bytes = yield* Stream.mkUint8Array(image.body)
     const shrunk = yield* Effect.tryPromise({
@@ -37,14 +48,21 @@ export const make = ({ bytesMax }: ReferencesOptions) => {
           .timeout({ seconds: secondsMax })
           .resize(columns, rows, { fit: "cover", position: sharp.strategy.attention })
           .flatten({ background: "white" })
-          .webp({ quality: 80, effort: 2 })
+          .webp({ quality, effort: 2 })
           .toBuffer(),
       catch: () => unreadable("Decoding a reference image failed.")
     })
     return shrunk.toString("base64")
   })
 
-  return (
+  const frame = (
+    image: InputImage,
+    width: number,
+    height: number
+  ): Effect.Effect<string, GeneratorError.GeneratorError> =>
+    permits.withPermits(1)(fit(image, { columns: width, rows: height }, frameQuality))
+
+  const shrink = (
     images: ReadonlyArray<InputImage>,
     width: number,
     height: number
@@ -56,9 +74,11 @@ export const make = ({ bytesMax }: ReferencesOptions) => {
         const region = regions[index]
         return region === undefined ? [] : [{ image, place: placeOf(region, grid) }]
       }),
-      ({ image, place }) => permits.withPermits(1)(shrink(image, place))
+      ({ image, place }) => permits.withPermits(1)(fit(image, place, shrunkQuality))
     )
   }
+
+  return { frame, shrink }
 }
 
 // -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import { landscape } from "./scenes/landscape.ts"
 import { makeSurface, type Scene } from "./surface.ts"
 import { paintTitle } from "./title.ts"
 
-/** A drawing order: JSON that contains everything needed to draw the picture again. */
+/** A picture or a video to draw: JSON that contains everything needed to draw it again. */
 export interface Drawing {
   readonly prompt: string
   /** Distinguishes pictures of the same prompt. */
@@ -21,13 +21,21 @@ export interface Drawing {
   readonly width: number
   /** Pixels. */
   readonly height: number
-  readonly format: "png" | "jpeg" | "webp"
-  /** Reference images in base64, shrunk by `References`. If empty, the picture depends on the prompt only. */
+  readonly format: "png" | "jpeg" | "webp" | "mp4"
+  /** Duration of a video, `null` for a picture. */
+  readonly seconds: number | null
+  /**
+   * Reference images in base64, prepared by `References`: those of a picture, or the first
+   * frame of a video. If empty, the drawing depends on the prompt only.
+   */
   readonly references: ReadonlyArray<string>
 }
 
+/** The part of a drawing that a picture depends on. */
+export type Picture = Omit<Drawing, "seconds">
+
 /** Draws the raw pixels of a picture, four bytes each, from a guide if there is one. */
-export const paint = ({ height, key, prompt, width }: Drawing, guide?: Guide): Uint8Array => {
+export const paint = ({ height, key, prompt, width }: Picture, guide?: Guide): Uint8Array => {
   const plan = planOf(prompt, key)
   const surface = makeSurface(width, height)
   const scene = guide === undefined ? scenes[plan.scene] : painting(guide)
@@ -37,12 +45,13 @@ export const paint = ({ height, key, prompt, width }: Drawing, guide?: Guide): U
 }
 
 /** Draws a picture and encodes it as a file. */
-export const draw = async (drawing: Drawing): Promise<Uint8Array> => {
+export const draw = async (drawing: Picture): Promise<Uint8Array> => {
   const { format, height, references, width } = drawing
+  if (format === "mp4") throw new Error("A picture has no format mp4")
   const guide = references.length === 0 ? undefined : await guideOf(references, width, height)
   const image = sharp(paint(drawing, guide), { raw: { width, height, channels: 4 } })
     .removeAlpha()
-    .withExif({ IFD0: { Software: "Kinora procedural generator, no AI model" } })
+    .withExif({ IFD0: { Software: software } })
   const encoders = {
     png: () => image.png({ compressionLevel: 4 }),
     jpeg: () => image.jpeg({ quality: 90, chromaSubsampling: "4:4:4" }),
@@ -50,6 +59,9 @@ export const draw = async (drawing: Drawing): Promise<Uint8Array> => {
   }
   return encoders[format]().toBuffer()
 }
+
+/** Name of the generator in its files. */
+export const software = "Kinora procedural generator, no AI model"
 
 // -----------------------------------------------------------------------------
 // internal

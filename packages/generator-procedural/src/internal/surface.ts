@@ -102,21 +102,24 @@ export const makeField = (surface: Surface, side: number): Field => {
   }
 }
 
+/** Darkens the corners. */
+export const paintVignette = (plan: Plan, { context, height, width }: Surface, strength: number): void => {
+  const inner = Math.min(width, height) * 0.42
+  const outer = Math.hypot(width, height) * 0.62
+  const gradient = context.createRadialGradient(width / 2, height * 0.48, inner, width / 2, height / 2, outer)
+  const edge = mix(plan.palette[0], black, 0.5)
+  gradient.addColorStop(0, css(edge, 0))
+  gradient.addColorStop(0.5, css(edge, strength * 0.28))
+  gradient.addColorStop(1, css(edge, strength))
+  context.fillStyle = gradient
+  context.fillRect(0, 0, width, height)
+}
+
 /** Darkens the corners and adds a grain that hides the steps of eight-bit gradients. */
 export const finish = (plan: Plan, surface: Surface, vignette = 0.42): void => {
   const { context, height, width } = surface
+  paintVignette(plan, surface, vignette)
   context.save()
-  if (vignette > 0) {
-    const inner = Math.min(width, height) * 0.42
-    const outer = Math.hypot(width, height) * 0.62
-    const gradient = context.createRadialGradient(width / 2, height * 0.48, inner, width / 2, height / 2, outer)
-    const edge = mix(plan.palette[0], black, 0.5)
-    gradient.addColorStop(0, css(edge, 0))
-    gradient.addColorStop(0.5, css(edge, vignette * 0.28))
-    gradient.addColorStop(1, css(edge, vignette))
-    context.fillStyle = gradient
-    context.fillRect(0, 0, width, height)
-  }
   const pattern = context.createPattern(grain(plan.key), "repeat")
   if (pattern !== null) {
     context.globalCompositeOperation = "overlay"

@@ -1,16 +1,24 @@
 /**
- * Entry of a worker thread. Draws one picture after the other.
+ * Entry of a worker thread. Draws one picture or video after the other.
  *
  * It imports neither Effect nor other packages of the workspace, so plain Node can run it from source.
  */
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import sharp from "sharp"
+import { drawClip } from "./clip/clip.ts"
+import type { Ffmpeg } from "./clip/encoders.ts"
 import { draw, type Drawing } from "./picture.ts"
 
-/** The response of the thread to a `Drawing`. */
+/** A drawing for the thread. Videos are encoded in WebAssembly if `ffmpeg` is `null`. */
+export interface Order extends Drawing {
+  readonly ffmpeg: Ffmpeg | null
+}
+
+/** The response of the thread to an `Order`. Any number of `Drawing` come first. */
 export type Answer =
-  | { readonly _tag: "Drawn"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly _tag: "Drawing"; readonly progress: number }
+  | { readonly _tag: "Drawn"; readonly bytes: Uint8Array<ArrayBuffer>; readonly poster: Uint8Array<ArrayBuffer> | null }
   | { readonly _tag: "NotDrawn"; readonly message: string }
 
 // Elsewhere this would slow down the whole process and not just the thread.
@@ -18,18 +26,21 @@ if (process.platform === "linux") setPriority(0, 10)
 sharp.cache(false)
 sharp.concurrency(1)
 
-const answer = async (drawing: Drawing): Promise<Answer> => {
-  try {
+const send = (answer: Answer, transfer: ReadonlyArray<ArrayBuffer> = []) => parentPort?.postMessage(answer, transfer)
+
+const perform = async ({ ffmpeg, seconds, ...drawing }: Order): Promise<void> => {
+  if (seconds === null) {
     // Copies the bytes, since the memory is transferred to the other thread.
-    return { _tag: "Drawn", bytes: new Uint8Array(await draw(drawing)) }
-  } catch (cause) {
-    return { _tag: "NotDrawn", message: String(cause) }
+    const bytes = new Uint8Array(await draw(drawing))
+    send({ _tag: "Drawn", bytes, poster: null }, [bytes.buffer])
+    return
   }
+  const report = (progress: number) => send({ _tag: "Drawing", progress })
+  const { file, poster } = await drawClip({ ...drawing, seconds }, ffmpeg, report)
+  const copied = new Uint8Array(poster)
+  send({ _tag: "Drawn", bytes: file, poster: copied }, [file.buffer, copied.buffer])
 }
 
-const reply = async (drawing: Drawing): Promise<void> => {
-  const answered = await answer(drawing)
-  parentPort?.postMessage(answered, answered._tag === "Drawn" ? [answered.bytes.buffer] : [])
-}
-
-parentPort?.on("message", (drawing: Drawing) => void reply(drawing))
+parentPort?.on("message", (order: Order) => {
+  perform(order).catch((cause: unknown) => send({ _tag: "NotDrawn", message: String(cause) }))
+})

@@ -24,5 +24,5 @@ parentPort?.on("message", ({ key, prompt }: { readonly key: string; readonly pro
     process.exit(3)
   }
   const bytes = Uint8Array.of(seen)
-  parentPort?.postMessage({ _tag: "Drawn", bytes }, [bytes.buffer])
+  parentPort?.postMessage({ _tag: "Drawn", bytes, poster: null }, [bytes.buffer])
 })

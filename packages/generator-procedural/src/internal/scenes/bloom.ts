@@ -6,6 +6,7 @@ import { clamp, Noise } from "../noise.ts"
 import type { Plan } from "../plan.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
 import { type Flower, flowerOf, paintFlower, paintStem } from "./flower.ts"
+import { wrapped } from "./weather.ts"
 
 /** Paints flowers. */
 export const bloom: Scene = (plan, surface) => {
@@ -23,11 +24,8 @@ export const bloom: Scene = (plan, surface) => {
   finish(plan, surface)
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const paintBackdrop = ({ dark, palette, ramp }: Plan, surface: Surface, chance: Chance, noise: Noise): void => {
+/** Paints soft light. */
+export const paintBackdrop = ({ dark, palette, ramp }: Plan, surface: Surface, chance: Chance, noise: Noise): void => {
   const lightX = chance.pick([0.2, 0.8] as const)
   const spanX = Math.max(1, surface.aspect)
   const spanY = Math.max(1, 1 / surface.aspect)
@@ -52,8 +50,8 @@ const paintBackdrop = ({ dark, palette, ramp }: Plan, surface: Surface, chance: 
   )
 }
 
-/** The large one a little off the middle, the others around it without touching its heart. */
-const arrange = ({ height, unit, width }: Surface, chance: Chance): ReadonlyArray<Flower> => {
+/** Arranges flowers: the large one a little off the middle, the others around it without touching its heart. */
+export const arrange = ({ height, unit, width }: Surface, chance: Chance): ReadonlyArray<Flower> => {
   const main = flowerOf(chance, {
     x: width * chance.between(0.44, 0.56),
     y: height * chance.between(0.38, 0.46),
@@ -76,7 +74,7 @@ const arrange = ({ height, unit, width }: Surface, chance: Chance): ReadonlyArra
 }
 
 /** Paints distant flowers small and enlarges them, which is a cheap blur. */
-const paintBlurred = (plan: Plan, surface: Surface, flowers: ReadonlyArray<Flower>): void => {
+export const paintBlurred = (plan: Plan, surface: Surface, flowers: ReadonlyArray<Flower>): void => {
   const scale = Math.min(surface.width, surface.height) / 110
   const columns = Math.round(surface.width / scale)
   const rows = Math.round(surface.height / scale)
@@ -92,7 +90,8 @@ const paintBlurred = (plan: Plan, surface: Surface, flowers: ReadonlyArray<Flowe
   surface.context.restore()
 }
 
-const paintBokeh = ({ palette }: Plan, { context, height, unit, width }: Surface, chance: Chance): void => {
+/** Paints discs of light out of focus. */
+export const paintBokeh = ({ palette }: Plan, { context, height, unit, width }: Surface, chance: Chance): void => {
   context.save()
   context.globalCompositeOperation = "screen"
   for (let disc = 0; disc < 40; disc++) {
@@ -114,12 +113,20 @@ const paintBokeh = ({ palette }: Plan, { context, height, unit, width }: Surface
   context.restore()
 }
 
-const paintPetals = ({ palette }: Plan, { context, height, unit, width }: Surface, chance: Chance): void => {
+/** Paints petals in the air, at a time in seconds. */
+export const paintPetals = (
+  { palette }: Plan,
+  { context, height, unit, width }: Surface,
+  chance: Chance,
+  time = 0
+): void => {
   for (let petal = 0; petal < 30; petal++) {
     const size = chance.between(5, 14) * unit
     context.save()
-    context.translate(chance.next() * width, chance.next() * height)
-    context.rotate(chance.between(0, tau))
+    const x = wrapped(chance.next() + 0.03 * (Math.sin(time * 1.1 + petal) - Math.sin(petal)) + 0.02 * time)
+    const y = wrapped(chance.next() + time * (0.05 + 0.004 * petal))
+    context.translate(x * width, y * height)
+    context.rotate(chance.between(0, tau) + time * (petal % 2 === 0 ? 0.9 : -0.7))
     const gradient = context.createLinearGradient(-size, 0, size, 0)
     gradient.addColorStop(0, css(mix(palette[3], black, 0.1), 0.8))
     gradient.addColorStop(1, css(mix(palette[4], white, 0.35), 0.9))

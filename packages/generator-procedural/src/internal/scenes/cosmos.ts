@@ -12,31 +12,36 @@ export const cosmos: Scene = (plan, surface) => {
   const chance = new Chance(`cosmos|${plan.key}`)
   const noise = new Noise(chance)
   paintNebula(plan, surface, chance, noise)
-  const [, , , c3, c4, c5] = plan.palette
-  const many = Math.max(surface.aspect, 1 / surface.aspect)
-  paintStars(surface, {
-    key: `far|${plan.key}`,
-    count: Math.round(1100 * many),
-    colors: [c5, mix(c4, c3, 0.3)],
-    alpha: 0.7
-  })
-  paintStars(surface, {
-    key: `near|${plan.key}`,
-    count: Math.round(170 * many),
-    colors: [white, mix(c4, c5, 0.5)],
-    alpha: 1
-  })
+  paintFarStars(plan, surface)
+  paintNearStars(plan, surface)
   const planet = planetOf(plan, surface, chance)
   if (planet !== null) paintPlanet(plan, surface, noise, planet)
   finish(plan, surface, 0.5)
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+/** Paints many faint stars. */
+export const paintFarStars = ({ key, palette }: Plan, surface: Surface): void => {
+  const [, , , c3, c4, c5] = palette
+  paintStars(surface, {
+    key: `far|${key}`,
+    count: Math.round(1100 * Math.max(surface.aspect, 1 / surface.aspect)),
+    colors: [c5, mix(c4, c3, 0.3)],
+    alpha: 0.7
+  })
+}
+
+/** Paints some bright stars. */
+export const paintNearStars = ({ key, palette }: Plan, surface: Surface): void => {
+  paintStars(surface, {
+    key: `near|${key}`,
+    count: Math.round(170 * Math.max(surface.aspect, 1 / surface.aspect)),
+    colors: [white, mix(palette[4], palette[5], 0.5)],
+    alpha: 1
+  })
+}
 
 /** Noise bent by noise, bright along a band, cut by lanes of dust. */
-const paintNebula = ({ palette, ramp }: Plan, surface: Surface, chance: Chance, noise: Noise): void => {
+export const paintNebula = ({ palette, ramp }: Plan, surface: Surface, chance: Chance, noise: Noise): void => {
   const { aspect } = surface
   const angle = aspect < 1 ? chance.between(0.5, 1.1) : chance.between(-0.65, 0.65)
   const cos = Math.cos(angle)
@@ -67,7 +72,8 @@ const paintNebula = ({ palette, ramp }: Plan, surface: Surface, chance: Chance, 
   })
 }
 
-interface Planet {
+/** A planet. Lengths are pixels. */
+export interface Planet {
   readonly x: number
   readonly y: number
   readonly radius: number
@@ -79,7 +85,8 @@ interface Planet {
   readonly light: readonly [number, number, number]
 }
 
-const planetOf = ({ words }: Plan, { height, width }: Surface, chance: Chance): Planet | null => {
+/** Decides whether a picture shows a planet, and how it looks. */
+export const planetOf = ({ words }: Plan, { height, width }: Surface, chance: Chance): Planet | null => {
   const named = words.has("planet", "planets", "saturn", "jupiter", "moon", "orbit", "alien", "mars", "world")
   const shown = chance.happens(0.72)
   const direction = chance.pick([-2.5, -0.7] as const) + chance.between(-0.3, 0.3)
@@ -94,6 +101,48 @@ const planetOf = ({ words }: Plan, { height, width }: Surface, chance: Chance): 
   }
   return (shown && !words.has("galaxy", "nebula")) || named ? planet : null
 }
+
+/** Returns the lightness of the ground or the clouds at a place of a sphere of radius 1, about -0.9 to 0.9. */
+export const textureAt = (noise: Noise, gas: boolean, east: number, north: number, near: number): number =>
+  gas
+    ? noise.octaves(north * 4.4 + 0.25 * noise.octaves(east * 2.2, north * 5, near * 2.2, 3), 3.3, 1.7, 4) * 0.95 +
+      0.12 * noise.at(east * 5, north * 15, near * 5)
+    : noise.octaves(east * 1.9, north * 1.9, near * 1.9, 6, 0.56)
+
+/** Paints half of the rings: the far one goes behind the planet, the near one in front. */
+export const paintRings = (
+  { palette }: Plan,
+  { context }: Surface,
+  noise: Noise,
+  { radius, tilt, x, y }: Planet,
+  from: number,
+  to: number
+): void => {
+  context.save()
+  context.translate(x, y)
+  context.rotate(tilt - 0.25)
+  context.scale(1, 0.24)
+  const count = 90
+  context.lineWidth = radius * 1.02 / count
+  for (let ring = 0; ring < count; ring++) {
+    const share = ring / count
+    const gap = smoothstep(0.02, 0.07, Math.abs(share - 0.62))
+    const dense = clamp(0.26 + 0.75 * noise.at(share * 17, 4, 2) + 0.3 * noise.at(share * 60, 1, 8))
+    const edge = smoothstep(0, 0.08, share) * smoothstep(1, 0.85, share)
+    context.strokeStyle = css(
+      mix(palette[3], palette[5], clamp(0.5 + noise.at(share * 9, 1, 1))),
+      dense * gap * edge * 0.85
+    )
+    context.beginPath()
+    context.arc(0, 0, radius * (1.32 + 0.95 * share), from, to)
+    context.stroke()
+  }
+  context.restore()
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 const paintPlanet = (plan: Plan, surface: Surface, noise: Noise, planet: Planet): void => {
   const { context } = surface
@@ -132,10 +181,7 @@ const shadeSphere = (
   const pz = Math.sqrt(Math.max(0, 1 - distance * distance))
   const north = py * Math.cos(tilt) - px * Math.sin(tilt)
   const east = px * Math.cos(tilt) + py * Math.sin(tilt)
-  const texture = gas
-    ? noise.octaves(north * 4.4 + 0.25 * noise.octaves(east * 2.2, north * 5, pz * 2.2, 3), 3.3, 1.7, 4) * 0.95 +
-      0.12 * noise.at(east * 5, north * 15, pz * 5)
-    : noise.octaves(east * 1.9, north * 1.9, pz * 1.9, 6, 0.56)
+  const texture = textureAt(noise, gas, east, north, pz)
   const facing = px * light[0] + py * light[1] + pz * light[2]
   const lit = smoothstep(-0.08, 0.95, facing) ** 0.9
   const rim = (1 - pz) ** 3 * clamp(facing + 0.4)
@@ -144,35 +190,4 @@ const shadeSphere = (
     bytes[offset + channel] = ramp.bytes[color + channel]! * (0.015 + lit * 1.08) + air[channel]! * rim * 0.95
   }
   bytes[offset + 3] = 255 * clamp((1 - distance) * radius + 0.5)
-}
-
-/** Half of the rings: the far one goes behind the planet, the near one in front. */
-const paintRings = (
-  { palette }: Plan,
-  { context }: Surface,
-  noise: Noise,
-  { radius, tilt, x, y }: Planet,
-  from: number,
-  to: number
-): void => {
-  context.save()
-  context.translate(x, y)
-  context.rotate(tilt - 0.25)
-  context.scale(1, 0.24)
-  const count = 90
-  context.lineWidth = radius * 1.02 / count
-  for (let ring = 0; ring < count; ring++) {
-    const share = ring / count
-    const gap = smoothstep(0.02, 0.07, Math.abs(share - 0.62))
-    const dense = clamp(0.26 + 0.75 * noise.at(share * 17, 4, 2) + 0.3 * noise.at(share * 60, 1, 8))
-    const edge = smoothstep(0, 0.08, share) * smoothstep(1, 0.85, share)
-    context.strokeStyle = css(
-      mix(palette[3], palette[5], clamp(0.5 + noise.at(share * 9, 1, 1))),
-      dense * gap * edge * 0.85
-    )
-    context.beginPath()
-    context.arc(0, 0, radius * (1.32 + 0.95 * share), from, to)
-    context.stroke()
-  }
-  context.restore()
 }

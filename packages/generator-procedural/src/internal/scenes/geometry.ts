@@ -1,22 +1,63 @@
 /** A poster of tiles: quarter circles, rings, stripes and dots in the palette's flat colours. */
 import { Chance } from "../chance.ts"
 import { black, css, mix, type Rgb } from "../color.ts"
+import type { Plan } from "../plan.ts"
 import { finish, type Scene, type Surface, tau } from "../surface.ts"
 
 /** Paints a poster of tiles. */
 export const geometry: Scene = (plan, surface) => {
-  const { context, height, width } = surface
-  const { dark, palette } = plan
+  for (const tile of tilesOf(plan, surface, new Chance(`geometry|${plan.key}`))) paintTile(surface, tile)
+  finish(plan, surface, 0.16)
+}
+
+/** A tile of a poster. */
+export interface Tile {
+  /** Pixels. */
+  readonly x: number
+  /** Pixels. */
+  readonly y: number
+  /** Pixels. */
+  readonly side: number
+  readonly back: Rgb
+  readonly front: Rgb
+  readonly accent: Rgb
+  readonly pattern: Pattern
+  /** How far the pattern is turned, in radians. */
+  readonly angle: number
+}
+
+/** Decides the tiles of a poster. They cover the picture. */
+export const tilesOf = ({ dark, palette }: Plan, surface: Surface, chance: Chance): ReadonlyArray<Tile> => {
   const [c0, c1, c2, c3, c4, c5] = palette
-  const chance = new Chance(`geometry|${plan.key}`)
   const ground = dark ? mix(c0, black, 0.2) : c5
   const ink = dark ? c5 : c0
   const colors: Colors = [c1, c2, c3, c4, ink, ground]
-  context.fillStyle = css(ground)
-  context.fillRect(0, 0, width, height)
-  const tiles = layOut(surface, chance)
-  for (const tile of tiles) paintTile(surface, tile, chance, colors)
-  finish(plan, surface, 0.16)
+  return layOut(surface, chance).map((place) => {
+    const back = chance.pick(colors)
+    const others = colors.filter((color) => color !== back)
+    const front = chance.pick([others[0]!, ...others.slice(1)])
+    const accent = chance.pick([others.find((color) => color !== front)!, ...others.filter((color) => color !== front)])
+    const pattern = chance.pick(patterns)
+    return { ...place, back, front, accent, pattern, angle: chance.whole(0, 3) * Math.PI / 2 }
+  })
+}
+
+/** Paints a tile, turned by an angle in radians. */
+export const paintTile = ({ context }: Surface, tile: Tile, turned = 0): void => {
+  const { accent, angle, back, front, pattern, side, x, y } = tile
+  context.save()
+  context.beginPath()
+  context.rect(x, y, side, side)
+  context.clip()
+  context.fillStyle = css(back)
+  context.fillRect(x, y, side, side)
+  context.translate(x + side / 2, y + side / 2)
+  context.rotate(angle + turned)
+  context.fillStyle = css(front)
+  context.strokeStyle = css(front)
+  context.beginPath()
+  pattern(context, side / 2, { back: css(back), accent: css(accent) })
+  context.restore()
 }
 
 // -----------------------------------------------------------------------------
@@ -25,14 +66,10 @@ export const geometry: Scene = (plan, surface) => {
 
 type Colors = readonly [Rgb, Rgb, Rgb, Rgb, Rgb, Rgb]
 
-interface Tile {
-  readonly x: number
-  readonly y: number
-  readonly side: number
-}
+type Place = Pick<Tile, "x" | "y" | "side">
 
 /** A grid that fills the picture; here and there four tiles make room for a large one. */
-const layOut = ({ height, width }: Surface, chance: Chance): ReadonlyArray<Tile> => {
+const layOut = ({ height, width }: Surface, chance: Chance): ReadonlyArray<Place> => {
   const across = chance.whole(5, 6)
   // Whole pixels, so that no seam shows between tiles of one colour.
   const side = Math.ceil(Math.min(width, height) / across)
@@ -41,7 +78,7 @@ const layOut = ({ height, width }: Surface, chance: Chance): ReadonlyArray<Tile>
   const left = Math.round((width - columns * side) / 2)
   const top = Math.round((height - rows * side) / 2)
   const taken = new Set<number>()
-  const tiles: Array<Tile> = []
+  const tiles: Array<Place> = []
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const index = row * columns + column
@@ -53,27 +90,6 @@ const layOut = ({ height, width }: Surface, chance: Chance): ReadonlyArray<Tile>
     }
   }
   return tiles
-}
-
-const paintTile = ({ context }: Surface, { side, x, y }: Tile, chance: Chance, colors: Colors): void => {
-  const back = chance.pick(colors)
-  const others = colors.filter((color) => color !== back)
-  const front = chance.pick([others[0]!, ...others.slice(1)])
-  const accent = chance.pick([others.find((color) => color !== front)!, ...others.filter((color) => color !== front)])
-  const pattern = chance.pick(patterns)
-  context.save()
-  context.beginPath()
-  context.rect(x, y, side, side)
-  context.clip()
-  context.fillStyle = css(back)
-  context.fillRect(x, y, side, side)
-  context.translate(x + side / 2, y + side / 2)
-  context.rotate(chance.whole(0, 3) * Math.PI / 2)
-  context.fillStyle = css(front)
-  context.strokeStyle = css(front)
-  context.beginPath()
-  pattern(context, side / 2, { back: css(back), accent: css(accent) })
-  context.restore()
 }
 
 /** Paints into a square from -half to half; fill and stroke are set to the front colour. */

@@ -4,7 +4,7 @@ import { black, css, mix, type Rgb, white } from "../color.ts"
 import { Noise } from "../noise.ts"
 import type { Plan } from "../plan.ts"
 import { finish, makeSurface, type Scene, type Surface, vertical } from "../surface.ts"
-import type { Terrain } from "./range.ts"
+import type { Range, Terrain } from "./range.ts"
 import { paintSky, type Sky } from "./sky.ts"
 import { makeRanges, paintRange } from "./terrain.ts"
 import { paintWater } from "./water.ts"
@@ -12,6 +12,30 @@ import { paintRain, paintSnowfall } from "./weather.ts"
 
 /** Paints land under a sky. */
 export const landscape: Scene = (plan, surface) => {
+  const { noise, ranges, sky, water } = landOf(plan, surface)
+  const land = water ? makeSurface(surface.width, surface.height) : surface
+  paintSky(plan, land, sky, noise)
+  for (const range of ranges) paintRange(land, range)
+  if (water) {
+    surface.context.drawImage(land.canvas, 0, 0)
+    paintWater(plan, surface, land, sky, noise)
+  }
+  paintWeather(plan, surface)
+  if (!water) paintGround(surface, plan.palette[0])
+  finish(plan, surface)
+}
+
+/** Everything of a landscape that is decided before it is painted. */
+export interface Land {
+  readonly noise: Noise
+  readonly sky: Sky
+  /** The farthest first. */
+  readonly ranges: ReadonlyArray<Range>
+  readonly water: boolean
+}
+
+/** Decides what a landscape consists of. */
+export const landOf = (plan: Plan, surface: Surface): Land => {
   const { palette, words } = plan
   const chance = new Chance(`landscape|${plan.key}`)
   const noise = new Noise(chance)
@@ -23,18 +47,20 @@ export const landscape: Scene = (plan, surface) => {
   const sky = skyOf(plan, surface, horizon, chance)
   const trees = treesOf(plan, terrain, chance)
   const ranges = makeRanges({ chance, horizon, noise, palette, sky, snow, terrain, trees, fog, water })
+  return { noise, sky, ranges, water }
+}
 
-  const land = water ? makeSurface(surface.width, surface.height) : surface
-  paintSky(plan, land, sky, noise)
-  for (const range of ranges) paintRange(land, range)
-  if (water) {
-    surface.context.drawImage(land.canvas, 0, 0)
-    paintWater(plan, surface, land, sky, noise)
-  }
-  if (words.has("snow", "blizzard", "snowy", "snowfall")) paintSnowfall(plan, surface)
-  if (words.has("rain", "rainy", "storm")) paintRain(plan, surface)
-  if (!water) paintGround(surface, palette[0])
-  finish(plan, surface)
+/** Paints the snow or the rain that the prompt asks for, at a time in seconds. */
+export const paintWeather = (plan: Plan, surface: Surface, time = 0): void => {
+  if (plan.words.has("snow", "blizzard", "snowy", "snowfall")) paintSnowfall(plan, surface, time)
+  if (plan.words.has("rain", "rainy", "storm")) paintRain(plan, surface, time)
+}
+
+/** Darkens the lower edge. */
+export const paintGround = (surface: Surface, color: Rgb): void => {
+  const { context, height, width } = surface
+  context.fillStyle = vertical(surface, height * 0.84, height, [[0, css(color, 0)], [1, css(color, 0.5)]])
+  context.fillRect(0, height * 0.84, width, height * 0.16)
 }
 
 // -----------------------------------------------------------------------------
@@ -78,11 +104,4 @@ const skyOf = ({ dark, palette }: Plan, { aspect }: Surface, horizon: number, ch
     bottom: horizon < 1 ? horizon : 0.72,
     clouds: chance.between(0.5, 1)
   }
-}
-
-/** Darkens the lower edge. */
-const paintGround = (surface: Surface, color: Rgb): void => {
-  const { context, height, width } = surface
-  context.fillStyle = vertical(surface, height * 0.84, height, [[0, css(color, 0)], [1, css(color, 0.5)]])
-  context.fillRect(0, height * 0.84, width, height * 0.16)
 }

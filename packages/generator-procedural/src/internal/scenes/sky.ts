@@ -21,6 +21,12 @@ export interface Sky {
 
 /** Fills the surface with the sky. */
 export const paintSky = (plan: Plan, surface: Surface, sky: Sky, noise: Noise): void => {
+  paintClearSky(plan, surface, sky)
+  paintClouds(plan, surface, sky, noise)
+}
+
+/** Fills the surface with the sky without its clouds. */
+export const paintClearSky = (plan: Plan, surface: Surface, sky: Sky): void => {
   const { dark, key, palette } = plan
   const { height, unit, width } = surface
   paintAir(plan, surface, sky)
@@ -38,7 +44,6 @@ export const paintSky = (plan: Plan, surface: Surface, sky: Sky, noise: Noise): 
   const radius = sky.sunRadius * unit
   glow(surface, x, y, radius * 5, sky.sunColor, dark ? 0.5 : 0.75)
   paintDisc(plan, surface, sky, x, y, radius)
-  paintClouds(plan, surface, sky, noise)
 }
 
 // -----------------------------------------------------------------------------
@@ -81,7 +86,7 @@ const paintDisc = (plan: Plan, { context }: Surface, sky: Sky, x: number, y: num
 }
 
 /** Drifting bands; each point is lit by how much cloud lies between it and the sun. */
-const paintClouds = ({ dark, palette }: Plan, surface: Surface, sky: Sky, noise: Noise): void => {
+export const paintClouds = ({ dark, palette }: Plan, surface: Surface, sky: Sky, noise: Noise): void => {
   const [, c1, c2, c3, c4, c5] = palette
   const bright = dark ? mix(c3, c4, 0.45) : mix(c5, sky.sunColor, 0.5)
   const shadow = dark ? mix(c1, c2, 0.7) : mix(c3, c2, 0.35)

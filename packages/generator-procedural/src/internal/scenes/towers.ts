@@ -91,6 +91,18 @@ export const paintBlock = (surface: Surface, block: Block, style: BlockStyle): v
   if (block.sign !== null) paintSign(surface, block, top, palette, block.sign)
 }
 
+/** Returns the place of a window, in pixels. `top` is the upper edge of the tower. */
+export const windowOf = (block: Block, top: number, row: number, column: number) => {
+  const cell = block.width / (block.columns + 1)
+  const floor = block.height * 0.96 / (block.rows + 1)
+  return {
+    x: block.x + cell * (column + 0.72),
+    y: top + floor * (row + 0.8),
+    width: cell * 0.56,
+    height: floor * 0.5
+  }
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -147,8 +159,6 @@ const bareShare: Readonly<Record<Roof, number>> = { flat: 0, slanted: 0.1, stepp
 
 const paintWindows = (surface: Surface, block: Block, top: number, { nearness, palette }: BlockStyle): void => {
   const { context } = surface
-  const cell = block.width / (block.columns + 1)
-  const floor = block.height * 0.96 / (block.rows + 1)
   const strength = 0.3 + 0.7 * nearness
   const bare = Math.ceil(block.rows * bareShare[block.roof])
   const shades: ReadonlyArray<readonly [low: number, high: number, color: Rgb]> = [
@@ -163,7 +173,8 @@ const paintWindows = (surface: Surface, block: Block, top: number, { nearness, p
       for (let column = 0; column < block.columns; column++) {
         const light = block.windows[row * block.columns + column]!
         if (light <= low || light > high) continue
-        context.rect(block.x + cell * (column + 0.72), top + floor * (row + 0.8), cell * 0.56, floor * 0.5)
+        const { height, width, x, y } = windowOf(block, top, row, column)
+        context.rect(x, y, width, height)
       }
     }
     context.fill()
