@@ -20,7 +20,7 @@ export interface Registration {
 export type Registrations = Readonly<Record<string, Registration>>
 
 /**
- * The drivers of every host: `procedural`, which paints images without a model, and
+ * The drivers of every host: `procedural`, which paints images and videos without a model, and
  * `scripted`, which returns files after a delay, for load tests and drills. A host can
  * register others under these names.
  */
