@@ -1,5 +1,6 @@
 import { layerMemory } from "./Assembly.ts"
-import { suite, timeSuite } from "./PoolsContract.ts"
+import { queueSuite, suite, timeSuite } from "./PoolsContract.ts"
 
 suite("memory", layerMemory)
 timeSuite("memory", layerMemory)
+queueSuite("memory", layerMemory)

@@ -6,10 +6,11 @@ import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Lanes, Scheduler } from "@kinora/scheduler"
-import { Effect, type Layer } from "effect"
+import { Effect, Layer, Logger, Metric, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Generation } from "../src/Generation.ts"
 import { GenerationId } from "../src/Generation.ts"
+import * as GenerationQueue from "../src/GenerationQueue.ts"
 import { Generations } from "../src/Generations.ts"
 import * as GenerationSweep from "../src/GenerationSweep.ts"
 import { addressOf, generationKind } from "../src/internal/jobAddress.ts"
@@ -136,3 +137,72 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         assert.deepStrictEqual([failure?.code, refunded], ["time_limit", true])
       }).pipe(Effect.scoped))
   })
+
+/** A logger that keeps messages with a level of warning. */
+const makeWarnings = Effect.sync(() => {
+  const warnings: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+    if (logLevel === "Warn") warnings.push(message)
+  })
+  return { warnings, layer: Logger.layer([logger]) }
+})
+
+/** Gauges of a model. */
+const gaugesOf = (model: string) =>
+  Effect.map(
+    Metric.snapshot,
+    (snapshots) =>
+      Object.fromEntries(snapshots.flatMap((metric) =>
+        metric.type === "Gauge" && metric.attributes?.["model"] === model
+          ? [[[metric.id, metric.attributes["state"] ?? ""].join(" ").trim(), Number(metric.state.value)]]
+          : []
+      ))
+  )
+
+export const queueSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services.pipe(Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))))(
+    `Queues of models (${name})`,
+    (it) => {
+      it.effect("show the jobs and the workers of each model, and warn once of a model without workers", () =>
+        Effect.gen(function*() {
+          const account = yield* openAccount({ credits: 100 })
+          const waiting = yield* createNew(account, redraw)
+          const done = yield* createNew(account, still)
+          yield* startWorker(4, { models: [still] })
+          yield* ended(done)
+          const { layer, warnings } = yield* makeWarnings
+          yield* Effect.provide(Layer.build(GenerationQueue.layerMonitor({ interval: "10 millis" })), layer)
+          /** Reads the gauges until the condition holds. */
+          const gaugesWhen = (holds: (gauges: Readonly<Record<string, number>>) => boolean) =>
+            Effect.andThen(GenerationQueue.read, gaugesOf(redraw)).pipe(Effect.repeat({ until: holds }))
+
+          const gauges = yield* gaugesWhen(() => warnings.length > 0)
+          assert.isAbove(gauges["kinora_queue_oldest_seconds"] ?? 0, 0)
+          assert.deepStrictEqual({ ...gauges, kinora_queue_oldest_seconds: 1 }, {
+            "kinora_queue_jobs pending": 0,
+            "kinora_queue_jobs queued": 1,
+            "kinora_queue_jobs processing": 0,
+            "kinora_queue_oldest_seconds": 1,
+            "kinora_queue_workers": 0
+          })
+          const none = { pending: 0, queued: 0, processing: 0, isQueued: false, workers: 0 }
+          const queues = yield* GenerationQueue.read.pipe(
+            Effect.repeat({ until: (queues) => queues.some(({ workers }) => workers > 0) })
+          )
+          assert.includeDeepMembers(
+            queues.map(({ oldest, ...queue }) => ({ ...queue, isQueued: Option.isSome(oldest) })),
+            [
+              { ...none, model: still, workers: 1 },
+              { ...none, model: redraw, queued: 1, isQueued: true },
+              { ...none, model: "video-1" }
+            ]
+          )
+
+          yield* startWorker(4, { models: [redraw] })
+          yield* ended(waiting)
+          const after = yield* gaugesWhen((gauges) => gauges["kinora_queue_workers"] === 1)
+          assert.strictEqual(after["kinora_queue_oldest_seconds"], 0)
+          assert.deepStrictEqual(warnings, [["Jobs wait for models that no worker runs", { models: [redraw] }]])
+        }).pipe(Effect.scoped, TestClock.withLive))
+    }
+  )

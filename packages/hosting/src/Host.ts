@@ -6,6 +6,7 @@
  * connections and starts the drains of workers and webhooks, which run while open requests
  * end. The database closes last.
  */
+import { GenerationQueue } from "@kinora/generations"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore, FileBlobStore, UrlSigner } from "@kinora/storage"
 import { Deferred, Effect, Layer, type Redacted } from "effect"
@@ -48,7 +49,7 @@ export const layerServer = <E, R>(
     const work = layerWork({
       worker: { name: `${hostname()}/server`, ...workerOf(settings) },
       sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) }
-    })
+    }).pipe(Layer.merge(GenerationQueue.layerMonitor()))
     return Layer.effectDiscard(announce).pipe(
       Layer.provide(layerHttp(settings)),
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),

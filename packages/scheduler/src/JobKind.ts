@@ -5,7 +5,7 @@
  * serve it, for example those that have a certain model or device. All pools of a kind
  * have one handler.
  */
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import * as KindName from "./internal/kindName.ts"
 
 /** Defines the payload type of the jobs of one kind. */
@@ -39,6 +39,9 @@ export const make = <Payload, Encoded>(options: {
     decode: Schema.decodeSync(codec)
   }
 }
+
+/** Returns the pool in the name of a kind, or `None`. */
+export const poolOf = (name: string): Option.Option<string> => Option.fromUndefinedOr(KindName.poolOf(name))
 
 /** Returns the kind for the jobs of a pool. */
 export const pool = <Payload>(kind: JobKind<Payload>, name: string): JobKind<Payload> => ({

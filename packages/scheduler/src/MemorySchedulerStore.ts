@@ -7,6 +7,7 @@ import type { JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
+import * as Queues from "./internal/queues.ts"
 import type { Lease } from "./Job.ts"
 import type { LeaseLost } from "./SchedulerError.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
@@ -38,6 +39,18 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       waitingSince: (before, limit, except) =>
         access(() => waitingSince(tables, before).filter(({ job }) => !except.includes(job)).slice(0, limit)),
       find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
+      announce: (offer, now) =>
+        access(() => {
+          for (const other of tables.offers.values()) {
+            if (Queues.isOld(other, now)) tables.offers.delete(other.id)
+          }
+          tables.offers.set(offer.id, offer)
+        }),
+      retract: (id) =>
+        access(() => {
+          tables.offers.delete(id)
+        }),
+      queues: (now) => access(() => Queues.queues([...tables.jobs.values()], [...tables.offers.values()], now)),
       verify: (limit) =>
         access(() => {
           const stored = Lanes.countersOf(tables, Tables.groupIds(tables))

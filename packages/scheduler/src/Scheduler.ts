@@ -9,12 +9,12 @@ import * as Backend from "@kinora/persistence/Backend"
 import type * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, type DateTime, type Duration, Effect, Layer, type Schema } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer, type Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { ClaimOptions, LoadRequest, Release } from "./internal/requests.ts"
-import type { Drift, Rescued } from "./internal/storeTypes.ts"
+import type { Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -23,7 +23,7 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
-export type { ClaimOptions, LoadRequest }
+export type { ClaimOptions, LoadRequest, Offer, Queue, Release }
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
@@ -112,6 +112,21 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly find: (jobs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
 
   /**
+   * Records which jobs a worker claims, until `ttl` from now unless it is renewed, for
+   * `queues`. `Worker.layer` calls it.
+   */
+  readonly announce: (
+    offer: Omit<Offer, "until"> & { readonly ttl: Duration.Input }
+  ) => Effect.Effect<void, StorageError>
+  /** Deletes the offer of a worker that claims no more jobs. */
+  readonly retract: (id: string) => Effect.Effect<void, StorageError>
+  /**
+   * Counts the jobs and the workers of each kind and pool that has any, sorted by name.
+   * Reads all jobs that have not ended, so call it every few seconds at most.
+   */
+  readonly queues: Effect.Effect<ReadonlyArray<Queue>, StorageError>
+
+  /**
    * Compares the counters with the jobs and returns at most 1,000 differences: counters
    * that are wrong, and lanes in which more jobs hold a slot than may. A lane whose cap
    * was lowered may hold more slots than its cap, but not more than it held then.
@@ -140,6 +155,12 @@ const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: S
     waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
       store.waitingSince(before, limit, except)
     ),
+    announce: Effect.fn("Scheduler.announce")(function*({ ttl, ...offer }) {
+      const now = yield* DateTime.now
+      yield* store.announce({ ...offer, until: DateTime.addDuration(now, ttl) }, now)
+    }),
+    retract: Effect.fn("Scheduler.retract")((id) => store.retract(id)),
+    queues: Effect.withSpan(Effect.flatMap(DateTime.now, store.queues), "Scheduler.queues"),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
     verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify")
   })

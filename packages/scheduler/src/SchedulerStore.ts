@@ -4,7 +4,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { GroupId, JobId } from "./internal/ids.ts"
 import type { LanesChanges, LanesState } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
-import type { Checkpoint, ClaimTerms, Drift, Rescued, StoreRequest } from "./internal/storeTypes.ts"
+import type { Checkpoint, ClaimTerms, Drift, Offer, Queue, Rescued, StoreRequest } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobStatus, Lease } from "./Job.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount` and `apply` is one atomic step. */
@@ -46,6 +46,12 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Returns the jobs with these ids that have not ended, in no order. */
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+  /** Records or renews the offer of a worker, and deletes offers that expired long ago. */
+  readonly announce: (offer: Offer, now: DateTime.Utc) => Effect.Effect<void, StorageError>
+  /** Deletes the offer of a worker. */
+  readonly retract: (id: string) => Effect.Effect<void, StorageError>
+  /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
+  readonly queues: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<Queue>, StorageError>
   /** Compares the counters with the jobs, in one snapshot. */
   readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
   /** Returns the ids of groups after `after`, in order. */

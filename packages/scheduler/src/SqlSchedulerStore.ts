@@ -8,6 +8,7 @@ import * as Changes from "./internal/sql/changes.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Schema from "./internal/sql/migrations.ts"
+import * as Offers from "./internal/sql/offers.ts"
 import * as Queries from "./internal/sql/queries.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
@@ -17,7 +18,8 @@ export const migrations: Migrations = {
   migrations: {
     "0001_lanes_and_jobs": Schema.lanesAndJobs,
     "0002_held_max": Schema.heldMax,
-    "0003_pools": Schema.pools
+    "0003_pools": Schema.pools,
+    "0004_offers": Schema.offers
   }
 }
 
@@ -37,6 +39,9 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       waitingSince: (before, limit, except) =>
         mapSql("SchedulerStore.waitingSince")(Queries.waitingSince(sql, before, limit, except)),
       find: (jobs) => mapSql("SchedulerStore.find")(Queries.find(sql, jobs)),
+      announce: (offer, now) => mapSql("SchedulerStore.announce")(Effect.asVoid(Offers.announce(sql, offer, now))),
+      retract: (id) => mapSql("SchedulerStore.retract")(Effect.asVoid(Offers.retract(sql, id))),
+      queues: (now) => mapSql("SchedulerStore.queues")(Offers.queues(sql, now)),
       verify: (limit) => mapSql("SchedulerStore.verify")(Audit.verify(sql, limit)),
       groupsAfter: (after, limit) => mapSql("SchedulerStore.groupsAfter")(Audit.groupsAfter(sql, after, limit)),
       recount: (groups) => mapSql("SchedulerStore.recount")(Audit.recount(sql, groups))

@@ -1,7 +1,7 @@
 /**
  * Claims and runs jobs in this process.
  *
- * A worker renews the leases of its jobs, settles jobs that end at the same moment in one
+ * A worker announces which jobs it claims, renews the leases of its jobs, settles jobs that end at the same moment in one
  * unit of work, takes over the jobs of lost workers, and releases its own jobs when it
  * stops. It claims as soon as a job is queued in this process, and polls for the jobs of
  * other processes.
@@ -12,6 +12,7 @@ import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
 import { makeHeartbeatLoop } from "./internal/worker/heartbeatLoop.ts"
 import * as Metrics from "./internal/worker/metrics.ts"
+import { makeOfferLoop } from "./internal/worker/offerLoop.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
 import * as RunningJobs from "./internal/worker/runningJobs.ts"
 import type { Settings } from "./internal/worker/settings.ts"
@@ -71,7 +72,11 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   }
   const running = RunningJobs.make(concurrency)
   const start = yield* makeStartJob(running, handlers)
-  const loops = [yield* makeClaimLoop(settings, running, start), yield* makeRescueLoop(settings, start)]
+  const loops = [
+    yield* makeClaimLoop(settings, running, start),
+    yield* makeRescueLoop(settings, start),
+    yield* makeOfferLoop(settings)
+  ]
   const starting = concurrency === 0 ? [] : yield* Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
   const heartbeat = yield* Effect.forkScoped(yield* makeHeartbeatLoop(settings, running))
   yield* Metrics.offer(concurrency)

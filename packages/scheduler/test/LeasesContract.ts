@@ -1,6 +1,6 @@
 /** The guarantees of leases on every backend. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option, Result } from "effect"
+import { DateTime, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../src/JobKind.ts"
 import { Scheduler } from "../src/Scheduler.ts"
@@ -232,5 +232,45 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(results.map(Result.isSuccess), [true, false, true, false])
         yield* scheduler.release([second!])
         assert.deepStrictEqual((yield* world.claim())[0]!.checkpoint, Option.some(3))
+      }))
+
+    it.effect("counts the jobs and the workers of each kind and pool", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [gpu, idle] = ["gpu", "idle"].map((pool) => JobKind.pool(world.kind, pool).name)
+        const kind = JobKind.pool(world.kind, "gpu")
+        const oldest = yield* DateTime.now
+        yield* scheduler.enqueue(world.job({ kind, cap: 3 }))
+        yield* TestClock.adjust("1 second")
+        yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job({ kind, cap: 3 })))
+        yield* scheduler.enqueue(world.job({ lane: `${world.lane}-2`, cap: 1 }))
+        yield* world.claim()
+        const offer = { worker: "test", slots: 4, ttl: "30 seconds" } as const
+        yield* scheduler.announce({ ...offer, id: `${world.lane}-a`, kinds: [world.kind.name, gpu!] })
+        yield* scheduler.announce({ ...offer, id: `${world.lane}-b`, kinds: [gpu!, idle!], slots: 2 })
+
+        const own = Effect.map(
+          scheduler.queues,
+          (queues) => queues.filter(({ kind }) => kind.split(":")[0] === world.kind.name)
+        )
+        const none = { pending: 0, queued: 0, running: 0, oldest: Option.none() }
+        const jobs = { ...none, pending: 1, queued: 3, oldest: Option.some(oldest) }
+        assert.deepStrictEqual(yield* own, [
+          { ...none, kind: world.kind.name, running: 1, workers: 1, slots: 4 },
+          { ...jobs, kind: gpu!, workers: 2, slots: 6 },
+          { ...none, kind: idle!, workers: 1, slots: 2 }
+        ])
+
+        // A worker that is renewed stays, one that is lost leaves at its expiry, and one that stops leaves at once.
+        yield* TestClock.adjust("20 seconds")
+        yield* scheduler.announce({ ...offer, id: `${world.lane}-a`, kinds: [gpu!], slots: 3 })
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(yield* own, [
+          { ...none, kind: world.kind.name, running: 1, workers: 0, slots: 0 },
+          { ...jobs, kind: gpu!, workers: 1, slots: 3 }
+        ])
+        yield* scheduler.retract(`${world.lane}-a`)
+        assert.deepStrictEqual((yield* own).map(({ workers }) => workers), [0, 0])
       }))
   })

@@ -7,7 +7,8 @@ import { SqlClient } from "effect/sql"
 import * as Audit from "../src/internal/audit.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
-import type { ClaimTerms } from "../src/internal/storeTypes.ts"
+import * as Queues from "../src/internal/queues.ts"
+import type { ClaimTerms, Offer } from "../src/internal/storeTypes.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, makeWorld } from "./Fixture.ts"
 
@@ -41,6 +42,15 @@ const Command = Schema.Union([
   Schema.TaggedStruct("release", { lease: Lease, pool: Schema.optionalKey(Schema.Literals(["pool", "other"])) }),
   Schema.TaggedStruct("expireFirst", {})
 ])
+
+const Offers = Schema.Array(
+  Schema.Struct({
+    id: Few(3),
+    kind: Schema.Literals([0, 1, 2]),
+    minutes: Schema.Literals([-11, -10, -1, 0, 1]),
+    slots: Few(3)
+  })
+).check(Schema.isMaxLength(5))
 
 const Counters = Schema.Struct({ cap: Few(3), held: Few(4), waiting: Few(3), heldMax: Few(4) })
 
@@ -120,6 +130,38 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             }
             assert.deepStrictEqual(yield* readJobs, jobs)
           }
+        }),
+      { arbitrary: { runs } }
+    )
+
+    it.effect.prop(
+      "queues counts what the rules count, and offers are deleted when the rules say so",
+      [Jobs, Offers],
+      ([smalls, smallOffers]) =>
+        Effect.gen(function*() {
+          const sql = yield* SqlClient.SqlClient
+          const store = yield* SchedulerStore
+          const world = yield* makeWorld
+          yield* clear
+          yield* sql`DELETE FROM scheduler_worker`
+          yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
+          const kinds = ["a", "B:pool", "b"]
+          yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, kinds)))
+          let offers: ReadonlyArray<Offer> = []
+          for (const { id, kind, minutes, slots } of smallOffers) {
+            const offer = {
+              id: `worker-${id}`,
+              worker: "test",
+              kinds: [kinds[kind]!, "c"],
+              slots: slots + 1,
+              until: DateTime.add(now, { minutes })
+            }
+            yield* store.announce(offer, now)
+            offers = [...offers.filter((other) => other.id !== offer.id && !Queues.isOld(other, now)), offer]
+          }
+          assert.deepStrictEqual(yield* store.queues(now), Queues.queues(yield* readJobs, offers, now))
+          const [count] = yield* sql`SELECT count(*)::int4 AS offers FROM scheduler_worker`
+          assert.deepStrictEqual<unknown>(count, { offers: offers.length })
         }),
       { arbitrary: { runs } }
     )

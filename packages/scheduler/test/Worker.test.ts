@@ -370,6 +370,21 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(yield* stateOf(other!.job), "queued")
     }))
 
+  it.effect("announces what it claims until it stops", () =>
+    Effect.gen(function*() {
+      const { kind, scheduler, stop } = yield* start(() => Effect.succeed("done"), { pools: ["a"], concurrency: 3 })
+      const own = Effect.map(
+        scheduler.queues,
+        (queues) => queues.filter(({ workers }) => workers > 0).map(({ kind, slots }) => [kind, slots])
+      )
+      const offered = [[kind.name, 3], [JobKind.pool(kind, "a").name, 3]]
+      // Longer than the lease.
+      yield* TestClock.adjust("5 minutes")
+      assert.includeDeepMembers(yield* own, offered)
+      yield* stop
+      for (const entry of offered) assert.notDeepInclude(yield* own, entry)
+    }))
+
   it.effect("fails a started job of a pool that has no worker when its time limit passes", () =>
     Effect.gen(function*() {
       const { job, kind, outcome, scheduler } = yield* start(() => Effect.succeed("done"))

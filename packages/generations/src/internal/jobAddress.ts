@@ -14,6 +14,9 @@ export const generationKind = JobKind.make({
 /** Job kind of a model's generations. Each model is a pool, so that only workers that run the model claim them. */
 export const kindOf = (model: string): typeof generationKind => JobKind.pool(generationKind, model)
 
+/** Inverse of `kindOf`, for the name of a kind. Returns an empty text for a job without a pool. */
+export const modelOf = (kind: string): string => Option.getOrElse(JobKind.poolOf(kind), () => "")
+
 /** Each account has a lane per plan group. The account is the lane group, so the limit on pending jobs spans both lanes. */
 export const addressOf = ({ account, id, plan }: Subject): JobAddress => ({
   job: GenerationId.toUuid(id),

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { DefaultModels } from "@kinora/catalog"
+import { GenerationQueue } from "@kinora/generations"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
@@ -27,6 +28,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
     ),
     Layer.provide(Work.layerWorker({ name: "test", concurrency: 3 })),
+    Layer.provide(GenerationQueue.layerMonitor({ interval: "10 millis" })),
     Layer.provide(Webhook.layerWorker({ sends: 8, baseUrl: "https://media.example.com" })),
     Layer.provide(Layer.succeed(Transport.Transport, {
       send: () => Effect.succeed({ reason: "ok", httpStatus: 200 } as const)
@@ -139,6 +141,9 @@ layer(Server.layer, { excludeTestServices: true })("docs/reference/metrics.md", 
         "kinora_webhook_delay_seconds_count 1",
         "kinora_webhook_sends_in_flight 0",
         "kinora_worker_slots 3",
+        `kinora_queue_jobs{state="queued",model="kinora-canvas-1"} 0`,
+        `kinora_queue_oldest_seconds{model="kinora-canvas-1"} 0`,
+        `kinora_queue_workers{model="kinora-canvas-1"} 1`,
         "kinora_worker_jobs_running 0"
       ])
       const valueOf = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.split(" ")[1])

@@ -1,5 +1,5 @@
 /** Arguments and results of the store. */
-import type { DateTime, Schema } from "effect"
+import type { DateTime, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, Lease } from "../Job.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
 
@@ -38,6 +38,34 @@ export interface Rescued {
    * exceeded their time limit while they waited for their next worker.
    */
   readonly exhausted: ReadonlyArray<ClaimedJob>
+}
+
+/** The kinds and pools that a worker claims. */
+export interface Offer {
+  /** Unique per start of a worker. */
+  readonly id: string
+  /** The name shown with the worker's jobs. */
+  readonly worker: string
+  /** Names of kinds and pools, without duplicates. */
+  readonly kinds: ReadonlyArray<string>
+  /** Maximum number of jobs that it runs at the same time. */
+  readonly slots: number
+  readonly until: DateTime.Utc
+}
+
+/** The jobs of a kind without a pool, or of a pool, that have not ended, and the workers that claim them. */
+export interface Queue {
+  /** The name of the kind, with the pool if there is one. */
+  readonly kind: string
+  readonly pending: number
+  readonly queued: number
+  readonly running: number
+  /** When the oldest of the queued jobs was enqueued. `None` if no job is queued. */
+  readonly oldest: Option.Option<DateTime.Utc>
+  /** Workers whose offer includes the kind or pool. */
+  readonly workers: number
+  /** Jobs that these workers can run at the same time, together with those of other kinds. */
+  readonly slots: number
 }
 
 /** A difference between the counters and the jobs. */

@@ -84,3 +84,17 @@ export const pools = Effect.gen(function*() {
   `
   yield* sql`DROP INDEX scheduler_job_queued`
 })
+
+/** The offers of workers. */
+export const offers = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE scheduler_worker (
+      id text PRIMARY KEY,
+      name text NOT NULL,
+      kinds text[] NOT NULL,
+      slots int4 NOT NULL CHECK (slots >= 1),
+      until timestamptz NOT NULL
+    )
+  `
+})

@@ -6,7 +6,7 @@ import { logFailure, type Settings } from "./settings.ts"
 
 /** The fibers of a worker. */
 export interface WorkerFibers {
-  /** They start jobs, and are interrupted first. */
+  /** They start jobs or announce that the worker does, and are interrupted first. */
   readonly starting: ReadonlyArray<Fiber.Fiber<never>>
   /** It renews leases until no job is left. */
   readonly heartbeat: Fiber.Fiber<never>

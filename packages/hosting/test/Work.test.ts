@@ -1,0 +1,31 @@
+import { assert, it } from "@effect/vitest"
+import { DefaultModels } from "@kinora/catalog"
+import { Effect, Layer, Redacted } from "effect"
+import * as Drivers from "../src/Drivers.ts"
+import * as Host from "../src/Host.ts"
+import * as Webhook from "../src/Webhook.ts"
+import * as Work from "../src/Work.ts"
+
+const services = Host.layerMemory({
+  models: [DefaultModels.sketch, DefaultModels.canvas],
+  urlSigningKeys: [Redacted.make("at least 32 bytes that only the service knows")]
+}).pipe(
+  Layer.provide(Webhook.layerProtection({
+    keys: [Redacted.make("at least 32 bytes that seal what the service keeps")],
+    lookup: { addresses: () => Effect.succeed(["1.1.1.1"]), aliases: () => Effect.succeed([]) }
+  })),
+  Layer.provideMerge(Drivers.layer())
+)
+
+it.effect("a worker does not start with models that it cannot run", () =>
+  Effect.gen(function*() {
+    const start = (models: ReadonlyArray<string>) =>
+      Effect.scoped(Layer.build(Work.layerWorker({ name: "test", concurrency: 1, models })))
+    yield* start(["kinora-canvas-1"])
+    const error = yield* Effect.flip(start(["kinora-canvas-1", "kinora-cavnas-1"]))
+    assert.strictEqual(
+      error.message,
+      "KINORA_WORKER_MODELS names models that this process cannot run: kinora-cavnas-1. " +
+        "It can run: kinora-sketch-1, kinora-canvas-1"
+    )
+  }).pipe(Effect.provide(services)))
