@@ -15,9 +15,9 @@ import { createHash } from "node:crypto"
 import { bind, bindingProblems, Bindings, boundImages, type BoundInput, isBound } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { type Ended, History, Queue, savedFile, Submitted, Uploaded, viewPath } from "./internal/comfyUi.ts"
+import { makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
-import { toGenerator } from "./internal/operations.ts"
-import { makeOpenOwnResult } from "./internal/ownResult.ts"
+import { toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     { baseUrl: base_url, credentials },
     { response_bytes_max: queueBytesMax, ...limits }
   )
-  const openResult = makeOpenOwnResult(upstream, limits)
+  const download = yield* makeDownload(upstream, limits)
   const find = makeFind(upstream)
   return toGenerator({
     name: "ComfyUi",
@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const place = yield* find(id)
       const file = place._tag === "Ended" ? savedFile(place.ended, kind, node) : undefined
       if (file === undefined) return yield* failedWith("unusable")
-      return yield* openResult(viewPath(file))
+      return toOutput(yield* download(viewPath(file)))
     })
   })
 })

@@ -1,2 +1,3 @@
 export * as ComfyUi from "./ComfyUi.ts"
+export * as OpenAiVideos from "./OpenAiVideos.ts"
 export * as UpstreamOptions from "./UpstreamOptions.ts"

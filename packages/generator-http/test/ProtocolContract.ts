@@ -30,6 +30,8 @@ export interface Protocol {
 /** A running server of a protocol. */
 interface Running {
   readonly server: Scripted
+  /** The server of results. Default: `server`. */
+  readonly files?: Scripted
   /** Options of the driver, without limits. */
   readonly options: Readonly<Record<string, unknown>>
   /** A valid request with this id. */
@@ -253,17 +255,21 @@ const collects = (protocol: Protocol) => {
 
   it.effect("stops reading a result without length at the limit", () =>
     Effect.gen(function*() {
-      const { finish, generator, operation, server } = yield* submitted(protocol, { result_bytes_max: 100_000 })
+      const { finish, generator, operation, server, files = server } = yield* submitted(protocol, {
+        result_bytes_max: 100_000
+      })
       finish()
-      server.next(paths.result, sendsForever(mime))
+      files.next(paths.result, sendsForever(mime))
       assert.strictEqual((yield* reasonOf(Effect.flatMap(generator.collect(operation), read)))._tag, "Permanent")
     }))
 
   it.effect("can read a result again that stopped for longer than the limit", () =>
     Effect.gen(function*() {
-      const { finish, generator, operation, server } = yield* submitted(protocol, { idle_timeout: "5 seconds" })
+      const { finish, generator, operation, server, files = server } = yield* submitted(protocol, {
+        idle_timeout: "5 seconds"
+      })
       finish()
-      server.next(paths.result, stops(mime))
+      files.next(paths.result, stops(mime))
       const output = yield* generator.collect(operation)
       const passTime = Effect.forever(Effect.andThen(TestClock.adjust("5 seconds"), Effect.yieldNow))
       assert.strictEqual((yield* reasonOf(Effect.raceFirst(read(output), passTime)))._tag, "Transient")
@@ -272,9 +278,9 @@ const collects = (protocol: Protocol) => {
   for (const [status, tag] of [[404, "Permanent"], [302, "Permanent"], [500, "Transient"]] as const) {
     it.effect(`fails with ${tag} if the upstream responds to collect with ${status}`, () =>
       Effect.gen(function*() {
-        const { finish, generator, operation, server } = yield* submitted(protocol)
+        const { finish, generator, operation, server, files = server } = yield* submitted(protocol)
         finish()
-        server.next(paths.result, responds(status, { location: "http://127.0.0.1:1/" }))
+        files.next(paths.result, responds(status, { location: "ftp://127.0.0.1/" }))
         const failure = yield* reasonOf(generator.collect(operation))
         assert.strictEqual(failure._tag, tag)
         assert.notInclude(JSON.stringify(failure), upstreamText)
@@ -283,9 +289,9 @@ const collects = (protocol: Protocol) => {
 
   it.effect("can read a result again whose connection ended early", () =>
     Effect.gen(function*() {
-      const { finish, generator, operation, server } = yield* submitted(protocol)
+      const { finish, generator, operation, server, files = server } = yield* submitted(protocol)
       finish()
-      server.next(paths.result, truncates(mime, resultBytes))
+      files.next(paths.result, truncates(mime, resultBytes))
       const collected = Effect.flatMap(generator.collect(operation), read)
       assert.strictEqual((yield* reasonOf(collected))._tag, "Transient")
       assert.deepStrictEqual(yield* collected, resultBytes)

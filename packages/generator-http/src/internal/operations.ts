@@ -3,6 +3,7 @@ import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Effect, Option, Schema, type Scope } from "effect"
+import type { Download } from "./download.ts"
 import { permanent } from "./failures.ts"
 
 /** The calls of a driver, with decoded operations. See `Generator`. */
@@ -41,6 +42,12 @@ export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operatio
     )
   })
 }
+
+/** Returns the result of a download. `otherwise` is its media type if the server does not name one. */
+export const toOutput = ({ body, mime }: Download, otherwise = "application/octet-stream"): Generator.Output => ({
+  mime: mime ?? otherwise,
+  body
+})
 
 // -----------------------------------------------------------------------------
 // internal

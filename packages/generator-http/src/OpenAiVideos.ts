@@ -1,0 +1,193 @@
+/**
+ * Driver for the videos API of OpenAI (`/v1/videos`) as vLLM-Omni, SGLang, LiteLLM and others
+ * serve it. The API has no idempotency.
+ */
+import * as Driver from "@kinora/generator/Driver"
+import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
+import * as Generator from "@kinora/generator/Generator"
+import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import type { Problem } from "@kinora/generator/ServedModel"
+import { Duration, Effect, Layer, Option, Redacted, Schema, type Scope, Stream } from "effect"
+import { bind, bindingProblems, Bindings, isBound } from "./internal/bindings.ts"
+import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
+import { type Download, makeDownload } from "./internal/download.ts"
+import { codesOf, permanent, reasonOfStatus } from "./internal/failures.ts"
+import { toGenerator, toOutput } from "./internal/operations.ts"
+import * as Upstream from "./internal/upstream.ts"
+import * as UpstreamOptions from "./UpstreamOptions.ts"
+
+/** Options of the driver. */
+export const Options = Schema.Struct({
+  ...UpstreamOptions.fields,
+  /** The address of the API with its version, such as `http://gpu.internal:8091/v1`. */
+  base_url: UpstreamOptions.BaseUrl,
+  /** Sent as `Authorization: Bearer`. Default: none. */
+  api_key: Schema.optionalKey(Driver.Secret),
+  /** Time between two polls of a job. Default 5 seconds. */
+  poll_interval: Schema.optionalKey(Schema.DurationFromString),
+  /**
+   * Whether `GET /videos/{id}/content?variant=thumbnail` returns an image, from which the poster
+   * is made. Default `false`.
+   */
+  thumbnails: Schema.optionalKey(Schema.Boolean)
+})
+/** Type of `Options`. */
+export type Options = typeof Options.Type
+
+/** Options of a model. */
+export const ModelOptions = Schema.Struct({
+  /** The name of the model at the upstream. Default: the model that the upstream serves. */
+  model: Schema.optionalKey(Schema.NonEmptyString),
+  /** Fields of every request, such as `fps`. */
+  fields: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]))
+  ),
+  /** Where parameters go. `to` is the name of a field, such as `seconds` or `size`. The field `prompt` is bound already. */
+  bindings: Schema.optionalKey(Bindings)
+})
+/** Type of `ModelOptions`. */
+export type ModelOptions = typeof ModelOptions.Type
+
+/** Creates the generator. Its connections close with the scope. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const { api_key, base_url, poll_interval = Duration.seconds(5), thumbnails = false, ...limits } = options
+  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
+  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials }, limits)
+  const download = yield* makeDownload(upstream, limits)
+  const downloadThumbnail = yield* makeDownload(upstream, { ...limits, result_bytes_max: thumbnailBytesMax })
+  return toGenerator({
+    name: "OpenAiVideos",
+    resubmit: "unsafe",
+    operation: Operation,
+    submit: makeSubmit(upstream),
+    poll: ({ id }) =>
+      Effect.map(
+        upstream.call({ method: "GET", target: targetOf(id) }, Video),
+        (video) => statusOf(video, poll_interval)
+      ),
+    cancel: ({ id }) => cancel(upstream, id),
+    collect: Effect.fnUntraced(function*({ id }) {
+      const poster = thumbnails
+        ? yield* readThumbnail(downloadThumbnail(`${targetOf(id)}/content?variant=thumbnail`))
+        : undefined
+      const output = toOutput(yield* download(`${targetOf(id)}/content`))
+      return poster === undefined ? output : { ...output, poster }
+    })
+  })
+})
+
+/** Provides the generator. */
+export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
+  Layer.effect(Generator.Generator, make(options))
+
+export default Driver.make({
+  options: Options,
+  modelOptions: ModelOptions,
+  supports: { modes: ["text_to_video", "image_to_video"], imagesMax: 1 },
+  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...fieldProblems(bindings)],
+  layer
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const thumbnailBytesMax = 8 * 1024 * 1024
+
+const Operation = Schema.Struct({ driver: Schema.Literal("openai-videos"), id: Upstream.UpstreamId })
+type Operation = typeof Operation.Type
+
+/** A job. Fields that the driver does not read are ignored. */
+const Video = Schema.Struct({
+  id: Upstream.UpstreamId,
+  status: Schema.String,
+  /** Percent. */
+  progress: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+  error: Schema.optionalKey(Schema.Unknown)
+})
+
+const optionsOf = Driver.optionsOf(ModelOptions)
+
+const targetOf = (id: string) => `/videos/${encodeURIComponent(id)}`
+
+/** Names of form fields that the driver sends itself. */
+const ownFields = ["prompt", "model", "input_reference"]
+
+const fieldProblems = (bindings: typeof Bindings.Type): ReadonlyArray<Problem> =>
+  bindings.flatMap(({ from, to }, index) => {
+    const path = ["driver", "options", "bindings", index]
+    if (ownFields.includes(to)) {
+      return [{ path: [...path, "to"], message: `must not be a field that the driver sends: ${ownFields.join(", ")}` }]
+    }
+    return isBound([{ to, from }], "images") || isBound([{ to, from }], "image_1")
+      ? [{ path: [...path, "from"], message: "must not be an input image, which is sent as input_reference" }]
+      : []
+  })
+
+const makeSubmit = (upstream: Upstream.Upstream) =>
+  Effect.fnUntraced(function*(request: GenerationRequest) {
+    const { bindings = [], fields = {}, model } = yield* optionsOf(request)
+    const images = yield* readImages(request)
+    const bound = bind(bindings, request, []).map(({ to, value }) => [to, value] as const)
+    const values = { ...fields, ...Object.fromEntries(bound) }
+    const form: ReadonlyArray<FormPart> = [
+      ...(model === undefined ? [] : [{ name: "model", value: model }]),
+      { name: "prompt", value: request.prompt },
+      ...Object.entries(values).map(([name, value]) => ({ name, value: textOf(value) })),
+      ...images.map(({ bytes, mime }) => ({
+        name: "input_reference",
+        fileName: fileNameOf("image", mime),
+        mime,
+        bytes
+      }))
+    ]
+    const { id } = yield* upstream.call({ method: "POST", target: "/videos", body: { form } }, Video)
+    const operation: Operation = { driver: "openai-videos", id }
+    return operation
+  })
+
+const textOf = (value: Schema.Json): string => typeof value === "string" ? value : JSON.stringify(value)
+
+const statusOf = ({ error, progress, status }: typeof Video.Type, after: Duration.Duration): Generator.Status => {
+  switch (status) {
+    case "completed":
+      return Generator.succeeded
+    case "failed":
+    case "cancelled":
+    case "canceled":
+    case "expired":
+      return Generator.failed(permanent(isModerated(error) ? "moderated" : "failed"))
+    default:
+      return Generator.pending(
+        after,
+        typeof progress === "number" ? Math.min(Math.max(progress / 100, 0), 1) : undefined
+      )
+  }
+}
+
+/** Returns whether the error of a job has a code of a content policy. */
+const isModerated = (error: unknown): boolean => {
+  const reason = reasonOfStatus({ status: 400, retryAfter: undefined, codes: codesOf({ error }), body: null }, "safe")
+  return reason._tag === "Permanent" && reason.code === "content_rejected"
+}
+
+/** Deletes a job. Some servers stop its work, others do not, and some do not support it. */
+const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
+  Effect.catchIf(
+    upstream.tell({ method: "DELETE", target: targetOf(id) }),
+    ({ reason }) => reason._tag === "Permanent",
+    () => Effect.void
+  )
+
+/** Reads a thumbnail. Returns `undefined` if there is none, since the video is complete without it. */
+const readThumbnail = (thumbnail: Effect.Effect<Download, GeneratorError, Scope.Scope>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { body, mime = "" } = yield* thumbnail
+    return mime.startsWith("image/") ? yield* Stream.runCollect(body) : []
+  })).pipe(
+    Effect.option,
+    Effect.map(Option.match({
+      onNone: () => undefined,
+      onSome: (parts) => parts.length === 0 ? undefined : new Uint8Array(Buffer.concat(parts))
+    }))
+  )
