@@ -55,7 +55,8 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
   return Media.Media.of({
     normalise: (bytes) => Effect.as(Effect.yieldNow, { mime: "image/png" as const, bytes, ...sides }),
     preview: derive,
-    thumb: derive
+    thumb: derive,
+    probe: () => Effect.succeed({ kind: "image", mime: "image/png", ...sides })
   })
 })
 

@@ -24,6 +24,8 @@ export interface Script {
   readonly failureRate?: number | undefined
   /** Size of the result in bytes, at least that of the smallest valid file. Default 4096. */
   readonly bytes?: number | undefined
+  /** Parts of the output that replace those of a valid file. */
+  readonly output?: Partial<Generator.Output> | undefined
   /** Failures of the first calls of `submit`, in order. */
   readonly submitErrors?: ReadonlyArray<Reason> | undefined
   /** Failures of the first calls of `poll`, in order. */
@@ -178,7 +180,7 @@ const makeOperations = ({ record, requestOf }: AllRecords, pollInterval: Duratio
     const status = yield* statusOf(promised, known, pollInterval)
     if (status?._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
     if (status?._tag !== "Succeeded") return yield* new GeneratorError({ reason: new Transient({}) })
-    return outputOf(promised, Records.nextError(known, "bodyErrors"))
+    return { ...outputOf(promised, Records.nextError(known, "bodyErrors")), ...known.script?.output }
   })
 
   return { poll, cancel, collect }

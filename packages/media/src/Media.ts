@@ -1,5 +1,5 @@
 /**
- * Decodes untrusted images and derives smaller ones.
+ * Decodes untrusted images and derives smaller ones. Probes images and videos.
  *
  * The type of an image is determined by its content, its size is checked before memory is
  * allocated, and it is decoded completely, which is the only way to detect truncation.
@@ -8,9 +8,12 @@
 import { Context, Effect, Layer } from "effect"
 import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
+import * as Probe from "./internal/probe/probe.ts"
 import { Animated, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
+import type { Facts, MediaFile, ProbeLimits } from "./MediaFile.ts"
+import type { ProbeError } from "./ProbeError.ts"
 
-/** Normalises PNG, JPEG and WebP images, and derives previews from them. */
+/** Normalises PNG, JPEG and WebP images, derives previews from them, and probes images and videos. */
 export class Media extends Context.Service<Media, {
   /**
    * Decodes an image completely and re-encodes it in its own format: upright, in sRGB, and
@@ -28,6 +31,16 @@ export class Media extends Context.Service<Media, {
 
   /** Returns the image with at most 256 px on its long side. A preview is a valid source. */
   readonly thumb: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
+
+  /**
+   * Returns the facts of a PNG, JPEG, WebP, MP4 or WebM. Rejects a file of another type
+   * than `declared`, in any letter case, a truncated file, and a file above `ProbeLimits`.
+   *
+   * Reads small parts of the file, and decodes nothing: `preview` detects damage inside
+   * an image. Truncation inside a PNG, JPEG or WebP is detected by its end, inside an MP4
+   * or WebM by the sizes of its parts.
+   */
+  readonly probe: <E>(file: MediaFile<E>, declared: string) => Effect.Effect<Facts, ProbeError | E>
 }>()("@kinora/media/Media") {}
 
 /** A re-encoded image. */
@@ -66,6 +79,8 @@ export interface MediaOptions {
    * 13 bytes of memory per pixel.
    */
   readonly concurrency?: number | undefined
+  /** Limits of `probe`. */
+  readonly probe?: ProbeLimits | undefined
 }
 
 /** Longest side of a preview, in pixels. */
@@ -84,7 +99,7 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 /** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, inputBytesMax = 10 * MiB } = options
-  const { pixelsMax = 40_000_000, secondsMax = 10 } = options
+  const { pixelsMax = 40_000_000, probe = {}, secondsMax = 10 } = options
   yield* Effect.sync(Decoder.confine)
   const run = yield* Bounded.make(concurrency)
   const limits = { bytesMax, pixelsMax, secondsMax }
@@ -123,7 +138,8 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
       }))
     }),
     preview: Effect.fn("Media.preview")(derive(previewSideMax, 80)),
-    thumb: Effect.fn("Media.thumb")(derive(thumbSideMax, 74))
+    thumb: Effect.fn("Media.thumb")(derive(thumbSideMax, 74)),
+    probe: Effect.fn("Media.probe")(Probe.make(probe))
   })
 })
 

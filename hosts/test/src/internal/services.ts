@@ -121,7 +121,8 @@ const layerStill = Layer.mergeAll(
       return Media.Media.of({
         normalise: (bytes, options) => still(media.normalise(bytes, options)),
         preview: (bytes) => still(media.preview(bytes)),
-        thumb: (bytes) => still(media.thumb(bytes))
+        thumb: (bytes) => still(media.thumb(bytes)),
+        probe: (file, declared) => still(media.probe(file, declared))
       })
     })
   ),

@@ -1,4 +1,6 @@
 /** Valid files of any size, cheap to produce. */
+import { Result } from "effect"
+import { Base64 } from "effect/encoding"
 
 /** A file whose parts are produced as they are read. */
 export interface SyntheticFile {
@@ -23,11 +25,10 @@ export const picture = (bytes: number): SyntheticFile => {
 /** Returns the smallest picture, as the frame of a video. */
 export const frame = (): Uint8Array => concat([...picture(0).parts])
 
-/** Returns an MP4 container of `bytes` without any frames. */
+/** Returns a grey MP4 of 16 x 16 pixels and one frame that lasts one second, padded to `bytes` with a box that readers skip. */
 export const video = (bytes: number): SyntheticFile => {
-  const head = box("ftyp", concat([ascii("isom"), uint32(512), ascii("isommp42")]))
-  const file = padded(bytes, head, new Uint8Array(0), (size) => box("free", new Uint8Array(size - 8)), 8)
-  return { facts: { mime: "video/mp4" }, ...file }
+  const file = padded(bytes, oneFrame, new Uint8Array(0), (size) => box("free", new Uint8Array(size - 8)), 8)
+  return { facts: { mime: "video/mp4", width: side, height: side }, ...file }
 }
 
 // -----------------------------------------------------------------------------
@@ -35,6 +36,12 @@ export const video = (bytes: number): SyntheticFile => {
 // -----------------------------------------------------------------------------
 
 const side = 16
+
+/** An MP4 with one frame of H.264, made by `h264-mp4-encoder`. */
+const oneFrame = Result.getOrThrow(Base64.decode(
+  "AAAAGGZ0eXBtcDQyAAAAAG1wNDJpc29tAAAAEW1kYXQAAAAFZbgRRPAAAAJibW9vdgAAAGxtdmhkAAAAAAAAAAAAAAAAAAFfkAABX5AAAQAAAQAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAABhpb2RzAAAAABCAgIAHAE////9//wAAAdZ0cmFrAAAAXHRraGQAAAABAAAAAAAAAAAAAAABAAAAAAABX5AAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAABAAAAAQAAAAAAFybWRpYQAAACBtZGhkAAAAAAAAAAAAAAAAAAFfkAABX5BVxAAAAAAAIWhkbHIAAAAAAAAAAHZpZGUAAAAAAAAAAAAAAAAAAAABKW1pbmYAAAAUdm1oZAAAAAEAAAAAAAAAAAAAACRkaW5mAAAAHGRyZWYAAAAAAAAAAQAAAAx1cmwgAAAAAQAAAOlzdGJsAAAAhXN0c2QAAAAAAAAAAQAAAHVhdmMxAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAABAAEABIAAAASAAAAAAAAAABDkpWVC9BVkMgQ29kaW5nAAAAAAAAAAAAAAAAAAAAAAAAGP//AAAAH2F2Y0MBQgAK/+EAB2dCAAqmnkABAAVozgOcgAAAABhzdHRzAAAAAAAAAAEAAAABAAFfkAAAABRzdHN6AAAAAAAAAAkAAAABAAAAHHN0c2MAAAAAAAAAAQAAAAEAAAABAAAAAQAAABRzdGNvAAAAAAAAAAEAAAAg"
+))
+
 const partMax = 64 * 1024
 
 /** Pads the file between head and tail. A rest that is too small for padding stays out. */

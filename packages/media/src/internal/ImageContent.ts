@@ -19,26 +19,30 @@ export const hasEnd = (bytes: Uint8Array, mime: ImageMime): boolean => {
   const view = viewOf(bytes)
   switch (mime) {
     case "image/png":
-      return view.includes(pngEnd)
+      return view.includes(endOf[mime])
     case "image/jpeg":
-      return view.includes(jpegEnd, scanOffset(view))
+      return view.includes(endOf[mime], scanOffset(view))
     case "image/webp":
       return true
   }
 }
+
+/** End markers. A PNG ends with its `IEND` chunk, which is the same in every file. */
+export const endOf: Readonly<Record<Exclude<ImageMime, "image/webp">, Buffer>> = {
+  "image/png": Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]),
+  "image/jpeg": Buffer.from([0xff, 0xd9])
+}
+
+/** Maximum number of segments. Real files have a few hundred; a file of nothing else must not block the event loop. */
+export const segmentsMax = 100_000
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-/** The `IEND` chunk, which is the same in every file. */
-const pngEnd = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82])
 const jpegStart = Buffer.from([0xff, 0xd8, 0xff])
-const jpegEnd = Buffer.from([0xff, 0xd9])
 const jpegScan = 0xda
-/** Maximum number of segments. Real files have a few hundred; a file of nothing else must not block the event loop. */
-const stepsMax = 100_000
 const riff = Buffer.from("RIFF")
 const webp = Buffer.from("WEBP")
 
@@ -54,7 +58,7 @@ const startsWith = (view: Buffer, offset: number, signature: Buffer) =>
  */
 const scanOffset = (view: Buffer): number => {
   let offset = 2
-  for (let step = 0; step < stepsMax && offset + 4 <= view.length && view[offset] === 0xff; step++) {
+  for (let segment = 0; segment < segmentsMax && offset + 4 <= view.length && view[offset] === 0xff; segment++) {
     const marker = view[offset + 1]
     if (marker === jpegScan) return offset
     // A marker can be preceded by any number of 0xff.

@@ -8,6 +8,7 @@ import type { File, Output, StoredFile } from "../../Generation.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryTransient } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
+import { rejectResult } from "./verifyResult.ts"
 
 /** Options for `makeDerivedImages`. */
 export interface DerivedImagesOptions {
@@ -24,7 +25,7 @@ export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, 
   const permits = Semaphore.makeUnsafe(derivedAtOnce)
   const persist = retryTransient(retries)
 
-  /** Small images of an image. Omitted if the image is too large to process; fails if it is damaged. */
+  /** Small images of an image. Omitted if the image is too large to process; fails with `upstream_error` if it is damaged. */
   const ofImage = Effect.fnUntraced(
     function*(job: ClaimedJob, content: StoredFile) {
       if (content.bytes > derivedBytesMax) {
@@ -34,7 +35,12 @@ export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, 
       const { smaller, thumb } = yield* derive(job, "preview", yield* Stream.mkUint8Array(blobs.get(content.key)))
       return { ...none, preview: smaller, thumb }
     },
-    Effect.catchTag("MediaError", (error) => isTooLarge(error) ? withoutImages(error) : Effect.fail(error)),
+    (images, job) =>
+      Effect.catchTag(
+        images,
+        "MediaError",
+        (error) => isTooLarge(error) ? withoutImages(error) : rejectResult(job, error)
+      ),
     permits.withPermits(1),
     persist
   )

@@ -1,10 +1,9 @@
 /**
- * Produces the files of one generation: runs the operation of its generator, stores the
- * result and derives the small images. Runs outside any unit of work; another worker
+ * Produces the files of one generation: runs the operation of its generator, stores and
+ * verifies the result, and derives the small images. Runs outside any unit of work; another worker
  * can repeat all of it from the job's checkpoint.
  */
 import type { Generator, Operation } from "@kinora/generator/Generator"
-import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect } from "effect"
@@ -15,6 +14,7 @@ import { isLost, makeRunOperation, type OperationRequest } from "./operation.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryGone, retryTransient, type RunError } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
+import { makeVerifyResult, rejectResult } from "./verifyResult.ts"
 
 /** Limits of a run. */
 export interface RunOptions {
@@ -35,13 +35,21 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   const { derivedBytesMax = 64 * 1024 ** 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
   const blobs = yield* BlobStore
   const runOperation = yield* makeRunOperation({ retries })
+  const verifyResult = yield* makeVerifyResult({ retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
 
   const collect = Effect.fnUntraced(
-    function*(key: string, generator: Generator["Service"], operation: Operation) {
+    function*(job: ClaimedJob, generator: Generator["Service"], operation: Operation) {
       const { body, mime, poster } = yield* generator.collect(operation)
-      if (!isResultMime(mime)) return yield* new GeneratorError({ reason: unsupportedResult })
-      return { content: yield* storeFile(blobs, { key, mime, body, bytesMax: resultBytesMax }), poster }
+      if (!isResultMime(mime)) return yield* rejectResult(job, `The result is declared as ${JSON.stringify(mime)}`)
+      const key = ResultFiles.keyOf(job, "content")
+      const content = yield* Effect.catchReason(
+        storeFile(blobs, { key, mime, body, bytesMax: resultBytesMax }),
+        "BlobError",
+        "TooLarge",
+        (tooLarge) => rejectResult(job, tooLarge)
+      )
+      return { content, poster }
     },
     Effect.scoped,
     retryTransient(retries)
@@ -49,7 +57,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
 
   const runAndCollect = Effect.fnUntraced(function*(request: OperationRequest) {
     const operation = yield* runOperation(request)
-    return yield* collect(ResultFiles.keyOf(request.job, "content"), request.source.generator, operation)
+    return yield* collect(request.job, request.source.generator, operation)
   })
 
   return Effect.fn("Generations.produceOutput")(function*(job: ClaimedJob, generation: Generation, source: Source) {
@@ -59,20 +67,11 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
       isGone,
       () => retryGone(retries, isGone)(runAndCollect({ job, source, generation, isLost: true }))
     )
+    yield* verifyResult(job, generation.kind, content)
     const derived = yield* generation.kind === "image"
       ? derivedImages.ofImage(job, content)
       : derivedImages.ofVideo(job, poster)
     const output: Output = { content, ...derived }
     return output
   })
-})
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const unsupportedResult = new Permanent({
-  code: "upstream_error",
-  reason: "provider",
-  message: "The generator returned neither an image nor a video. The job was refunded. Try again."
 })

@@ -1,13 +1,12 @@
 /** Retry policies of a run. */
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
-import type { MediaError } from "@kinora/media/MediaError"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { Duration, Effect, Schedule } from "effect"
 
-/** Errors of calls to the generator, the blob store and the media library. */
-export type CallError = GeneratorError | BlobError | MediaError
+/** Errors of calls to the generator and the blob store. */
+export type CallError = GeneratorError | BlobError
 
 /** Errors of a run. A `SchedulerError` means that the worker lost its lease. */
 export type RunError = CallError | StorageError | SchedulerError
@@ -57,7 +56,5 @@ const isTransient = (error: CallError): boolean => {
       return error.isRetryable
     case "BlobError":
       return error.reason._tag === "Unavailable"
-    case "MediaError":
-      return false
   }
 }

@@ -1,0 +1,56 @@
+/** Files to probe, and what a probe returns. */
+import type { Duration, Effect } from "effect"
+import type { ImageMime } from "./MediaError.ts"
+
+/** A file that is read in parts, so that it is never whole in memory. */
+export interface MediaFile<E> {
+  /** Length of the file. */
+  readonly bytes: number
+  /** Returns `length` bytes from `start`. The range is always inside the file. */
+  readonly read: (start: number, length: number) => Effect.Effect<Uint8Array, E>
+}
+
+/** Facts of an image or a video. */
+export type Facts = ImageFacts | VideoFacts
+
+/** Facts of an image, from its header. */
+export interface ImageFacts {
+  readonly kind: "image"
+  readonly mime: ImageMime
+  /** Pixels, before the orientation of the file is applied. */
+  readonly width: number
+  /** Pixels, before the orientation of the file is applied. */
+  readonly height: number
+}
+
+/** Facts of a video, from its container. */
+export interface VideoFacts {
+  readonly kind: "video"
+  readonly mime: "video/mp4" | "video/webm"
+  readonly codec: Codec
+  /** Pixels of the largest video track, before rotation. */
+  readonly width: number
+  /** Pixels of the largest video track, before rotation. */
+  readonly height: number
+  /** Duration. If the file does not state it, the start of its last fragment. */
+  readonly duration: Duration.Duration
+}
+
+/** Codecs of videos. */
+export type Codec = "h264" | "hevc" | "vp8" | "vp9" | "av1"
+
+/** Limits of `Media.probe`. */
+export interface ProbeLimits {
+  /** Maximum length of the file in bytes. Default 2 GiB. */
+  readonly bytesMax?: number | undefined
+  /** Maximum width and height in pixels. Default 16,384. */
+  readonly sideMax?: number | undefined
+  /** Maximum number of pixels of an image or a frame. Default 134,217,728. */
+  readonly pixelsMax?: number | undefined
+  /** Maximum duration of a video. Default 1 hour. */
+  readonly durationMax?: Duration.Input | undefined
+  /** Maximum number of tracks of a video. Default 8. */
+  readonly tracksMax?: number | undefined
+  /** Maximum number of parts of at most 16 KiB that are read, which bounds the time for a file. Default 100,000. */
+  readonly readsMax?: number | undefined
+}
