@@ -41,8 +41,8 @@ const openJob = Effect.fnUntraced(function*() {
 const makeClaim = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const scheduler = yield* Scheduler.Scheduler
-  const { claimed, kind } = yield* GenerationWorker.makeHandler({})
-  return atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: [kind], limit: 100, lease }), claimed!))
+  const { claimed, claims } = yield* GenerationWorker.makeHandler({})
+  return atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: claims, limit: 100, lease }), claimed!))
 })
 
 /** Commands of a worker to end a job that it holds under a lease. */
