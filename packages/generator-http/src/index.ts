@@ -1,3 +1,5 @@
 export * as ComfyUi from "./ComfyUi.ts"
+export * as Fal from "./Fal.ts"
 export * as OpenAiVideos from "./OpenAiVideos.ts"
+export * as Replicate from "./Replicate.ts"
 export * as UpstreamOptions from "./UpstreamOptions.ts"

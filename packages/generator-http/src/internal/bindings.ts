@@ -80,6 +80,21 @@ export const isBound = (bindings: ReadonlyArray<Binding>, source: string): boole
 export const boundImages = (bindings: ReadonlyArray<Binding>): ReadonlySet<string> =>
   new Set(bindings.flatMap(sourcesOf).filter((source) => imageSource.test(source)))
 
+/** Returns the bindings with one from the prompt to the input `prompt`, unless the prompt or this input is bound. */
+export const withPrompt = (bindings: ReadonlyArray<Binding>): ReadonlyArray<Binding> =>
+  isBound(bindings, "prompt") || bindings.some(({ to }) => to === "prompt")
+    ? bindings
+    : [{ to: "prompt", from: "prompt" }, ...bindings]
+
+/** Returns a problem if the model allows more input images than the bindings pass. */
+export const imageBindingProblems = (model: ServedModel, bindings: ReadonlyArray<Binding>): ReadonlyArray<Problem> => {
+  const bound = boundImages(bindings).size
+  return model.max_reference_images <= bound || isBound(bindings, "images") ? [] : [{
+    path: ["max_reference_images"],
+    message: `must be at most ${bound}, the number of input images that have a binding`
+  }]
+}
+
 /** Returns the seed of a request: its own, or one from 0 to 2^32 - 1 that depends only on its id. */
 export const seedOf = ({ id, seed }: GenerationRequest): number =>
   seed ?? createHash("sha256").update(id).digest().readUInt32BE(0)

@@ -1,0 +1,180 @@
+/**
+ * Driver for Replicate. The API has no idempotency. Input images are uploaded to Replicate,
+ * which deletes them after 24 hours.
+ */
+import * as Driver from "@kinora/generator/Driver"
+import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
+import * as Generator from "@kinora/generator/Generator"
+import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { bind, bindingProblems, Bindings, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
+import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
+import { makeDownload } from "./internal/download.ts"
+import { permanent } from "./internal/failures.ts"
+import { toGenerator, toOutput } from "./internal/operations.ts"
+import * as Upstream from "./internal/upstream.ts"
+import * as UpstreamOptions from "./UpstreamOptions.ts"
+
+/** Options of the driver. */
+export const Options = Schema.Struct({
+  ...UpstreamOptions.fields,
+  /** The API token. */
+  api_key: Driver.Secret,
+  /** The address of the API. Default `https://api.replicate.com/v1`. */
+  base_url: Schema.optionalKey(UpstreamOptions.BaseUrl),
+  /** Time between two polls of a job. Default 2 seconds. */
+  poll_interval: Schema.optionalKey(Schema.DurationFromString)
+})
+/** Type of `Options`. */
+export type Options = typeof Options.Type
+
+/** Options of a model. */
+export const ModelOptions = Schema.Struct({
+  /** The model, such as `owner/name` or `owner/name:version`. Models of the community need the version. */
+  model: Schema.String.check(
+    Schema.isPattern(/^[\w.-]+\/[\w.-]+(?::[0-9a-f]{64})?$/, { expected: "owner/name or owner/name:version" })
+  ),
+  /** Inputs of every request. */
+  input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  /** Where values of the request go. `to` is the name of an input. `prompt` goes to the input `prompt` unless it is bound. */
+  bindings: Schema.optionalKey(Bindings),
+  /** Time after which Replicate cancels the job itself, at least 5 seconds. Default: that of Replicate. */
+  cancel_after: Schema.optionalKey(Schema.DurationFromString.check(
+    Schema.makeFilter((time) => Duration.isGreaterThanOrEqualTo(time, Duration.seconds(5)), {
+      expected: "at least 5 seconds"
+    })
+  ))
+})
+/** Type of `ModelOptions`. */
+export type ModelOptions = typeof ModelOptions.Type
+
+/** Creates the generator. Its connections close with the scope. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const { api_key, base_url = "https://api.replicate.com/v1", poll_interval = Duration.seconds(2), ...limits } = options
+  const authorization = Redacted.make(`Bearer ${Redacted.value(api_key)}`)
+  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
+  const download = yield* makeDownload(upstream, limits)
+  const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Prediction)
+  return toGenerator({
+    name: "Replicate",
+    resubmit: "unsafe",
+    operation: Operation,
+    submit: makeSubmit(upstream),
+    poll: ({ id }) => Effect.map(get(id), (prediction) => statusOf(prediction, poll_interval)),
+    cancel: ({ id }) => cancel(upstream, id),
+    collect: Effect.fnUntraced(function*({ id, kind }) {
+      const { data_removed = false, output } = yield* get(id)
+      if (data_removed) return yield* new GeneratorError({ reason: permanent("gone") })
+      const url = resultUrl(output, kind)
+      if (url === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
+      return toOutput(yield* download(url))
+    })
+  })
+})
+
+/** Provides the generator. */
+export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
+  Layer.effect(Generator.Generator, make(options))
+
+export default Driver.make({
+  options: Options,
+  modelOptions: ModelOptions,
+  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...imageBindingProblems(model, bindings)],
+  layer
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Operation = Schema.Struct({ driver: Schema.Literal("replicate"), id: Upstream.UpstreamId, kind: Kind })
+type Operation = typeof Operation.Type
+
+/** A job. Fields that the driver does not read are ignored. */
+const Prediction = Schema.Struct({
+  id: Upstream.UpstreamId,
+  status: Schema.String,
+  output: Schema.optionalKey(Schema.Unknown),
+  error: Schema.optionalKey(Schema.Unknown),
+  data_removed: Schema.optionalKey(Schema.Boolean)
+})
+
+/** An uploaded file. */
+const UploadedFile = Schema.Struct({ urls: Schema.Struct({ get: Schema.String }) })
+
+const optionsOf = Driver.optionsOf(ModelOptions)
+
+const targetOf = (id: string) => `/predictions/${encodeURIComponent(id)}`
+
+const makeSubmit = (upstream: Upstream.Upstream) => {
+  const upload = ({ bytes, mime }: ReadImage) =>
+    Effect.map(
+      upstream.call({
+        method: "POST",
+        target: "/files",
+        body: { form: [{ name: "content", fileName: fileNameOf("image", mime), mime, bytes }] },
+        // A second copy of a file costs nothing.
+        repeat: "safe"
+      }, UploadedFile),
+      ({ urls }) => urls.get
+    )
+
+  return Effect.fnUntraced(function*(request: GenerationRequest) {
+    const { bindings = [], cancel_after, input: constants = {}, model } = yield* optionsOf(request)
+    const images = yield* Effect.forEach(yield* readImages(request), upload)
+    const bound = bind(withPrompt(bindings), request, images).map(({ to, value }) => [to, value] as const)
+    const input = { ...constants, ...Object.fromEntries(bound) }
+    const [name = "", version] = model.split(":")
+    const { id } = yield* upstream.call({
+      method: "POST",
+      ...(version === undefined
+        ? { target: `/models/${name}/predictions`, body: { json: { input } } }
+        : { target: "/predictions", body: { json: { version, input } } }),
+      headers: cancel_after === undefined ? {} : { "cancel-after": `${Math.ceil(Duration.toSeconds(cancel_after))}s` }
+    }, Prediction)
+    const operation: Operation = { driver: "replicate", id, kind: request.kind }
+    return operation
+  })
+}
+
+const statusOf = ({ error, status }: typeof Prediction.Type, after: Duration.Duration): Generator.Status => {
+  switch (status) {
+    case "succeeded":
+      return Generator.succeeded
+    case "failed":
+      return Generator.failed(permanent(typeof error === "string" && moderation.test(error) ? "moderated" : "failed"))
+    case "canceled":
+    case "aborted":
+      return Generator.failed(permanent("failed"))
+    default:
+      return Generator.pending(after)
+  }
+}
+
+/** Replicate has no codes for rejected content: models report it as text. `E005` is the code of its own models. */
+const moderation = /nsfw|sensitive|\bsafety\b|content.?policy|moderat|\bE005\b/i
+
+/** Cancels a job. Replicate rejects it if the job has ended or does not exist. */
+const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
+  Effect.catchIf(
+    upstream.tell({ method: "POST", target: `${targetOf(id)}/cancel`, repeat: "safe" }),
+    ({ reason }) => reason._tag === "Permanent",
+    () => Effect.void
+  )
+
+/** Returns the URL of the result: the first with an extension of this kind, or the first. */
+const resultUrl = (output: unknown, kind: Kind): string | undefined => {
+  const urls = stringsOf(output, outputDepthMax).filter((text) => /^https?:\/\//i.test(text))
+  return urls.find((url) => extensions[kind].test(URL.parse(url)?.pathname ?? "")) ?? urls[0]
+}
+
+/** Levels of lists and objects that are searched for URLs. */
+const outputDepthMax = 3
+
+const stringsOf = (value: unknown, depth: number): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  if (typeof value !== "object" || value === null || depth === 0) return []
+  return Object.values(value).flatMap((member) => stringsOf(member, depth - 1))
+}
+
+const extensions: Readonly<Record<Kind, RegExp>> = { image: /\.(?:png|jpe?g|webp)$/i, video: /\.(?:mp4|webm)$/i }
