@@ -13,6 +13,7 @@ import { Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import * as ConfigurationCheck from "./ConfigurationCheck.ts"
 import * as Crypto from "./Crypto.ts"
 import * as Database from "./Database.ts"
 import * as DataDirectory from "./DataDirectory.ts"
@@ -49,7 +50,10 @@ export const layerServer = <E, R>(
     const work = layerWork({
       worker: { name: `${hostname()}/server`, ...workerOf(settings) },
       sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) }
-    }).pipe(Layer.merge(GenerationQueue.layerMonitor()))
+    }).pipe(
+      Layer.merge(GenerationQueue.layerMonitor()),
+      Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
+    )
     return Layer.effectDiscard(announce).pipe(
       Layer.provide(layerHttp(settings)),
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
@@ -68,6 +72,7 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) =>
       baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
     }
   }).pipe(
+    Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" })),
     Layer.provide([Webhook.layerTransport, layerUrlSigner(settings)]),
     Layer.provide(layerWorking(settings, options))
   )

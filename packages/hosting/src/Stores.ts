@@ -3,6 +3,7 @@ import { Services } from "@kinora/generations"
 import { type Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, SqlRateLimitStore } from "@kinora/rate-limit"
 import { Layer } from "effect"
+import * as ConfigurationCheck from "./ConfigurationCheck.ts"
 
 /** Stores in the memory of this process, and their unit of work. */
 export const layerMemory = Layer.merge(Services.layerMemoryStores, MemoryRateLimitStore.layer).pipe(
@@ -15,4 +16,8 @@ export const layerSql = Layer.merge(Services.layerSqlStores, SqlRateLimitStore.l
 )
 
 /** The migrations of all packages. */
-export const migrations: ReadonlyArray<Migrations.Migrations> = [...Services.migrations, SqlRateLimitStore.migrations]
+export const migrations: ReadonlyArray<Migrations.Migrations> = [
+  ...Services.migrations,
+  SqlRateLimitStore.migrations,
+  ConfigurationCheck.migrations
+]

@@ -1,3 +1,4 @@
+export * as ConfigurationCheck from "./ConfigurationCheck.ts"
 export * as Crypto from "./Crypto.ts"
 export * as Database from "./Database.ts"
 export * as DataDirectory from "./DataDirectory.ts"
