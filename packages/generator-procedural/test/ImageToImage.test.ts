@@ -62,17 +62,21 @@ const drawingTimeout = 120_000
 layer(layerSmall, { excludeTestServices: true, timeout: "60 seconds" })(
   "ProceduralGenerator with references",
   (it) => {
-    it.effect("paints the content of the reference in every aspect ratio", () =>
-      Effect.forEach(["1:1", "16:9", "9:16"] as const, (aspect_ratio) =>
-        Effect.gen(function*() {
-          const { height, width } = PictureSize.of(aspect_ratio, "1k")
-          const source = disc(0.3, 0.35, width >> 1, height >> 1)
-          const images = [yield* image(source.clone())]
-          const picture = yield* made(asked(`composition ${aspect_ratio}`, images, { params: { aspect_ratio } }))
-          assert.deepInclude(picture, { width, height })
-          const [found, expected] = [yield* lightsOf(sharp(picture.bytes)), yield* lightsOf(source)]
-          assert.isAbove(correlation(found, expected), 0.9)
-        }), { concurrency: 2, discard: true }))
+    it.effect(
+      "paints the content of the reference in every aspect ratio",
+      () =>
+        Effect.forEach(["1:1", "16:9", "9:16"] as const, (aspect_ratio) =>
+          Effect.gen(function*() {
+            const { height, width } = PictureSize.of(aspect_ratio, "1k")
+            const source = disc(0.3, 0.35, width >> 1, height >> 1)
+            const images = [yield* image(source.clone())]
+            const picture = yield* made(asked(`composition ${aspect_ratio}`, images, { params: { aspect_ratio } }))
+            assert.deepInclude(picture, { width, height })
+            const [found, expected] = [yield* lightsOf(sharp(picture.bytes)), yield* lightsOf(source)]
+            assert.isAbove(correlation(found, expected), 0.9)
+          }), { discard: true }),
+      drawingTimeout
+    )
 
     it.effect("uses the colours of the prompt", () =>
       Effect.gen(function*() {
