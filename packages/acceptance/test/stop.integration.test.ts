@@ -8,7 +8,10 @@ import * as Program from "../src/Program.ts"
 import * as RawHttp from "../src/RawHttp.ts"
 import { databases, makeSite } from "./sites.ts"
 
-/** Far below the grace time of 30 seconds, which an idle host does not use. */
+/**
+ * Less than every wait that a host could use up by mistake: 20 seconds for the head of a request, 25 for open requests, 30 for
+ * running jobs, 60 for a waiting request. A stop that waits for none of them takes as long as the load of the machine makes it.
+ */
 const promptlyMillis = 15_000
 
 const short = Drill.model({ id: "drill-short", delay: "4 seconds" })
