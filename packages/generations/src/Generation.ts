@@ -84,7 +84,7 @@ export const StoredFile = Schema.Struct({
 /** See the schema of the same name. */
 export type StoredFile = typeof StoredFile.Type
 
-/** The files of a completed generation. Images have a `preview`. Videos have a `poster` if their generator supplied one. */
+/** The files of a completed generation. Images have a `preview`. Videos have a `poster` if their generator supplied one or a frame could be extracted. */
 export const Output = Schema.Struct({
   content: StoredFile,
   preview: Schema.NullOr(StoredFile),

@@ -56,7 +56,8 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
     normalise: (bytes) => Effect.as(Effect.yieldNow, { mime: "image/png" as const, bytes, ...sides }),
     preview: derive,
     thumb: derive,
-    probe: () => Effect.succeed({ kind: "image", mime: "image/png", ...sides })
+    probe: () => Effect.succeed({ kind: "image", mime: "image/png", ...sides }),
+    firstFrame: () => Effect.succeedNone
   })
 })
 

@@ -23,7 +23,8 @@ const credits = 100
 const image = bytesOf(png)
 const video = bytesOf(mp4)
 
-const returned = (mime: string, bytes: Uint8Array): Output => ({ mime, body: Stream.succeed(bytes) })
+/** An output with these bytes. */
+export const returned = (mime: string, bytes: Uint8Array): Output => ({ mime, body: Stream.succeed(bytes) })
 
 /** Returns the bytes with the byte at `offset` changed. */
 const damaged = (bytes: Uint8Array, offset: number) => bytes.map((byte, at) => at === offset ? byte ^ 0x10 : byte)
@@ -58,7 +59,7 @@ const create = Effect.fnUntraced(function*(model: string, output: Output) {
 })
 
 /** Runs the jobs of these outputs together, and returns each when it has ended. */
-const runAll = Effect.fnUntraced(
+export const runAll = Effect.fnUntraced(
   function*(outputs: ReadonlyArray<readonly [model: string, output: Output]>, options: WorkerOptions = {}) {
     const { wait } = yield* Generations
     const created = yield* Effect.forEach(outputs, ([model, output]) => create(model, output))

@@ -5,12 +5,13 @@
  * allocated, and it is decoded completely, which is the only way to detect truncation.
  * libvips runs on its own threads, so the event loop is not blocked.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Option } from "effect"
 import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
+import * as FirstFrame from "./internal/firstFrame.ts"
 import * as Probe from "./internal/probe/probe.ts"
 import { Animated, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
-import type { Facts, MediaFile, ProbeLimits } from "./MediaFile.ts"
+import type { Facts, FrameOptions, MediaFile, ProbeLimits, VideoFacts } from "./MediaFile.ts"
 import type { ProbeError } from "./ProbeError.ts"
 
 /** Normalises PNG, JPEG and WebP images, derives previews from them, and probes images and videos. */
@@ -41,6 +42,17 @@ export class Media extends Context.Service<Media, {
    * or WebM by the sizes of its parts.
    */
   readonly probe: <E>(file: MediaFile<E>, declared: string) => Effect.Effect<Facts, ProbeError | E>
+
+  /**
+   * Returns the first frame of a video that `probe` accepted, as a PNG with at most
+   * 1024 px on its long side. Returns `None` if the program `ffmpeg` is not installed or
+   * fails, and if the video exceeds `FrameOptions`. The program runs in a process of its
+   * own, which interruption kills. One video is in work at a time.
+   */
+  readonly firstFrame: <E>(
+    file: MediaFile<E>,
+    facts: VideoFacts
+  ) => Effect.Effect<Option.Option<Uint8Array>, E>
 }>()("@kinora/media/Media") {}
 
 /** A re-encoded image. */
@@ -81,6 +93,8 @@ export interface MediaOptions {
   readonly concurrency?: number | undefined
   /** Limits of `probe`. */
   readonly probe?: ProbeLimits | undefined
+  /** Options for `firstFrame`. */
+  readonly frame?: FrameOptions | undefined
 }
 
 /** Longest side of a preview, in pixels. */
@@ -98,9 +112,10 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 
 /** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
-  const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, inputBytesMax = 10 * MiB } = options
+  const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
   const { pixelsMax = 40_000_000, probe = {}, secondsMax = 10 } = options
   yield* Effect.sync(Decoder.confine)
+  const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
   const run = yield* Bounded.make(concurrency)
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
@@ -139,7 +154,8 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
     }),
     preview: Effect.fn("Media.preview")(derive(previewSideMax, 80)),
     thumb: Effect.fn("Media.thumb")(derive(thumbSideMax, 74)),
-    probe: Effect.fn("Media.probe")(Probe.make(probe))
+    probe: Effect.fn("Media.probe")(Probe.make(probe)),
+    firstFrame: Effect.fn("Media.firstFrame")(firstFrame)
   })
 })
 

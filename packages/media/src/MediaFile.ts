@@ -54,3 +54,17 @@ export interface ProbeLimits {
   /** Maximum number of parts of at most 16 KiB that are read, which bounds the time for a file. Default 100,000. */
   readonly readsMax?: number | undefined
 }
+
+/** Options for `Media.firstFrame`. */
+export interface FrameOptions {
+  /** Path of the program, or its name in `/usr/bin` or `/bin`. Default `ffmpeg`. */
+  readonly program?: string | undefined
+  /** Directory of temporary copies of videos. Default: that of the system. */
+  readonly directory?: string | undefined
+  /** Maximum length of a video that is copied, in bytes. Default 512 MiB. */
+  readonly fileBytesMax?: number | undefined
+  /** Maximum number of pixels of a frame. Default 40 megapixels. */
+  readonly pixelsMax?: number | undefined
+  /** Maximum time for one video, in seconds. Default 20. */
+  readonly secondsMax?: number | undefined
+}

@@ -122,7 +122,8 @@ const layerStill = Layer.mergeAll(
         normalise: (bytes, options) => still(media.normalise(bytes, options)),
         preview: (bytes) => still(media.preview(bytes)),
         thumb: (bytes) => still(media.thumb(bytes)),
-        probe: (file, declared) => still(media.probe(file, declared))
+        probe: (file, declared) => still(media.probe(file, declared)),
+        firstFrame: (file, facts) => still(media.firstFrame(file, facts))
       })
     })
   ),

@@ -1,14 +1,15 @@
 /** Previews, posters and thumbnails of results. */
 import { Media } from "@kinora/media/Media"
 import type { MediaError } from "@kinora/media/MediaError"
+import type { VideoFacts } from "@kinora/media/MediaFile"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect, Semaphore, Stream } from "effect"
+import { Effect, Option, Semaphore, Stream } from "effect"
 import type { File, Output, StoredFile } from "../../Generation.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryTransient } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
-import { rejectResult } from "./verifyResult.ts"
+import { mediaFileOf, rejectResult } from "./verifyResult.ts"
 
 /** Options for `makeDerivedImages`. */
 export interface DerivedImagesOptions {
@@ -21,6 +22,7 @@ export interface DerivedImagesOptions {
 /** Makes the functions that derive and store the small images of a result. */
 export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, retries }: DerivedImagesOptions) {
   const blobs = yield* BlobStore
+  const media = yield* Media
   const derive = yield* makeDerive
   const permits = Semaphore.makeUnsafe(derivedAtOnce)
   const persist = retryTransient(retries)
@@ -45,16 +47,26 @@ export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, 
     persist
   )
 
-  /** Small images of a video, from the poster that its generator supplied. Omitted if the poster is damaged. */
-  const ofVideo = Effect.fnUntraced(
-    function*(job: ClaimedJob, poster: Uint8Array | undefined) {
-      if (poster === undefined) return none
+  const ofPoster = Effect.fnUntraced(
+    function*(job: ClaimedJob, poster: Uint8Array) {
       const { smaller, thumb } = yield* derive(job, "poster", poster)
       return { ...none, poster: smaller, thumb }
     },
     Effect.catchTag("MediaError", withoutImages),
     permits.withPermits(1),
     persist
+  )
+
+  /**
+   * Small images of a video, from the poster that its generator supplied, or from its first
+   * frame. Omitted if there is neither, and if the poster is damaged.
+   */
+  const ofVideo = Effect.fnUntraced(
+    function*(job: ClaimedJob, content: StoredFile, facts: VideoFacts, supplied: Uint8Array | undefined) {
+      if (supplied !== undefined) return yield* ofPoster(job, supplied)
+      const frame = yield* persist(media.firstFrame(mediaFileOf(blobs, content), facts))
+      return Option.isSome(frame) ? yield* ofPoster(job, frame.value) : none
+    }
   )
 
   return { ofImage, ofVideo }

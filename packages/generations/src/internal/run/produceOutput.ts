@@ -67,10 +67,10 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
       isGone,
       () => retryGone(retries, isGone)(runAndCollect({ job, source, generation, isLost: true }))
     )
-    yield* verifyResult(job, generation.kind, content)
-    const derived = yield* generation.kind === "image"
+    const facts = yield* verifyResult(job, generation.kind, content)
+    const derived = yield* facts.kind === "image"
       ? derivedImages.ofImage(job, content)
-      : derivedImages.ofVideo(job, poster)
+      : derivedImages.ofVideo(job, content, facts, poster)
     const output: Output = { content, ...derived }
     return output
   })

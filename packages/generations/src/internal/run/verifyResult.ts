@@ -41,6 +41,12 @@ export const makeVerifyResult = Effect.fnUntraced(function*({ retries }: VerifyR
   )
 })
 
+/** Returns a stored file as one that `Media` reads in parts. */
+export const mediaFileOf = (blobs: BlobStore["Service"], { bytes, key }: StoredFile): MediaFile<BlobError> => ({
+  bytes,
+  read: (start, length) => Stream.mkUint8Array(blobs.get(key, { start, end: start + length - 1 }))
+})
+
 /** Logs why a result is invalid, and fails with the error that clients see. */
 export const rejectResult = (job: ClaimedJob, cause: MediaError | ProbeError | TooLarge | string) =>
   Effect.andThen(
@@ -56,10 +62,4 @@ const invalidResult = new Permanent({
   code: "upstream_error",
   reason: "provider",
   message: "The generator returned an invalid result. The job was refunded. Try again."
-})
-
-/** Returns a stored file as one that `Media` reads in parts. */
-const mediaFileOf = (blobs: BlobStore["Service"], { bytes, key }: StoredFile): MediaFile<BlobError> => ({
-  bytes,
-  read: (start, length) => Stream.mkUint8Array(blobs.get(key, { start, end: start + length - 1 }))
 })
