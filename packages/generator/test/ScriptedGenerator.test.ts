@@ -221,15 +221,6 @@ it.effect("continues in another process from an operation that was encoded as JS
     assert.deepStrictEqual(yield* there.poll(operation), { _tag: "Failed", error: rejected })
   }))
 
-it.effect("returns Failed for an operation of another driver", () =>
-  Effect.gen(function*() {
-    const generator = yield* Generator
-    assert.strictEqual((yield* generator.poll({ id: "foreign" }))._tag, "Failed")
-    const error = yield* Effect.flip(Effect.scoped(generator.collect(null)))
-    assert.strictEqual(error.reason._tag, "Permanent")
-    yield* generator.cancel(null)
-  }).pipe(Effect.provide(scripted())))
-
 it.effect("stops cancelled work, and does not change finished work", () =>
   Effect.gen(function*() {
     const generator = yield* Generator
@@ -242,13 +233,6 @@ it.effect("stops cancelled work, and does not change finished work", () =>
     assert.strictEqual((yield* generator.poll(running))._tag, "Failed")
     assert.strictEqual((yield* generator.poll(over))._tag, "Succeeded")
   }).pipe(Effect.provide(scripted())))
-
-it.effect("rejects collecting unfinished work", () =>
-  Effect.gen(function*() {
-    const generator = yield* Generator
-    const operation = yield* generator.submit(request("a"))
-    assert.isTrue((yield* Effect.flip(Effect.scoped(generator.collect(operation)))).isRetryable)
-  }).pipe(Effect.provide(scripted({ script: { delay: "1 minute" } }))))
 
 it.effect("records calls in order", () =>
   Effect.gen(function*() {

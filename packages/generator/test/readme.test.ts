@@ -9,8 +9,11 @@ it.live("the example of the README prints what it shows", () =>
     assert.strictEqual(lines, "Succeeded image/png 1000")
   }))
 
-it.live("the README shows the example as it runs", () =>
+it.live("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
-    assert.include(yield* read("../README.md"), yield* read("../example/memory.ts"))
+    const readme = yield* read("../README.md")
+    assert.include(readme, yield* read("../example/memory.ts"))
+    assert.include(readme, yield* read("../example/weave.ts"))
+    assert.include(readme, (yield* read("./weave.test.ts")).replace("../example/", "./"))
   }))

@@ -1,8 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { DefaultModels, type Model } from "@kinora/catalog"
-import { Driver, Generator, GeneratorError, Generators, ScriptedDriver } from "@kinora/generator"
-import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import {
+  Driver,
+  type GenerationRequest,
+  Generator,
+  GeneratorError,
+  Generators,
+  ScriptedDriver
+} from "@kinora/generator"
+import { Context, Data, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -39,6 +46,20 @@ const Mine = Driver.make({
   modelOptions: Schema.Struct({ size: Schema.Literals(["s", "l"]) }),
   supports: { modes: ["text_to_image"] },
   layer: (options) => Layer.succeed(Generator.Generator, engine(options))
+})
+
+const requestFor = (
+  name: string,
+  options: GenerationRequest.DriverModel["options"] = {}
+): GenerationRequest.GenerationRequest => ({
+  id: "a",
+  model: { name, options },
+  kind: "image",
+  mode: "text_to_image",
+  prompt: "a lake",
+  params: {},
+  images: [],
+  format: "png"
 })
 
 /** Writes these files into a directory, and loads settings from `kinora.config.yaml` in it. */
@@ -109,16 +130,7 @@ it.effect("builds drivers of the program with their options", () =>
     const { get } = Context.get(context, Generators.Generators)
     const generator = yield* Effect.fromOption(get("mine"))
     assert.deepStrictEqual(
-      yield* generator.submit({
-        id: "a",
-        model: { name: "sketch", options: {} },
-        kind: "image",
-        mode: "text_to_image",
-        prompt: "a lake",
-        params: {},
-        images: [],
-        format: "png"
-      }),
+      yield* generator.submit(requestFor("sketch")),
       "p-a"
     )
   }))
@@ -208,16 +220,7 @@ models:${model("mine")}${model("packaged").replace("poster-1", "poster-2")}${
       assert.deepStrictEqual(names, ["drill", "mine", "packaged"])
       const submit = Effect.fnUntraced(function*(name: string) {
         const generator = yield* Effect.fromOption(get(name))
-        return yield* generator.submit({
-          id: "a",
-          model: { name, options: {} },
-          kind: "image",
-          mode: "text_to_image",
-          prompt: "a lake",
-          params: {},
-          images: [],
-          format: "png"
-        })
+        return yield* generator.submit(requestFor(name))
       })
       assert.strictEqual(yield* submit("mine"), "file-a")
       assert.strictEqual(yield* submit("packaged"), "env-a")
@@ -280,4 +283,23 @@ it.effect("rejects drivers that are not a mapping, and too many", () =>
     assert.deepStrictEqual(yield* problemsWith(["./mine.ts"]), ["drivers: must be a mapping from names to drivers"])
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`d${index}`, "./mine.ts"]))
     assert.deepStrictEqual(yield* problemsWith(many), ["drivers: must have at most 64 drivers"])
+  }))
+
+it.effect("starts with the configuration of the tutorial, and gets a picture", () =>
+  Effect.gen(function*() {
+    const tutorial = new URL("../../generator/", import.meta.url)
+    const readme = yield* Effect.promise(() => readFile(new URL("README.md", tutorial), "utf8"))
+    const [, config = ""] = /^```yaml\n(drivers:.*?)^```$/ms.exec(readme) ?? []
+    const module = fileURLToPath(new URL("example/weave.ts", tutorial))
+    yield* withFiles(
+      { "kinora.config.yaml": config.replace("./drivers/weave.ts", module) },
+      Effect.fnUntraced(function*(settings) {
+        const context = yield* Layer.build(Drivers.layer(settings))
+        const generator = yield* Effect.fromOption(Context.get(context, Generators.Generators).get("weave"))
+        const operation = yield* generator.submit(requestFor("weave-1", { thread: "blue" }))
+        const { body } = yield* generator.collect(operation)
+        const [file] = yield* Stream.runCollect(body)
+        assert.strictEqual(Buffer.from(file ?? []).toString("latin1", 1, 4), "PNG")
+      })
+    )
   }))
