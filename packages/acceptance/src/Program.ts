@@ -1,7 +1,6 @@
 /** Server and worker as processes that can be stopped and killed. */
 import { Data, Effect, Result, Schema, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
@@ -48,8 +47,6 @@ export interface Program {
   readonly kill: Effect.Effect<Ended>
   /** Output so far. */
   readonly printed: Effect.Effect<Printed>
-  /** Resident set size in bytes. */
-  readonly memory: Effect.Effect<number>
   /** Bytes of heap and buffers in use after a garbage collection. Measured programs only. */
   readonly memoryInUse: Effect.Effect<number>
 }
@@ -125,7 +122,6 @@ const launch = Effect.fnUntraced(function*(
     stop: endBy(process, ended, "SIGTERM"),
     kill: endBy(process, ended, "SIGKILL"),
     printed: Effect.sync(() => ({ ...output })),
-    memory: residentOf(process.pid ?? 0),
     memoryInUse: measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
   }
   const launched: Launched = {
@@ -153,14 +149,6 @@ const endBy = (process: ChildProcess, ended: Promise<Ended>, signal: "SIGTERM" |
   Effect.promise(() => {
     process.kill(signal)
     return ended
-  })
-
-const residentOf = (pid: number) =>
-  Effect.promise(async () => {
-    const status = await readFile(`/proc/${pid}/status`, "utf8")
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-    if (kibibytes === undefined) throw new Error(`The process ${pid} has no memory:\n${status}`)
-    return Number(kibibytes) * 1024
   })
 
 /**
