@@ -1,6 +1,7 @@
 export * as ComfyUi from "./ComfyUi.ts"
 export * as Fal from "./Fal.ts"
 export * as Kinora from "./Kinora.ts"
+export * as OpenAiImages from "./OpenAiImages.ts"
 export * as OpenAiVideos from "./OpenAiVideos.ts"
 export * as Replicate from "./Replicate.ts"
 export * as UpstreamOptions from "./UpstreamOptions.ts"

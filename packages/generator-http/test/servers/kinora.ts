@@ -59,12 +59,12 @@ export const kinoraServer = (file: { readonly mime: string; readonly bytes: Uint
     return { ...server, all: jobs, keys }
   })
 
-/** The API key that the server accepts. */
-export const kinoraKey = "hunter2-hunter2"
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The API key that the server accepts. */
+const kinoraKey = "hunter2-hunter2"
 
 const refuse = (response: ServerResponse, status: number, code: string) =>
   json(response, status, { error: { code, message: code, plan: null, details: {} } })
