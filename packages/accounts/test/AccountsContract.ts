@@ -7,7 +7,7 @@ import { AccountId } from "../src/Account.ts"
 import type * as Accounts from "../src/Accounts.ts"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as ApiKey from "../src/ApiKey.ts"
-import { isKnown, makeAccount, makeHost, makeKey, reasonOf } from "./Hosts.ts"
+import { isKnown, makeAccount, makeHost, makeKey, makeSpy, reasonOf } from "./Hosts.ts"
 
 const pro = (periodEnd: DateTime.Utc) => Option.some({ tier: "pro", periodEnd, autoRenew: true } as const)
 
@@ -186,12 +186,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
     it.effect("keeps the cache when the unit that revoked a key rolls back", () =>
       Effect.gen(function*() {
         const { atomically } = yield* UnitOfWork.UnitOfWork
-        const host = yield* makeHost()
+        const { host: makeSpied, lookUps } = yield* makeSpy()
+        const host = yield* makeSpied()
         const { account, key, record } = yield* makeKey(host)
+        assert.isTrue(yield* isKnown(host, key))
         yield* Effect.flip(atomically(Effect.andThen(host.revokeKey(account.id, record.id), Effect.fail("no"))))
         assert.isTrue(yield* isKnown(host, key))
+        assert.strictEqual(lookUps.length, 1)
         yield* TestClock.adjust("5 seconds")
         assert.isTrue(yield* isKnown(host, key))
+        assert.strictEqual(lookUps.length, 2)
       }))
 
     it.effect("does not cache what was read in a unit that rolls back", () =>

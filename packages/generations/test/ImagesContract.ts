@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
-import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
 import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, type Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -269,6 +269,22 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* uploads.create(account.id, bytesOf(png), undefined)
         const error = yield* Effect.flip(uploads.create(account.id, bytesOf(png), undefined))
         assert.deepInclude(error._tag === "UploadError" && error.reason, { _tag: "TooManyUploads", max: uploadsMax })
+      }))
+
+    it.effect("beyond the limit are refused in an open unit of work without dooming it", () =>
+      Effect.gen(function*() {
+        const uploads = yield* Uploads
+        const images = yield* ImageStore
+        const { atomically } = yield* UnitOfWork
+        const account = yield* openAccount({ credits: 0 })
+        const upload = () => Effect.exit(uploads.create(account.id, bytesOf(png), undefined))
+        // Both find room before their images are decoded, and one of them finds none when it is inserted.
+        const exits = yield* atomically(Effect.andThen(
+          Effect.forEach(Array.from({ length: uploadsMax - 1 }), upload),
+          Effect.all([upload(), upload()], { concurrency: "unbounded" })
+        ))
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+        assert.strictEqual(yield* images.countUsable(account.id, yield* DateTime.now), uploadsMax)
       }))
 
     it.effect("are refused if they are not an image of the declared type", () =>

@@ -46,7 +46,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<Return
             }).pipe(inTransaction, Effect.exit)
           )
           assert.deepStrictEqual(yield* findInconsistent(accounts), { count: calls * 3 / 4, inconsistent: 0 })
-          yield* assertSound
+          yield* assertSound(accounts)
         }))
 
       it.effect(`commits or rolls back each cancellation with the row of its caller in ${way}`, () =>
@@ -65,7 +65,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<Return
           )
           const cancelled = yield* findInconsistent(accounts, "cancelled")
           assert.deepStrictEqual(cancelled, { count: calls * 3 / 4, inconsistent: 0 })
-          yield* assertSound
+          yield* assertSound(accounts)
         }))
 
       it.effect(`finds a generation that the caller created in the same ${way}`, () =>
@@ -138,10 +138,36 @@ const findInconsistent = Effect.fnUntraced(function*(
   return found
 })
 
-/** Asserts that the books and the lane counters agree with their entries. */
-const assertSound = Effect.gen(function*() {
+/**
+ * Asserts that each generation has its charge, its refund if it is refunded, and its job
+ * unless it has ended, that there are no others, and that the books and the lane counters
+ * agree with their entries.
+ */
+const assertSound = Effect.fnUntraced(function*(accounts: ReadonlyArray<{ readonly id: string }>) {
+  const sql = yield* SqlClient.SqlClient
   const ledger = yield* Ledger.Ledger
   const scheduler = yield* Scheduler.Scheduler
+  const ids = Rows.array("text", accounts.map(({ id }) => id))
+  const generations = yield* sql`
+    SELECT id, refunded, status IN ('completed', 'failed', 'cancelled') AS ended FROM generation_job
+    WHERE account = ANY(${ids})
+  `.pipe(Rows.decodeAll(Schema.Struct({ id: Schema.String, refunded: Schema.Boolean, ended: Schema.Boolean })))
+  const transactions = yield* sql`
+    SELECT kind, reference FROM ledger_transaction WHERE account = ANY(${ids}) AND kind <> 'grant'
+  `.pipe(Rows.decodeAll(Schema.Struct({ kind: Schema.String, reference: Schema.String })))
+  const jobs = yield* sql`SELECT id FROM scheduler_job WHERE group_id = ANY(${ids})`.pipe(
+    Rows.decodeAll(Schema.Struct({ id: Schema.String }))
+  )
+  assert.deepStrictEqual(
+    [
+      ...transactions.map(({ kind, reference }) => `${kind} ${reference}`),
+      ...jobs.map(({ id }) => `job ${GenerationId.fromUuid(id)}`)
+    ].toSorted(),
+    generations.flatMap(({ ended, id: uuid, refunded }) => {
+      const id = GenerationId.fromUuid(uuid)
+      return [`charge ${id}`, ...refunded ? [`refund ${id}`] : [], ...ended ? [] : [`job ${id}`]]
+    }).toSorted()
+  )
   assert.deepStrictEqual((yield* ledger.verify()).discrepancies, [])
   assert.deepStrictEqual(yield* scheduler.verify, [])
 })

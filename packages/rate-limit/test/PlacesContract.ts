@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import type { UnitOfWork } from "@kinora/persistence"
-import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
+import { UnitOfWork } from "@kinora/persistence"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { layer as layerPlaces, Places } from "../src/Places.ts"
@@ -137,6 +137,36 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(closing)
         assert.strictEqual(yield* service.held("overtaken"), 0)
+      }))
+
+    it.effect("deletes a lease that was released in a transaction during its renewal", () =>
+      Effect.gen(function*() {
+        const store = yield* RateLimitStore
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const started = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        const released = yield* Queue.unbounded<number>()
+        const service = yield* instance().pipe(
+          Effect.provideService(RateLimitStore, {
+            ...store,
+            renew: (leases) =>
+              Deferred.succeed(started, undefined).pipe(
+                Effect.andThen(Deferred.await(gate)),
+                Effect.andThen(store.renew(leases))
+              ),
+            release: (ids) => Effect.tap(store.release(ids), () => Queue.offer(released, ids.length))
+          })
+        )
+        const scope = yield* Scope.make()
+        yield* Scope.provide(service.acquire({ key: "late", max: 1 }), scope)
+        yield* TestClock.adjust("10 seconds")
+        yield* Deferred.await(started)
+        yield* atomically(Scope.close(scope, Exit.void))
+        assert.strictEqual(yield* Queue.take(released), 1)
+        yield* Deferred.succeed(gate, undefined)
+        const again = yield* TestClock.withLive(Effect.timeoutOption(Queue.take(released), "10 seconds"))
+        assert.deepStrictEqual(again, Option.some(1))
+        assert.strictEqual(yield* service.held("late"), 0)
       }))
 
     it.effect("stores leases again that the database has lost", () =>

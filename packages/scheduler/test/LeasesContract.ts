@@ -1,9 +1,11 @@
 /** The guarantees of leases on every backend. */
 import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../src/JobKind.ts"
 import { Scheduler } from "../src/Scheduler.ts"
+import { Wakeup } from "../src/Wakeup.ts"
 import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
@@ -215,6 +217,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(again[0]!.checkpoint, Option.some("kept"))
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
+
+    it.effect("wakes workers when jobs are released, after the unit has committed, unless all leases are lost", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const wakeup = yield* Wakeup
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job())
+        const [claimed] = yield* world.claim()
+        const woken = yield* wakeup.subscribe
+        yield* atomically(Effect.gen(function*() {
+          yield* scheduler.release([claimed!])
+          assert.isFalse(woken.isOpen())
+        }))
+        assert.isTrue(woken.isOpen())
+        yield* woken.close
+        yield* scheduler.release([claimed!])
+        assert.isFalse(woken.isOpen())
+      }).pipe(Effect.scoped))
 
     it.effect("stores the last of several checkpoints of the newest epoch", () =>
       Effect.gen(function*() {

@@ -187,6 +187,36 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual((yield* scheduler.settle(taken!)).job, taken!.job)
     }))
 
+  it.effect("does not interrupt a job that is settling when its lease is reported as lost", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler.Scheduler
+      const heartbeats = yield* Queue.unbounded<void>()
+      const settling = Latch.makeUnsafe(false)
+      const gate = Latch.makeUnsafe(false)
+      let isInterrupted = false
+      const { job, worker } = yield* start(() => Effect.succeed("done"), {
+        heartbeatInterval: "10 seconds",
+        settle: () =>
+          Effect.andThen(settling.open, gate.await).pipe(
+            Effect.onInterrupt(() => Effect.sync(() => isInterrupted = true))
+          )
+      }).pipe(Effect.provideService(Scheduler.Scheduler, {
+        ...scheduler,
+        heartbeat: (leases) => Effect.as(Queue.offer(heartbeats, undefined), leases)
+      }))
+      yield* scheduler.enqueue(job())
+      yield* settling.await
+      assert.strictEqual((yield* worker.running).length, 1)
+      // The second heartbeat starts after the first one was handled.
+      for (const _ of [1, 2]) {
+        yield* TestClock.adjust("10 seconds")
+        yield* Queue.take(heartbeats)
+      }
+      const { length } = yield* worker.running
+      yield* gate.open
+      assert.deepStrictEqual([isInterrupted, length], [false, 1])
+    }))
+
   it.effect("calls failed for a failure, a defect, and a payload that does not decode", () =>
     Effect.gen(function*() {
       const { job, kind, outcome, scheduler } = yield* start(({ payload }) =>

@@ -20,9 +20,13 @@ const makeDead = Effect.fnUntraced(function*(world: World, accounts: ReadonlyArr
   return now
 })
 
-/** Advances the clock in steps, so that fibers run at each of them. */
-const pass = (seconds: number) =>
-  Effect.forEach(Array.from({ length: seconds }), () => TestClock.adjust("1 second"), { discard: true })
+/** Advances the clock in steps, so that fibers run at each of them, and sends begin before the next one. */
+const pass = (world: World, seconds: number) =>
+  Effect.forEach(
+    Array.from({ length: seconds }),
+    () => Effect.andThen(TestClock.adjust("1 second"), world.allSent),
+    { discard: true }
+  )
 
 /** A hanging send ends after 10 seconds, half of the lease. */
 const limits = { lease: "20 seconds", sendsMax: 32, accountSendsMax: 16, endpointSendsMax: 8, lookPause: 0 } as const
@@ -34,7 +38,7 @@ describe("DeliveryWorker with dead endpoints", () => {
       yield* world.start(limits)
       const dead = yield* makeDead(world, Array.from({ length: 20 }, (_, n) => `dead-${n}`), 20)
       // By now all of them were tried, four more than the slots for suspects.
-      yield* pass(25)
+      yield* pass(world, 25)
       assert.strictEqual(dead.sends, 12)
       const healthy = yield* world.endpoint({ account: "healthy" })
       const sent: Array<number> = []
@@ -43,7 +47,7 @@ describe("DeliveryWorker with dead endpoints", () => {
         yield* world.publishMany(healthy, 5)
         while (sent.length < 5) yield* Effect.yieldNow
         assert.deepStrictEqual(sent.splice(0), Array.from({ length: 5 }, () => second * 1000))
-        yield* pass(1)
+        yield* pass(world, 1)
       }
     }).pipe(Effect.provide(memory)))
 
@@ -52,7 +56,7 @@ describe("DeliveryWorker with dead endpoints", () => {
       const world = yield* makeWorld
       yield* world.start({ lease: "20 seconds", lookPause: 0 })
       const dead = yield* makeDead(world, Array.from({ length: 4 }, () => "one"), 100)
-      yield* pass(15)
+      yield* pass(world, 15)
       // Half of the account's 48, minus a quarter of that for unknown endpoints.
       assert.strictEqual(dead.sends, 18)
       const healthy = yield* world.endpoint({ account: "one" })
@@ -113,11 +117,11 @@ describe("DeliveryWorker with dead endpoints", () => {
       world.answer(endpoint, () => hang)
       yield* world.publishMany(endpoint, 20)
       while (count.sends < 2) yield* Effect.yieldNow
-      yield* pass(1)
+      yield* pass(world, 1)
       assert.strictEqual(count.sends, 2)
       world.answer(endpoint, () => Effect.succeed(ok))
       // The two hanging sends end with their claims, and the next ones are answered.
-      yield* pass(20)
+      yield* pass(world, 20)
       while ((yield* Queue.size(world.calls)) < 20) yield* Effect.yieldNow
       assert.strictEqual(count.sends, 2)
     }).pipe(Effect.provide(memory)))

@@ -46,7 +46,7 @@ export const makeWorld = Effect.gen(function*() {
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
   const faults = { settle: 0, claim: 0, due: 0, refused: "" }
-  const count = { due: 0, claim: 0, settle: 0, claimedAtOnce: 0 }
+  const count = { due: 0, claim: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
   const failing = (operation: "settle" | "claim" | "due") =>
@@ -68,6 +68,7 @@ export const makeWorld = Effect.gen(function*() {
       Effect.andThen(failing("claim"), store.claim(...args)).pipe(
         Effect.tap((claimed) => {
           count.claimedAtOnce = Math.max(count.claimedAtOnce, claimed.length)
+          count.claimed += claimed.length
           return held.claims.await
         })
       ),
@@ -87,6 +88,7 @@ export const makeWorld = Effect.gen(function*() {
         delivery: request.headers["X-Service-Delivery"] ?? "",
         text: new TextDecoder().decode(request.body)
       }
+      count.sent++
       yield* Queue.offer(calls, call)
       return yield* (answers.get(request.url) ?? (() => Effect.succeed(ok)))(call)
     })
@@ -139,6 +141,13 @@ export const makeWorld = Effect.gen(function*() {
     claims: held.claims,
     store,
     wake: wakeup.wake,
+    /**
+     * Waits until every claimed delivery has reached the network. Signatures are computed on
+     * threads of the platform, which the test clock does not wait for.
+     */
+    allSent: Effect.gen(function*() {
+      while (count.sent < count.claimed) yield* Effect.yieldNow
+    }),
     /** Starts a worker. `stop` closes its scope. */
     start: Effect.fnUntraced(function*(options: DeliveryWorker.DeliveryWorkerOptions = {}) {
       const scope = yield* Scope.fork(yield* Effect.scope)

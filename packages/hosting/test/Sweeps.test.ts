@@ -1,0 +1,37 @@
+import { assert, it } from "@effect/vitest"
+import { GenerationSweep, PlanRenewal } from "@kinora/generations"
+import { Idempotency } from "@kinora/idempotency"
+import { Ledger } from "@kinora/ledger"
+import { Sweep } from "@kinora/persistence"
+import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Webhooks } from "@kinora/webhooks"
+import { Duration, Effect, Layer } from "effect"
+import * as Work from "../src/Work.ts"
+
+/** Services whose calls die. A sweep that pauses makes none. */
+const services = Layer.mergeAll(
+  Layer.mock(PlanRenewal.PlanRenewal)({}),
+  Layer.mock(GenerationSweep.GenerationSweep)({}),
+  Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
+  Layer.mock(Webhooks.Webhooks)({}),
+  Layer.mock(Idempotency.Idempotency)({}),
+  Layer.mock(RateLimit.RateLimit)({}),
+  Layer.mock(Places.Places)({}),
+  Layer.mock(Budget.Budget)({})
+)
+
+it.effect("sweeps at these intervals", () =>
+  Effect.gen(function*() {
+    const intervals: Array<number> = []
+    yield* Layer.build(Work.layerSweeps).pipe(
+      Effect.provide(services),
+      Effect.provideService(Sweep.Pause, (interval) =>
+        Effect.andThen(
+          Effect.sync(() => intervals.push(Duration.toSeconds(interval))),
+          Effect.never
+        ))
+    )
+    yield* Effect.yieldNow
+    // Renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days.
+    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [20, 60, 60, ...Array(8).fill(300), 3_600])
+  }).pipe(Effect.scoped))
