@@ -8,6 +8,7 @@ import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { pipeline } from "node:stream/promises"
 import * as Verification from "./Verification.ts"
 
 /** Options of a receiver. */
@@ -244,10 +245,12 @@ const respond = async ({ socket }: IncomingMessage, response: ServerResponse, an
   response.writeHead(status, headers).end(body)
 }
 
+/** Sends until the client closes the connection. */
 const flood = async (response: ServerResponse): Promise<void> => {
   response.writeHead(200)
   const chunk = Buffer.alloc(16 * 1024, "x")
-  while (!response.destroyed) {
-    if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")])
+  const endless = function*() {
+    while (true) yield chunk
   }
+  await pipeline(endless, response).catch(() => {})
 }

@@ -10,10 +10,13 @@ const environment = {
   COMFYUI_URL: "http://127.0.0.1:8188",
   VLLM_OMNI_URL: "http://127.0.0.1:8091/v1",
   REPLICATE_API_TOKEN: "token",
-  FAL_KEY: "key"
+  FAL_KEY: "key",
+  OPENAI_API_KEY: "key",
+  INNER_URL: "http://127.0.0.1:4747",
+  INNER_API_KEY: "key"
 }
 
-for (const name of ["comfyui", "vllm-omni", "replicate", "fal"]) {
+for (const name of ["comfyui", "vllm-omni", "replicate", "fal", "openai", "kinora"]) {
   it.effect(`starts the driver of examples/models/${name} with its models`, () =>
     Effect.gen(function*() {
       const path = fileURLToPath(new URL(`../../../examples/models/${name}/kinora.config.yaml`, import.meta.url))
