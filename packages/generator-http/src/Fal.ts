@@ -7,24 +7,16 @@ import { type GenerationRequest, Kind } from "@kinora/generator/GenerationReques
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError, type Permanent } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
-import { bind, bindingProblems, Bindings, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
+import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
 import { codesOf, type HttpFailure, permanent, reasonOfStatus } from "./internal/failures.ts"
+import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
-import * as UpstreamOptions from "./UpstreamOptions.ts"
 
-/** Options of the driver. */
-export const Options = Schema.Struct({
-  ...UpstreamOptions.fields,
-  /** The API key. */
-  api_key: Driver.Secret,
-  /** The address of the queue. Default `https://queue.fal.run`. */
-  base_url: Schema.optionalKey(UpstreamOptions.BaseUrl),
-  /** Time between two polls of a job. Default 2 seconds. */
-  poll_interval: Schema.optionalKey(Schema.DurationFromString)
-})
+/** Options of the driver. `base_url` is `https://queue.fal.run` by default. */
+export const Options = Schema.Struct(driverFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
@@ -34,10 +26,7 @@ export const ModelOptions = Schema.Struct({
   model: Schema.String.check(
     Schema.isPattern(/^\w[\w.-]*(?:\/\w[\w.-]*)+$/, { expected: "the id of a model, such as fal-ai/flux/dev" })
   ),
-  /** Inputs of every request. */
-  input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  /** Where values of the request go. `to` is the name of an input. `prompt` goes to the input `prompt` unless it is bound. */
-  bindings: Schema.optionalKey(Bindings)
+  ...inputFields
 })
 /** Type of `ModelOptions`. */
 export type ModelOptions = typeof ModelOptions.Type

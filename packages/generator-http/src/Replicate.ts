@@ -7,24 +7,16 @@ import { type GenerationRequest, Kind } from "@kinora/generator/GenerationReques
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
-import { bind, bindingProblems, Bindings, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
+import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
+import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
-import * as UpstreamOptions from "./UpstreamOptions.ts"
 
-/** Options of the driver. */
-export const Options = Schema.Struct({
-  ...UpstreamOptions.fields,
-  /** The API token. */
-  api_key: Driver.Secret,
-  /** The address of the API. Default `https://api.replicate.com/v1`. */
-  base_url: Schema.optionalKey(UpstreamOptions.BaseUrl),
-  /** Time between two polls of a job. Default 2 seconds. */
-  poll_interval: Schema.optionalKey(Schema.DurationFromString)
-})
+/** Options of the driver. `base_url` is `https://api.replicate.com/v1` by default. */
+export const Options = Schema.Struct(driverFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
@@ -34,10 +26,7 @@ export const ModelOptions = Schema.Struct({
   model: Schema.String.check(
     Schema.isPattern(/^[\w.-]+\/[\w.-]+(?::[0-9a-f]{64})?$/, { expected: "owner/name or owner/name:version" })
   ),
-  /** Inputs of every request. */
-  input: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  /** Where values of the request go. `to` is the name of an input. `prompt` goes to the input `prompt` unless it is bound. */
-  bindings: Schema.optionalKey(Bindings),
+  ...inputFields,
   /** Time after which Replicate cancels the job itself, at least 5 seconds. Default: that of Replicate. */
   cancel_after: Schema.optionalKey(Schema.DurationFromString.check(
     Schema.makeFilter((time) => Duration.isGreaterThanOrEqualTo(time, Duration.seconds(5)), {

@@ -28,18 +28,7 @@ const withImage = {
   bindings: [...bindings, { to: "10.image", from: "image_1" }]
 }
 
-const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
-  id,
-  model: { name: "sdxl", options },
-  kind: "image",
-  mode: "text_to_image",
-  prompt: "a lake at night",
-  params: { aspect_ratio: "16:9" },
-  images: [],
-  format: "png",
-  seed: 7,
-  ...rest
-})
+const request = Contract.imageRequests({ name: "sdxl", options })
 
 const start = Effect.map(comfyUi, (server) => {
   const only = () => [...server.running, ...server.pending][0]?.id ?? ""

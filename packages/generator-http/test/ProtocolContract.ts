@@ -14,6 +14,21 @@ export const apiKey = "hunter2-hunter2"
 /** The file that jobs result in. */
 export const resultBytes = Uint8Array.from({ length: 50_000 }, (_, index) => index % 251)
 
+/** Makes valid requests for images of a model. */
+export const imageRequests =
+  (model: GenerationRequest["model"]) => (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
+    id,
+    model,
+    kind: "image",
+    mode: "text_to_image",
+    prompt: "a lake at night",
+    params: { aspect_ratio: "16:9" },
+    images: [],
+    format: "png",
+    seed: 7,
+    ...rest
+  })
+
 /** A protocol: its driver, and a server with controls. Controls apply to the job of the operation. */
 export interface Protocol {
   readonly name: string

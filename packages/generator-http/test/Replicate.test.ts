@@ -16,18 +16,7 @@ const options = {
   }]
 }
 
-const request = (id: string, rest: Partial<GenerationRequest> = {}): GenerationRequest => ({
-  id,
-  model: { name: "flux", options },
-  kind: "image",
-  mode: "text_to_image",
-  prompt: "a lake at night",
-  params: { aspect_ratio: "16:9" },
-  images: [],
-  format: "png",
-  seed: 7,
-  ...rest
-})
+const request = Contract.imageRequests({ name: "flux", options })
 
 const start = Effect.map(replicate, (server) => ({
   server,
