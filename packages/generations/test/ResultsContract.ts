@@ -36,7 +36,6 @@ const invalid: ReadonlyArray<readonly [what: string, model: string, output: Outp
   ["an image without its end", "kinora-canvas-1", returned("image/png", image.slice(0, -1))],
   ["half of an image", "kinora-canvas-1", returned("image/png", image.slice(0, image.length >> 1))],
   ["an image with a damaged pixel", "kinora-canvas-1", returned("image/png", damaged(image, image.length - 20))],
-  ["a JPEG declared as PNG", "kinora-canvas-1", returned("image/png", bytesOf(jpeg))],
   ["a page declared as an image", "kinora-canvas-1", returned("image/png", Buffer.from("<html></html>"))],
   ["a page", "kinora-canvas-1", returned("text/html", Buffer.from("<html></html>"))],
   ["nothing", "kinora-canvas-1", returned("image/png", new Uint8Array(0))],
@@ -104,6 +103,18 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         ])
         assert.deepStrictEqual(jobs.map(({ output }) => output?.content.mime), ["image/png", "video/mp4"])
         for (const job of jobs) assert.isTrue(yield* hasContent(job.id))
+      }).pipe(TestClock.withLive))
+
+    it.effect("have the type of their content, whatever the generator declares", () =>
+      Effect.gen(function*() {
+        const jobs = yield* runAll([
+          ["kinora-canvas-1", returned("application/octet-stream", image)],
+          ["kinora-canvas-1", returned("image/png", bytesOf(jpeg))],
+          ["kinora-canvas-1", returned("text/html", image)],
+          ["video-1", returned("application/octet-stream", video)]
+        ])
+        const mimes = ["image/png", "image/jpeg", "image/png", "video/mp4"]
+        assert.deepStrictEqual(jobs.map(({ output }) => output?.content.mime), mimes)
       }).pipe(TestClock.withLive))
 
     it.effect("need only their end if they are too large to decode, and have no preview", () =>

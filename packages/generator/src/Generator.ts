@@ -60,7 +60,7 @@ export interface Failed {
 
 /** A result. Its bytes are a stream, so that it is not whole in memory. */
 export interface Output {
-  /** Media type according to the driver. The service checks the bytes itself. */
+  /** Media type according to the driver: a hint, such as `application/octet-stream`. The service detects the type by content. */
   readonly mime: string
   /** Pixels. */
   readonly width?: number | undefined

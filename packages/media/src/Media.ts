@@ -34,14 +34,14 @@ export class Media extends Context.Service<Media, {
   readonly thumb: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
 
   /**
-   * Returns the facts of a PNG, JPEG, WebP, MP4 or WebM. Rejects a file of another type
-   * than `declared`, in any letter case, a truncated file, and a file above `ProbeLimits`.
+   * Returns the facts of a PNG, JPEG, WebP, MP4 or WebM. Rejects a truncated file and a file
+   * above `ProbeLimits`. If `declared` is given, it must be the detected type, in any letter case.
    *
    * Reads small parts of the file, and decodes nothing: `preview` detects damage inside
    * an image. Truncation inside a PNG, JPEG or WebP is detected by its end, inside an MP4
    * or WebM by the sizes of its parts.
    */
-  readonly probe: <E>(file: MediaFile<E>, declared: string) => Effect.Effect<Facts, ProbeError | E>
+  readonly probe: <E>(file: MediaFile<E>, declared?: string) => Effect.Effect<Facts, ProbeError | E>
 
   /**
    * Returns the first frame of a video that `probe` accepted, as a PNG with at most

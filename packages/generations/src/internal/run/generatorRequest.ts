@@ -41,7 +41,7 @@ export const requestOf = (
   format: formats[model.output_formats[0]!]
 })
 
-/** Returns `true` for a media type that results can have. Results of other types could run scripts in a browser. */
+/** Returns `true` for a media type that results can have. */
 export const isResultMime = (mime: string): boolean => Object.hasOwn(formats, mime)
 
 // -----------------------------------------------------------------------------

@@ -41,10 +41,9 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   const collect = Effect.fnUntraced(
     function*(job: ClaimedJob, generator: Generator["Service"], operation: Operation) {
       const { body, mime, poster } = yield* generator.collect(operation)
-      if (!isResultMime(mime)) return yield* rejectResult(job, `The result is declared as ${JSON.stringify(mime)}`)
       const key = ResultFiles.keyOf(job, "content")
       const content = yield* Effect.catchReason(
-        storeFile(blobs, { key, mime, body, bytesMax: resultBytesMax }),
+        storeFile(blobs, { key, mime: storedMime(mime), body, bytesMax: resultBytesMax }),
         "BlobError",
         "TooLarge",
         (tooLarge) => rejectResult(job, tooLarge)
@@ -71,7 +70,14 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
     const derived = yield* facts.kind === "image"
       ? derivedImages.ofImage(job, content)
       : derivedImages.ofVideo(job, content, facts, poster)
-    const output: Output = { content, ...derived }
+    const output: Output = { content: { ...content, mime: facts.mime }, ...derived }
     return output
   })
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The media type that a result is stored with before it is verified. Some types could run scripts in a browser. */
+const storedMime = (declared: string): string => isResultMime(declared) ? declared : "application/octet-stream"

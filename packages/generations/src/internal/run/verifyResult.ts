@@ -18,8 +18,9 @@ export interface VerifyResultOptions {
 }
 
 /**
- * Makes a function that probes the stored result of a job. Fails with `upstream_error`
- * if it is not a complete image or video of the kind of the job.
+ * Makes a function that probes the stored result of a job, and returns its facts. Fails with
+ * `upstream_error` if it is not a complete image or video of the kind of the job. The
+ * media type that the generator declared is not compared: file servers often declare a general or a wrong one.
  */
 export const makeVerifyResult = Effect.fnUntraced(function*({ retries }: VerifyResultOptions) {
   const blobs = yield* BlobStore
@@ -28,7 +29,7 @@ export const makeVerifyResult = Effect.fnUntraced(function*({ retries }: VerifyR
   return Effect.fnUntraced(
     function*(job: ClaimedJob, kind: Kind, content: StoredFile) {
       const facts = yield* Effect.catchTag(
-        media.probe(mediaFileOf(blobs, content), content.mime),
+        media.probe(mediaFileOf(blobs, content)),
         "ProbeError",
         (error) => rejectResult(job, error)
       )

@@ -43,12 +43,12 @@ export const make = (limits: ProbeLimits) => {
     return facts
   })
 
-  return Effect.fnUntraced(function*<E>(file: MediaFile<E>, declared: string) {
+  return Effect.fnUntraced(function*<E>(file: MediaFile<E>, declared?: string) {
     yield* check(bounds, "bytesMax", file.bytes)
     const reader = FileReader.make(file, bounds.readsMax)
     const found = mimeOf(yield* reader.at(0, Math.min(file.bytes, signatureBytes)))
     if (found === undefined) return yield* new ProbeError({ reason: new UnknownFormat() })
-    if (declared.toLowerCase() !== found) {
+    if (declared !== undefined && declared.toLowerCase() !== found) {
       return yield* new ProbeError({ reason: new ContentMismatch({ declared, found }) })
     }
     const facts: Facts = yield* isVideo(found) ? videoOf(reader, found) : imageOf(reader, found)
