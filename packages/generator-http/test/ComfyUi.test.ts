@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { ServedModel } from "@kinora/generator/ServedModel"
+import { comfyUi } from "@kinora/testkit/upstreams/ComfyUiServer"
+import { responds } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Effect, type Schema, Stream } from "effect"
 import driver from "../src/ComfyUi.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { comfyUi } from "./servers/comfyUi.ts"
-import { responds } from "./servers/scripted.ts"
 
 const workflow = {
   "3": { class_type: "KSampler", inputs: { seed: 1, steps: 20, model: ["4", 0], latent_image: ["5", 0] } },

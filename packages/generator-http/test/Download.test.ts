@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import { type Handler, json, listen } from "@kinora/testkit/upstreams/Listener"
 import { Duration, Effect, Fiber, Latch, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { makeDownload } from "../src/internal/download.ts"
 import * as Failures from "../src/internal/failures.ts"
 import * as Upstream from "../src/internal/upstream.ts"
 import type { UpstreamOptions } from "../src/UpstreamOptions.ts"
-import { type Handler, json, listen } from "./servers/listen.ts"
 
 const picture = Buffer.alloc(100_000, "picture")
 

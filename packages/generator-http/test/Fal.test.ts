@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { ServedModel } from "@kinora/generator/ServedModel"
+import { fal } from "@kinora/testkit/upstreams/FalServer"
+import { drops, responds, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Effect, type Schema, Stream } from "effect"
 import driver from "../src/Fal.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { fal } from "./servers/fal.ts"
-import { drops, responds, upstreamText } from "./servers/scripted.ts"
 
 const options = {
   model: "fal-ai/flux/dev",

@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { FailureCode } from "@kinora/generator/GeneratorError"
+import { kinoraServer } from "@kinora/testkit/upstreams/KinoraServer"
+import { responds, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Duration, Effect, Stream } from "effect"
 import driver from "../src/Kinora.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { kinoraServer } from "./servers/kinora.ts"
-import { responds, upstreamText } from "./servers/scripted.ts"
 
 const bytes = Uint8Array.of(1, 2, 3)
 

@@ -1,12 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { ServedModel } from "@kinora/generator/ServedModel"
+import { type Handler, json } from "@kinora/testkit/upstreams/Listener"
+import { openAiImages } from "@kinora/testkit/upstreams/OpenAiImagesServer"
+import { drops, formOf, responds, scripted, sendFile, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Duration, Effect, Fiber, Latch, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import driver from "../src/OpenAiImages.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { type Handler, json } from "./servers/listen.ts"
-import { drops, formOf, responds, scripted, sendFile, upstreamText } from "./servers/scripted.ts"
 
 const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Contract.resultBytes])
 
@@ -36,11 +37,7 @@ const withImages = (id: string): GenerationRequest => {
 
 /** A server that returns `png` as base64, and a driver for it. */
 const starting = Effect.fnUntraced(function*(options: Readonly<Record<string, unknown>> = {}) {
-  const server = yield* scripted((received, response) =>
-    received.method === "GET"
-      ? sendFile(response, "image/png", png)
-      : json(response, 200, { created: 1, data: [{ b64_json: png.toString("base64") }] })
-  )
+  const server = yield* openAiImages({ mime: "image/png", bytes: png })
   const all = { base_url: `${server.origin}/v1`, api_key: Contract.apiKey, ...options }
   const build = Contract.generatorOf(driver, all)
   return { server, build, generator: yield* build }

@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { ServedModel } from "@kinora/generator/ServedModel"
+import { openAiVideos } from "@kinora/testkit/upstreams/OpenAiVideosServer"
+import { responds, sendsForever, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Effect, type Schema, Stream } from "effect"
 import driver from "../src/OpenAiVideos.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { openAiVideos } from "./servers/openAiVideos.ts"
-import { responds, sendsForever, upstreamText } from "./servers/scripted.ts"
 
 const options = {
   model: "wan-2.2",

@@ -4,9 +4,17 @@ import type { Driver } from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import { Generator, type Operation, type Output } from "@kinora/generator/Generator"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import {
+  drops,
+  responds,
+  type Scripted,
+  sendsForever,
+  stops,
+  truncates,
+  upstreamText
+} from "@kinora/testkit/upstreams/ScriptedServer"
 import { Context, Duration, Effect, Layer, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { drops, responds, type Scripted, sendsForever, stops, truncates, upstreamText } from "./servers/scripted.ts"
 
 /** The key that drivers are configured with. */
 export const apiKey = "hunter2-hunter2"

@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { ServedModel } from "@kinora/generator/ServedModel"
+import { replicate } from "@kinora/testkit/upstreams/ReplicateServer"
+import { responds, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
 import { Effect, type Schema, Stream } from "effect"
 import driver from "../src/Replicate.ts"
 import * as Contract from "./ProtocolContract.ts"
-import { replicate } from "./servers/replicate.ts"
-import { responds, upstreamText } from "./servers/scripted.ts"
 
 const options = {
   model: "owner/flux",

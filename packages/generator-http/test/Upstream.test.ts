@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import { type Handler, json, listen } from "@kinora/testkit/upstreams/Listener"
 import { Duration, Effect, Fiber, Latch, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import * as Failures from "../src/internal/failures.ts"
 import * as Upstream from "../src/internal/upstream.ts"
-import { type Handler, json, listen } from "./servers/listen.ts"
 
 const Job = Schema.Struct({ id: Schema.String })
 

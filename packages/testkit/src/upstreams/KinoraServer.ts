@@ -1,9 +1,9 @@
 /** A server with the HTTP API of Kinora, as `docs/reference/http-api.md` describes it. */
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
-import type { Received } from "./listen.ts"
-import { json } from "./listen.ts"
-import { scripted, sendFile } from "./scripted.ts"
+import type { Received } from "./Listener.ts"
+import { json } from "./Listener.ts"
+import { scripted, sendFile } from "./ScriptedServer.ts"
 
 /** A job. */
 export interface Job {

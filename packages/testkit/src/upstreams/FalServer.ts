@@ -1,8 +1,8 @@
 /** A server of fal's queue, and one of its result files on another origin. */
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
-import { json } from "./listen.ts"
-import { scripted, sendFile } from "./scripted.ts"
+import { json } from "./Listener.ts"
+import { scripted, sendFile } from "./ScriptedServer.ts"
 
 /** A request in the queue. */
 interface Queued {

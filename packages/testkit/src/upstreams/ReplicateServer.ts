@@ -1,8 +1,8 @@
 /** A server of Replicate's API, and one of its result files on another origin. */
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
-import { json, type Received } from "./listen.ts"
-import { formOf, scripted, sendFile } from "./scripted.ts"
+import { json, type Received } from "./Listener.ts"
+import { formOf, scripted, sendFile } from "./ScriptedServer.ts"
 
 /** A job. */
 interface Prediction {

@@ -1,24 +1,34 @@
 /** Servers of one protocol whose next responses can be replaced. */
 import { Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
-import { type Handler, json, listen, type Listening } from "./listen.ts"
+import { type Handler, json, listen, type Listening } from "./Listener.ts"
 
 /** A server of a protocol. */
 export interface Scripted extends Listening {
   /** Sends the next request whose method and path start like this to `handle` instead of the protocol. */
   readonly next: (start: string, handle: Handler) => void
+  /** Calls `run` after every response of the protocol to a request whose method and path start like this. */
+  readonly after: (start: string, run: () => void) => void
 }
 
 /** Listens with the handler of a protocol. */
 export const scripted = (protocol: Handler): Effect.Effect<Scripted, never, Scope.Scope> => {
   const replaced: Array<{ readonly start: string; readonly handle: Handler }> = []
+  const observed: Array<{ readonly start: string; readonly run: () => void }> = []
   return Effect.map(
     listen((request, response) => {
-      const index = replaced.findIndex(({ start }) => `${request.method} ${request.path}`.startsWith(start))
+      const line = `${request.method} ${request.path}`
+      const index = replaced.findIndex(({ start }) => line.startsWith(start))
       const [next] = index < 0 ? [] : replaced.splice(index, 1)
-      ;(next?.handle ?? protocol)(request, response)
+      if (next !== undefined) return next.handle(request, response)
+      for (const { run, start } of observed) if (line.startsWith(start)) response.once("finish", run)
+      protocol(request, response)
     }),
-    (listening) => ({ ...listening, next: (start, handle) => void replaced.push({ start, handle }) })
+    (listening) => ({
+      ...listening,
+      next: (start, handle) => void replaced.push({ start, handle }),
+      after: (start, run) => void observed.push({ start, run })
+    })
   )
 }
 
