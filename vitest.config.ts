@@ -82,7 +82,7 @@ export default defineConfig({
           name: "integration",
           include: integration,
           exclude: ["**/node_modules/**", "**/dist/**"],
-          globalSetup: ["packages/testkit/src/globalSetup.ts"]
+          globalSetup: ["packages/testkit/src/globalSetup.ts", "packages/acceptance/test/bundledPrograms.ts"]
         }
       }
     ]
