@@ -7,7 +7,7 @@ import * as DrawingPool from "../src/internal/DrawingPool.ts"
 import { type Drawing, paint } from "../src/internal/picture.ts"
 import * as PictureSize from "../src/PictureSize.ts"
 import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
-import { blank, collected, made, request, scripted, sha256 } from "./Requests.ts"
+import { blank, collected, layerSmall, made, request, scripted, sha256 } from "./Requests.ts"
 
 const prompts = {
   landscape: "mountains at sunset",
@@ -39,14 +39,13 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
           assert.deepInclude(facts, { ...size, format })
         }), { discard: true }))
 
-    it.effect("paints four megapixels as PNG, JPEG and WebP", () =>
-      Effect.forEach(formats, (format) =>
-        Effect.gen(function*() {
-          const params = { aspect_ratio: "16:9", resolution: "2k" }
-          const picture = yield* made(request(`2k ${format}`, { prompt: prompts.geometry, params, format }))
-          const facts = yield* Effect.promise(() => sharp(picture.bytes).metadata())
-          assert.deepInclude(facts, { width: 2688, height: 1536, format })
-        }), { discard: true }))
+    it.effect("paints four megapixels", () =>
+      Effect.gen(function*() {
+        const params = { aspect_ratio: "16:9", resolution: "2k" }
+        const picture = yield* made(request("2k", { prompt: prompts.geometry, params }))
+        const facts = yield* Effect.promise(() => sharp(picture.bytes).metadata())
+        assert.deepInclude(facts, { width: 2688, height: 1536 })
+      }))
 
     it.effect("paints one megapixel square by default", () =>
       Effect.gen(function*() {
@@ -55,22 +54,25 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
           height: 1024
         })
       }))
+  }
+)
 
+layer(layerSmall, { excludeTestServices: true, timeout: "60 seconds" })(
+  "ProceduralGenerator with small pictures",
+  (it) => {
     it.effect("paints variants for different ids, and the same picture for the same seed", () =>
       Effect.gen(function*() {
         const hashOf = (id: string, rest: Partial<GenerationRequest.GenerationRequest> = {}) =>
           Effect.map(made(request(id, { prompt: "bauhaus", ...rest })), ({ bytes }) => sha256(bytes))
         assert.notStrictEqual(yield* hashOf("first"), yield* hashOf("second"))
-        assert.strictEqual(yield* hashOf("first", { seed: 7 }), yield* hashOf("second", { seed: 7 }))
-        assert.notStrictEqual(yield* hashOf("first", { seed: 7 }), yield* hashOf("first", { seed: 8 }))
+        const seeded = yield* hashOf("first", { seed: 7 })
+        assert.strictEqual(yield* hashOf("second", { seed: 7 }), seeded)
+        assert.notStrictEqual(yield* hashOf("first", { seed: 8 }), seeded)
       }))
 
     it.effect("draws an operation again that another process submitted", () =>
       Effect.gen(function*() {
-        const elsewhere = Context.get(
-          yield* Layer.build(Layer.fresh(ProceduralGenerator.layer({ threads: 1 }))),
-          Generator.Generator
-        )
+        const elsewhere = Context.get(yield* Layer.build(Layer.fresh(layerSmall)), Generator.Generator)
         const operation = JSON.parse(
           JSON.stringify(yield* elsewhere.submit(request("left", { prompt: prompts.geometry })))
         ) as Schema.Json
@@ -97,8 +99,8 @@ layer(ProceduralGenerator.layer({ threads: 2 }), { excludeTestServices: true, ti
 )
 
 for (const [scene, prompt] of scenes) {
-  it.effect(`paints a ${scene} in every aspect ratio`, () =>
-    Effect.forEach(PictureSize.aspectRatios, (aspect_ratio) => {
+  it.effect(`paints a ${scene} in squares and in the widest and tallest pictures`, () =>
+    Effect.forEach(["1:1", "16:9", "9:16"] as const, (aspect_ratio) => {
       const { height, width } = eighth(PictureSize.of(aspect_ratio, "1k"))
       const pixels = paint({ prompt, key: aspect_ratio, width, height, format: "png", references: [] })
       return assertNotBlank(pixels, width, height)

@@ -64,15 +64,21 @@ it.effect("reports the progress of a video through poll", () =>
     assert.deepStrictEqual(yield* Fiber.join(poll), Generator.pending(Duration.zero, 0.25))
   }).pipe(Effect.scoped))
 
-it.live("frees the thread of a video that is interrupted while it is drawn", () =>
+it.live("stops drawing an interrupted video, and frees its thread", () =>
   Effect.gen(function*() {
     const pool = yield* DrawingPool.make({ threads: 1 })
     const begun = yield* Deferred.make<void>()
-    const drawing = { ...picture, prompt: "mountains", width: 1920, height: 1080, format: "mp4", seconds: 10 } as const
-    const drawn = yield* Effect.forkChild(pool.draw(drawing, () => Deferred.doneUnsafe(begun, Effect.void)))
+    const drawing = { ...picture, width: 640, height: 360, format: "mp4", seconds: 10 } as const
+    let drawnShare = 0
+    const report = (progress: number) => {
+      drawnShare = progress
+      Deferred.doneUnsafe(begun, Effect.void)
+    }
+    const drawn = yield* Effect.forkChild(pool.draw(drawing, report))
     yield* Deferred.await(begun)
     yield* Fiber.interrupt(drawn)
     assert.isAbove((yield* pool.draw(picture)).bytes.length, 100)
+    assert.isBelow(drawnShare, 1)
   }).pipe(Effect.scoped), 60_000)
 
 it.effect("draws an operation of a version without videos", () =>

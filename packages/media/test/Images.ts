@@ -1,6 +1,6 @@
 /** Images for tests, good ones and forged ones. */
 import { crc32, deflateSync } from "node:zlib"
-import sharp from "sharp"
+import sharp, { type Sharp } from "sharp"
 
 export type Format = "png" | "jpeg" | "webp"
 export const formats: ReadonlyArray<Format> = ["png", "jpeg", "webp"]
@@ -16,17 +16,23 @@ export const noise = (width: number, height: number) => {
   return sharp(pixels, { raw: { width, height, channels: 3 } })
 }
 
-/** `noise` in every way of writing that differs to a decoder. */
+/** `noise` of 300 x 200 pixels in an encoding. */
+const once = (encode: (image: Sharp) => Sharp) => {
+  let encoded: Promise<Buffer> | undefined
+  return () => encoded ??= encode(noise(300, 200)).toBuffer()
+}
+
+/** `noise` in every way of writing that differs to a decoder. Each is encoded once, since a palette takes long. */
 export const variants: Readonly<Record<string, { readonly format: Format; readonly image: () => Promise<Buffer> }>> = {
-  "png": { format: "png", image: () => noise(300, 200).png().toBuffer() },
-  "interlaced png": { format: "png", image: () => noise(300, 200).png({ progressive: true }).toBuffer() },
-  "palette png": { format: "png", image: () => noise(300, 200).png({ palette: true }).toBuffer() },
-  "16-bit png": { format: "png", image: () => noise(300, 200).toColourspace("rgb16").png().toBuffer() },
-  "jpeg": { format: "jpeg", image: () => noise(300, 200).jpeg().toBuffer() },
-  "progressive jpeg": { format: "jpeg", image: () => noise(300, 200).jpeg({ progressive: true }).toBuffer() },
-  "cmyk jpeg": { format: "jpeg", image: () => noise(300, 200).toColourspace("cmyk").jpeg().toBuffer() },
-  "webp": { format: "webp", image: () => noise(300, 200).webp().toBuffer() },
-  "lossless webp": { format: "webp", image: () => noise(300, 200).webp({ lossless: true }).toBuffer() }
+  "png": { format: "png", image: once((image) => image.png()) },
+  "interlaced png": { format: "png", image: once((image) => image.png({ progressive: true })) },
+  "palette png": { format: "png", image: once((image) => image.png({ palette: true })) },
+  "16-bit png": { format: "png", image: once((image) => image.toColourspace("rgb16").png()) },
+  "jpeg": { format: "jpeg", image: once((image) => image.jpeg()) },
+  "progressive jpeg": { format: "jpeg", image: once((image) => image.jpeg({ progressive: true })) },
+  "cmyk jpeg": { format: "jpeg", image: once((image) => image.toColourspace("cmyk").jpeg()) },
+  "webp": { format: "webp", image: once((image) => image.webp()) },
+  "lossless webp": { format: "webp", image: once((image) => image.webp({ lossless: true })) }
 }
 
 /** A PNG of one bit per pixel, all of it zero, that says it has these sides. */

@@ -120,10 +120,12 @@ layer(Media.layer())("Media", (it) => {
   it.effect("accepts 40 megapixels and not one row more", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
-      const create = (height: number) =>
-        make(() => sharp({ create: { width: 8_000, height, channels: 3, background: "teal" } }).png().toBuffer())
-      assert.deepInclude(yield* normalise(yield* create(5_000)), { width: 8_000, height: 5_000 })
-      assert.strictEqual((yield* reasonOf(yield* create(5_001)))._tag, "TooManyPixels")
+      const sides = { width: 8_000, height: 5_000 }
+      const bytes = yield* make(() =>
+        sharp({ create: { ...sides, channels: 3, background: "teal" } }).jpeg().toBuffer()
+      )
+      assert.deepInclude(yield* normalise(bytes), sides)
+      assert.strictEqual((yield* reasonOf(Images.resizedJpegHeader(bytes, 8_000, 5_001)))._tag, "TooManyPixels")
     }))
 
   it.effect("limits the long side of previews and thumbs", () =>
@@ -138,7 +140,9 @@ layer(Media.layer())("Media", (it) => {
         1
       ]]
       for (const [width, height, ...expected] of sides) {
-        const bytes = yield* make(() => Images.noise(width as number, height as number).png().toBuffer())
+        const bytes = yield* make(() =>
+          Images.noise(width as number, height as number).png({ compressionLevel: 0 }).toBuffer()
+        )
         const [large, small] = [yield* preview(bytes), yield* thumb(bytes)]
         assert.deepStrictEqual([large.width, large.height, small.width, small.height], expected)
       }
@@ -295,7 +299,7 @@ layer(Media.layer())("Media", (it) => {
         Images.withPngChunk(
           png,
           "zTXt",
-          Buffer.concat([Buffer.from("Comment\0\0"), deflateSync(Buffer.alloc(100_000_000))])
+          Buffer.concat([Buffer.from("Comment\0\0"), deflateSync(Buffer.alloc(30_000_000))])
         ),
         Images.withJpegComment(jpeg, Buffer.concat([Buffer.from("*/=1;"), html]))
       ]
@@ -337,7 +341,7 @@ layer(Media.layer())("Media", (it) => {
   it.effect("does not block the event loop", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media
-      const bytes = yield* make(() => Images.noise(3_000, 2_000).webp({ effort: 0 }).toBuffer())
+      const bytes = yield* make(() => Images.noise(1_200, 800).webp({ effort: 0 }).toBuffer())
       const fiber = yield* Effect.forkChild(normalise(bytes), { startImmediately: true })
       let turns = 0
       while (fiber.pollUnsafe() === undefined) {

@@ -99,8 +99,8 @@ it("frees the memory of frames while it draws", async () => {
   // A process of its own, since other tests in this one need memory too.
   const program = fileURLToPath(new URL("../threads/memory.ts", import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, [program])
-  // The frames after the first ones are 199 MB.
-  assert.isBelow(Number(stdout), 150_000_000)
+  // The frames after the first ones are 119 MB.
+  assert.isBelow(Number(stdout), 90_000_000)
 }, 60_000)
 
 /** The mean difference of two frames, from 0 to 255. */

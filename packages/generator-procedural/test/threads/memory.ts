@@ -1,7 +1,7 @@
 /** A process for tests: draws a video and prints by how many bytes its resident memory grew after the first frames. */
 import { drawClip } from "../../src/internal/clip/clip.ts"
 
-const clip = { prompt: "bauhaus", key: "any", width: 480, height: 480, seconds: 10, references: [] }
+const clip = { prompt: "bauhaus", key: "any", width: 480, height: 480, seconds: 6, references: [] }
 let settled = 0
 let most = 0
 
