@@ -5,7 +5,7 @@ import { BearerAuth, ContentAuth, ContentReader, CurrentKey } from "@kinora/http
 import { refuse } from "@kinora/http-api/ApiError"
 import { RateLimit } from "@kinora/rate-limit"
 import { UrlSigner } from "@kinora/storage"
-import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
@@ -32,9 +32,10 @@ export const layerBearer = (options: HttpServerOptions) =>
             return yield* unauthorized
           }
           const { account, keyId } = identity
-          const authenticated = Effect.provideContext(
-            app,
-            Context.make(CurrentKey, { account: account.id, key: keyId }).pipe(Context.add(CurrentIdentity, identity))
+          // One by one: `provideContext` would copy all services of the request.
+          const authenticated = app.pipe(
+            Effect.provideService(CurrentKey, { account: account.id, key: keyId }),
+            Effect.provideService(CurrentIdentity, identity)
           )
           return yield* limitBody(authenticated, state.request, account.id, endpoint)
         })
