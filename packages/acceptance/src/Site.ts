@@ -25,17 +25,26 @@ export interface SiteOptions {
   readonly pgliteDump?: string | undefined
   /** Default: the built-in models. */
   readonly models?: ReadonlyArray<ModelInput> | undefined
+  /** Drivers by name, besides the built-in ones: their modules and options. Default: none. */
+  readonly drivers?: Readonly<Record<string, DriverInput>> | undefined
+}
+
+/** A driver of the configuration file. */
+export interface DriverInput {
+  /** Absolute path or package. */
+  readonly module: string
+  readonly options: Readonly<Record<string, unknown>>
 }
 
 /** Creates a site. Its directory is removed when the scope closes. */
-export const make = Effect.fn("Site.make")(function*({ databaseUrl, models, pgliteDump }: SiteOptions) {
+export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, models, pgliteDump }: SiteOptions) {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-site-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
   const config = join(directory, "kinora.config.yaml")
   // JSON is YAML.
-  yield* Effect.promise(() => writeFile(config, JSON.stringify({ models })))
+  yield* Effect.promise(() => writeFile(config, JSON.stringify({ models, drivers })))
   const dataDirectory = join(directory, "data")
   if (databaseUrl === "" && pgliteDump !== undefined) {
     yield* Effect.promise(() => unpack(pgliteDump, join(dataDirectory, "database")))

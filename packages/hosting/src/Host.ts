@@ -142,10 +142,12 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 // internal
 // -----------------------------------------------------------------------------
 
-const workerOf = ({ resultTtl, workerModels, workers }: Settings) => ({
+const workerOf = ({ jobGrace, jobLease, resultTtl, workerModels, workers }: Settings) => ({
   concurrency: workers,
   resultTtl,
-  models: workerModels
+  models: workerModels,
+  lease: jobLease,
+  grace: jobGrace
 })
 
 const layerUrlSigner = (settings: Settings) =>

@@ -35,6 +35,10 @@ export interface Settings {
   readonly workers: number
   /** Models whose jobs this process runs. If `undefined`, all models of the catalog. */
   readonly workerModels: ReadonlyArray<string> | undefined
+  /** How long a job stays claimed by this process unless it renews the lease. */
+  readonly jobLease: Duration.Duration
+  /** How long running jobs may continue when this process stops. */
+  readonly jobGrace: Duration.Duration
   /** Keys of content URLs: the first signs, all verify. If empty, one is generated and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
   /** Keys of webhook secrets: the first encrypts, all decrypt. If empty, one is generated and kept in the data directory. */
@@ -111,6 +115,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     databasePoolSize: values.database_pool_size,
     workers: values.workers,
     workerModels: values.worker_models,
+    jobLease: Duration.seconds(values.job_lease_seconds),
+    jobGrace: Duration.seconds(values.job_grace_seconds),
     urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
     webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
     webhookSends: values.webhook_sends,

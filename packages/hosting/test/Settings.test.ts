@@ -36,6 +36,8 @@ describe("Settings", () => {
         databasePoolSize: 16,
         workers: 4,
         workerModels: undefined,
+        jobLease: Duration.seconds(30),
+        jobGrace: Duration.seconds(30),
         urlSigningKeys: [],
         webhookKeys: [],
         webhookSends: 256,
@@ -108,6 +110,8 @@ describe("Settings", () => {
           KINORA_DOWNLOAD_STREAMS: "2",
           KINORA_IMAGE_WAIT_SECONDS: "5",
           KINORA_DRAIN_SECONDS: "10",
+          KINORA_JOB_LEASE_SECONDS: "5",
+          KINORA_JOB_GRACE_SECONDS: "0",
           KINORA_DATABASE_POOL_SIZE: "4"
         }
       )
@@ -121,6 +125,8 @@ describe("Settings", () => {
         downloadStreamsMax: 2,
         imageWait: Duration.seconds(5),
         drain: Duration.seconds(10),
+        jobLease: Duration.seconds(5),
+        jobGrace: Duration.zero,
         databasePoolSize: 4
       })
     }))

@@ -84,6 +84,18 @@ export const definitions = {
     about: "Models whose jobs this process runs, separated by commas. If unset, all models of its configuration.",
     isList: true
   },
+  job_lease_seconds: {
+    schema: between(1, 3_600),
+    default: "30",
+    expected: "a number of seconds from 1 to 3600",
+    about: "Seconds after which other processes take over the jobs of a process that was lost."
+  },
+  job_grace_seconds: {
+    schema: between(0, 3_600),
+    default: "30",
+    expected: "a number of seconds from 0 to 3600",
+    about: "Seconds that running jobs have to finish when the process stops, before other processes continue them."
+  },
   url_signing_keys: {
     schema: listOf(Secret),
     default: undefined,
