@@ -54,6 +54,7 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/conformance/memory.test.ts",
     "acceptance/test/webhookCrash.integration.test.ts",
     "acceptance/test/slowReaders.integration.test.ts",
+    "acceptance/test/upstreamKill.integration.test.ts",
     "scheduler/test/Scheduler.integration.test.ts",
     "ledger/test/Ledger.integration.test.ts",
     "acceptance/test/aiSdk.integration.test.ts",
