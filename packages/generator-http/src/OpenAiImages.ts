@@ -60,7 +60,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     operation: Operation,
     submit: makeSubmit(upstream, results),
     poll: ({ id }) => Effect.sync(() => results.get(id) === undefined ? Generator.failed(lost) : Generator.succeeded),
-    cancel: ({ id }) => Effect.sync(() => results.drop(id)),
+    // The work has ended when `submit` returns.
+    cancel: () => Effect.void,
     collect: Effect.fnUntraced(function*({ id }) {
       const result = results.get(id)
       if (result === undefined) return yield* new GeneratorError({ reason: lost })

@@ -171,12 +171,18 @@ const isModerated = (error: unknown): boolean => {
   return reason._tag === "Permanent" && reason.code === "content_rejected"
 }
 
-/** Deletes a job. Some servers stop its work, others do not, and some do not support it. */
+/**
+ * Deletes a job that has not ended: the result of one that has ended would be deleted. Some
+ * servers stop the work of a deleted job, others do not, and some do not support it.
+ */
 const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
-  Effect.catchIf(
-    upstream.tell({ method: "DELETE", target: targetOf(id) }),
-    ({ reason }) => reason._tag === "Permanent",
-    () => Effect.void
+  upstream.call({ method: "GET", target: targetOf(id) }, Video).pipe(
+    Effect.flatMap((video) =>
+      statusOf(video, Duration.zero)._tag === "Pending"
+        ? upstream.tell({ method: "DELETE", target: targetOf(id) })
+        : Effect.void
+    ),
+    Effect.catchIf(({ reason }) => reason._tag === "Permanent", () => Effect.void)
   )
 
 /** Reads a thumbnail. Returns `undefined` if there is none, since the video is complete without it. */

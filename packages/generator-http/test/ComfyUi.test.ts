@@ -36,7 +36,6 @@ const start = Effect.map(comfyUi, (server) => {
     server,
     comfy: server,
     options: { base_url: server.origin, api_key: Contract.apiKey },
-    request: (id: string) => request(id),
     jobs: () => server.pending.length + server.running.length,
     finish: () => server.finish(only(), "kinora_00001_.png", "image/png", Contract.resultBytes),
     fail: () => server.end(only(), { status: { status_str: "error", completed: false, messages: [] }, outputs: {} }),
@@ -49,9 +48,14 @@ Contract.suite({
   name: "ComfyUi",
   driver,
   resubmit: "safe",
-  paths: { submit: "POST /prompt", poll: "GET /history", result: "GET /view" },
+  lines: { submit: "POST /prompt", poll: "GET /history", result: "GET /view" },
   mime: "image/png",
   whenLost: "Lost",
+  whenGone: "Permanent",
+  // The operator wrote the workflow.
+  whenInvalid: "upstream_error",
+  imageMode: "image_to_image",
+  request,
   start
 })
 

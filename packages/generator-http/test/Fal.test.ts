@@ -33,7 +33,6 @@ const start = Effect.map(fal, (server) => ({
   fal: server,
   files: server.files,
   options: { base_url: server.origin, api_key: Contract.apiKey, private: true },
-  request: (id: string) => request(id),
   jobs: () => server.queue.size,
   finish: () => {
     server.content.file = { mime: "image/png", bytes: Contract.resultBytes }
@@ -52,9 +51,11 @@ Contract.suite({
   name: "Fal",
   driver,
   resubmit: "unsafe",
-  paths: { submit: "POST /fal-ai/flux/dev", poll: "GET /fal-ai/flux/requests/r1/status", result: "GET /out.png" },
+  lines: { submit: "POST /fal-ai/flux/dev", poll: /^GET \S+\/status$/, result: "GET /out.png" },
   mime: "image/png",
   whenLost: "Permanent",
+  imageMode: "image_to_image",
+  request,
   start
 })
 

@@ -34,7 +34,6 @@ const start = Effect.gen(function*() {
     server,
     change,
     options: { base_url: server.origin, api_key: Contract.apiKey },
-    request,
     jobs: () => [...server.all.values()].filter(({ status }) => status === "queued").length,
     finish: () => change({ status: "completed" }),
     fail: () => change({ status: "failed", error: "generation_failed" }),
@@ -47,9 +46,15 @@ Contract.suite({
   name: "Kinora",
   driver,
   resubmit: "safe",
-  paths: { submit: "POST /v1/generations", poll: "GET /v1/generations/", result: "GET /v1/generations/" },
+  lines: {
+    submit: /^POST \/v1\/generations$/,
+    poll: /^GET \S+\?wait=1$/,
+    result: /^GET \S+\/content$/
+  },
   mime: "image/png",
   whenLost: "Lost",
+  imageMode: "image_to_image",
+  request,
   start
 })
 

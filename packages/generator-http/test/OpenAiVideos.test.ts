@@ -34,7 +34,6 @@ const start = Effect.map(openAiVideos, (server) => ({
   server,
   videos: server,
   options: { base_url: `${server.origin}/v1`, api_key: Contract.apiKey },
-  request: (id: string) => request(id),
   jobs: () => server.videos.size,
   finish: () => {
     server.files.set("video", { mime: "video/mp4", bytes: Contract.resultBytes })
@@ -49,9 +48,11 @@ Contract.suite({
   name: "OpenAiVideos",
   driver,
   resubmit: "unsafe",
-  paths: { submit: "POST /v1/videos", poll: "GET /v1/videos/", result: "GET /v1/videos/" },
+  lines: { submit: "POST /v1/videos", poll: /^GET \/v1\/videos\/[^/]+$/, result: /^GET \S+\/content$/ },
   mime: "video/mp4",
   whenLost: "Permanent",
+  imageMode: "image_to_video",
+  request,
   start
 })
 

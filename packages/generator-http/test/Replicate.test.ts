@@ -23,7 +23,6 @@ const start = Effect.map(replicate, (server) => ({
   replicate: server,
   files: server.files,
   options: { base_url: `${server.origin}/v1`, api_key: Contract.apiKey, private: true },
-  request: (id: string) => request(id),
   jobs: () => server.predictions.size,
   finish: () => {
     server.content.file = { mime: "image/png", bytes: Contract.resultBytes }
@@ -38,9 +37,11 @@ Contract.suite({
   name: "Replicate",
   driver,
   resubmit: "unsafe",
-  paths: { submit: "POST /v1/models/owner/flux/predictions", poll: "GET /v1/predictions/", result: "GET /out" },
+  lines: { submit: "POST /v1/models/owner/flux/predictions", poll: "GET /v1/predictions/", result: "GET /out" },
   mime: "image/png",
   whenLost: "Permanent",
+  imageMode: "image_to_image",
+  request,
   start
 })
 

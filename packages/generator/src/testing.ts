@@ -10,7 +10,14 @@ import { describe } from "@effect/vitest"
 import { make } from "./internal/contract/contract.ts"
 import { faultTest } from "./internal/contract/faults.ts"
 import type { ContractOptions } from "./internal/contract/options.ts"
-import { foreignTests, imageTests, restartTests, resultTests, runningTests } from "./internal/contract/tests.ts"
+import {
+  foreignTests,
+  imageTests,
+  memoryTests,
+  restartTests,
+  resultTests,
+  runningTests
+} from "./internal/contract/tests.ts"
 
 export type { ContractOptions, Fault, ImageOptions } from "./internal/contract/options.ts"
 
@@ -20,7 +27,8 @@ export const suite = <E>(name: string, options: ContractOptions<E>): void => {
   describe(`driver contract (${name})`, () => {
     resultTests(contract)
     foreignTests(contract)
-    restartTests(contract)
+    if (options.continues === "process") memoryTests(contract)
+    else restartTests(contract)
     if (options.running !== undefined) runningTests(contract, options.running)
     if (options.images !== undefined) imageTests(contract, options.images)
     for (const fault of options.faults ?? []) faultTest(contract, fault)

@@ -10,8 +10,6 @@ export interface KeptResults {
   readonly keep: (id: string, result: Result) => Effect.Effect<void>
   /** Returns a result, or `undefined` if it was dropped, or if another process has it. */
   readonly get: (id: string) => Result | undefined
-  /** Drops a result. */
-  readonly drop: (id: string) => void
 }
 
 /** Creates an empty store. The newest result is kept even if it alone exceeds `bytesMax`. */
@@ -32,8 +30,7 @@ export const make = (bytesMax: number): KeptResults => {
         kept.set(id, { result, bytes, at: now })
         total += bytes
       }),
-    get: (id) => kept.get(id)?.result,
-    drop
+    get: (id) => kept.get(id)?.result
   }
 }
 

@@ -4,7 +4,7 @@ import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { Download } from "./download.ts"
-import { permanent } from "./failures.ts"
+import { permanent, transient } from "./failures.ts"
 
 /** The calls of a driver, with decoded operations. See `Generator`. */
 export interface Calls<Operation extends Schema.Json> {
@@ -19,7 +19,10 @@ export interface Calls<Operation extends Schema.Json> {
   readonly collect: (operation: Operation) => Effect.Effect<Generator.Output, GeneratorError, Scope.Scope>
 }
 
-/** Creates a generator. Operations of other drivers have failed, and cannot be cancelled or collected. */
+/**
+ * Creates a generator. Operations of other drivers have failed, and cannot be cancelled or
+ * collected. A result that is absent because its work has not ended can be collected later.
+ */
 export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operation>): Generator.Generator["Service"] => {
   const decode = Schema.decodeUnknownOption(calls.operation)
   return Generator.Generator.of({
@@ -37,7 +40,16 @@ export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operatio
     collect: Effect.fn(`${calls.name}.collect`)((operation: Generator.Operation) =>
       Option.match(decode(operation), {
         onNone: () => Effect.fail(new GeneratorError({ reason: foreign })),
-        onSome: calls.collect
+        onSome: (operation) =>
+          Effect.catchIf(
+            calls.collect(operation),
+            ({ reason }) => reason._tag === "Permanent",
+            (error) =>
+              Effect.flatMap(
+                calls.poll(operation),
+                ({ _tag }) => Effect.fail(_tag === "Pending" ? new GeneratorError({ reason: transient() }) : error)
+              )
+          )
       })
     )
   })

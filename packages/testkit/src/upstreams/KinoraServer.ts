@@ -54,7 +54,10 @@ export const kinoraServer = (file: { readonly mime: string; readonly bytes: Uint
       if (job === undefined) return refuse(response, 404, "not_found")
       if (part === undefined) return json(response, 200, job)
       if (part === "cancel") return cancel(job, response)
-      return part === "content" ? sendFile(response, file.mime, file.bytes) : refuse(response, 404, "result_not_found")
+      if (!["completed", "failed", "cancelled"].includes(job.status)) return refuse(response, 409, "result_not_ready")
+      return part === "content" && job.status === "completed"
+        ? sendFile(response, file.mime, file.bytes)
+        : refuse(response, 404, "result_not_found")
     })
     return { ...server, all: jobs, keys }
   })

@@ -41,6 +41,7 @@ export const replicate = Effect.gen(function*() {
   const cancel = (id: string, response: ServerResponse) => {
     const prediction = predictions.get(id)
     if (prediction === undefined) return json(response, 404, { detail: "not found" })
+    if (["succeeded", "failed"].includes(prediction.status)) return json(response, 200, prediction)
     predictions.delete(id)
     json(response, 200, { ...prediction, status: "canceled" })
   }

@@ -1,33 +1,35 @@
 /** Servers of one protocol whose next responses can be replaced. */
 import { Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
-import { type Handler, json, listen, type Listening } from "./Listener.ts"
+import { type Handler, json, listen, type Listening, type Received } from "./Listener.ts"
 
 /** A server of a protocol. */
 export interface Scripted extends Listening {
-  /** Sends the next request whose method and path start like this to `handle` instead of the protocol. */
-  readonly next: (start: string, handle: Handler) => void
-  /** Calls `run` after every response of the protocol to a request whose method and path start like this. */
-  readonly after: (start: string, run: () => void) => void
+  /** Sends the next request with such a line to `handle` instead of the protocol. */
+  readonly next: (line: Line, handle: Handler) => void
+  /** Calls `run` after every response of the protocol to a request with such a line. */
+  readonly after: (line: Line, run: (request: Received) => void) => void
 }
+
+/** Method and path of requests: their start, or a pattern. */
+export type Line = string | RegExp
 
 /** Listens with the handler of a protocol. */
 export const scripted = (protocol: Handler): Effect.Effect<Scripted, never, Scope.Scope> => {
-  const replaced: Array<{ readonly start: string; readonly handle: Handler }> = []
-  const observed: Array<{ readonly start: string; readonly run: () => void }> = []
+  const replaced: Array<{ readonly line: Line; readonly handle: Handler }> = []
+  const observed: Array<{ readonly line: Line; readonly run: (request: Received) => void }> = []
   return Effect.map(
     listen((request, response) => {
-      const line = `${request.method} ${request.path}`
-      const index = replaced.findIndex(({ start }) => line.startsWith(start))
+      const index = replaced.findIndex(({ line }) => isLike(line, request))
       const [next] = index < 0 ? [] : replaced.splice(index, 1)
       if (next !== undefined) return next.handle(request, response)
-      for (const { run, start } of observed) if (line.startsWith(start)) response.once("finish", run)
+      for (const { line, run } of observed) if (isLike(line, request)) response.once("finish", () => run(request))
       protocol(request, response)
     }),
     (listening) => ({
       ...listening,
-      next: (start, handle) => void replaced.push({ start, handle }),
-      after: (start, run) => void observed.push({ start, run })
+      next: (line, handle) => void replaced.push({ line, handle }),
+      after: (line, run) => void observed.push({ line, run })
     })
   )
 }
@@ -72,5 +74,12 @@ export const stops = (mime: string): Handler => (_, response) => {
 export const upstreamText = "out of memory on gpu-7 at 10.1.2.3"
 
 /** Reads the body of a form. */
-export const formOf = ({ body, headers }: Parameters<Handler>[0]): Promise<FormData> =>
+export const formOf = ({ body, headers }: Received): Promise<FormData> =>
   new Response(new Uint8Array(body), { headers: { "content-type": String(headers["content-type"]) } }).formData()
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isLike = (line: Line, { method, path }: Received): boolean =>
+  typeof line === "string" ? `${method} ${path}`.startsWith(line) : line.test(`${method} ${path}`)

@@ -1,9 +1,22 @@
 /** Calls that the tests of the contract share. They check what holds for every call. */
 import { assert, it } from "@effect/vitest"
-import { Context, type Duration, Effect, Fiber, Layer, type Schema, type Scope, Stream } from "effect"
+import {
+  Context,
+  type Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Predicate,
+  Result,
+  type Schema,
+  type Scope,
+  Stream
+} from "effect"
+import { Base64 } from "effect/encoding"
 import { TestClock } from "effect/testing"
 import type { GenerationRequest } from "../../GenerationRequest.ts"
 import * as Generator from "../../Generator.ts"
+import type { GeneratorError } from "../../GeneratorError.ts"
 import type { ContractOptions } from "./options.ts"
 
 /** A process with the generator. */
@@ -85,9 +98,21 @@ export const make = <E>({ generator, request: changes, secrets = [], time = "tes
   return { checkSecrets, ended, pollOnce, request, result, start, submit, test }
 }
 
-/** Reads a result to its end. */
+/** Reads a result to its end, as base64: texts are compared much faster than arrays. */
 export const read = Effect.fnUntraced(function*(instance: Instance, operation: Generator.Operation) {
   const { body, mime } = yield* instance.collect(operation)
-  const parts = yield* Stream.runCollect(body)
-  return { mime, bytes: Array.from(parts).flatMap((part) => [...part]) }
+  return { mime, base64: Base64.encode(yield* Stream.mkUint8Array(body)) }
 }, Effect.scoped)
+
+/** Returns the reason of a failing call, or of the status `Failed`. */
+export const failureOf = Effect.fnUntraced(function*(call: Effect.Effect<unknown, GeneratorError>) {
+  const result = yield* Effect.result(call)
+  if (Result.isFailure(result)) return result.failure.reason
+  return isFailed(result.success) ? result.success.error : assert.fail("the call succeeds")
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const isFailed = (status: unknown): status is Generator.Failed => Predicate.isTagged(status, "Failed")

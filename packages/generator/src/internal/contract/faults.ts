@@ -1,9 +1,8 @@
 /** Tests of failures. */
 import { assert } from "@effect/vitest"
-import { Duration, Effect, Predicate, Result } from "effect"
-import type * as Generator from "../../Generator.ts"
-import type { GeneratorError, Reason } from "../../GeneratorError.ts"
-import { type Contract, read } from "./contract.ts"
+import { Duration, Effect } from "effect"
+import type { Reason } from "../../GeneratorError.ts"
+import { type Contract, failureOf, read } from "./contract.ts"
 import type { Fault } from "./options.ts"
 
 /** Registers the test of a failure, and of the call that follows it. */
@@ -14,8 +13,8 @@ export const faultTest = (contract: Contract, fault: Fault) => {
     Effect.gen(function*() {
       const instance = yield* contract.start
       const wanted = contract.request(fault.request)
-      yield* arrange
       if (call === "submit") {
+        yield* arrange
         checkFault(contract, fault, yield* failureOf(instance.submit(wanted)))
         assert.isTrue(
           reason !== "UnknownOutcome" || instance.resubmit === "unsafe",
@@ -26,6 +25,7 @@ export const faultTest = (contract: Contract, fault: Fault) => {
       }
       const operation = yield* contract.submit(instance, wanted)
       if (call === "collect") assert.strictEqual((yield* contract.ended(instance, operation))._tag, "Succeeded")
+      yield* arrange
       const failing = call === "poll" ? contract.ended(instance, operation) : read(instance, operation)
       checkFault(contract, fault, yield* failureOf(failing))
       if (reason === "Transient") yield* contract.result(instance, operation)
@@ -35,15 +35,6 @@ export const faultTest = (contract: Contract, fault: Fault) => {
     })
   )
 }
-
-/** Returns the reason of a failing call, or of the status `Failed`. */
-const failureOf = Effect.fnUntraced(function*(call: Effect.Effect<unknown, GeneratorError>) {
-  const result = yield* Effect.result(call)
-  if (Result.isFailure(result)) return result.failure.reason
-  return isFailed(result.success) ? result.success.error : assert.fail("the call succeeds")
-})
-
-const isFailed = (status: unknown): status is Generator.Failed => Predicate.isTagged(status, "Failed")
 
 const checkFault = ({ checkSecrets }: Contract, fault: Fault, reason: Reason) => {
   assert.strictEqual(reason._tag, fault.reason)

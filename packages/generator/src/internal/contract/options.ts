@@ -18,6 +18,11 @@ export interface ContractOptions<E> {
   readonly faults?: ReadonlyArray<Fault> | undefined
   /** Texts that no operation and no message contains, such as keys and addresses of the upstream. */
   readonly secrets?: ReadonlyArray<string> | undefined
+  /**
+   * `anywhere` if every process can continue from an operation. `process` if results are in the
+   * memory of the process that submitted, because the provider returns them once. Default `anywhere`.
+   */
+  readonly continues?: "anywhere" | "process" | undefined
   /** `test`: the suite advances the `TestClock` between polls. `live`: it waits. Default `test`. */
   readonly time?: "test" | "live" | undefined
 }
@@ -48,6 +53,6 @@ export interface Fault {
   readonly retryAfter?: Duration.Input | undefined
   /** Changes to the request. */
   readonly request?: Partial<GenerationRequest> | undefined
-  /** Prepares the upstream, before `submit`. */
+  /** Prepares the upstream, before the call that fails. */
   readonly arrange?: Effect.Effect<void> | undefined
 }

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { GenerationRequest, InputImage } from "../../GenerationRequest.ts"
 import { GeneratorError, Transient } from "../../GeneratorError.ts"
-import { type Contract, read } from "./contract.ts"
+import { type Contract, failureOf, read } from "./contract.ts"
 import type { ImageOptions } from "./options.ts"
 
 /** Work that succeeds. */
@@ -13,9 +13,9 @@ export const resultTests = ({ request, result, start, submit, test }: Contract) 
     Effect.gen(function*() {
       const instance = yield* start
       const wanted = request()
-      const { bytes, mime } = yield* result(instance, yield* submit(instance, wanted))
+      const { base64, mime } = yield* result(instance, yield* submit(instance, wanted))
       assert.isTrue(mime.startsWith(`${wanted.kind}/`), mime)
-      assert.isAbove(bytes.length, 0)
+      assert.isAbove(base64.length, 0)
     })
   )
 
@@ -66,6 +66,19 @@ export const foreignTests = ({ start, test }: Contract) =>
         assert.strictEqual(reason._tag, "Permanent", JSON.stringify(operation))
         yield* instance.cancel(operation)
       }
+    })
+  )
+
+/** Another process cannot continue, because the process that submitted has the result. */
+export const memoryTests = ({ request, start, submit, test }: Contract) =>
+  test(
+    "fails permanently in another process",
+    Effect.gen(function*() {
+      const operation = yield* submit(yield* start, request())
+      const other = yield* start
+      assert.strictEqual((yield* failureOf(other.poll(operation)))._tag, "Permanent")
+      assert.strictEqual((yield* failureOf(read(other, operation)))._tag, "Permanent")
+      yield* other.cancel(operation)
     })
   )
 
@@ -135,7 +148,9 @@ export const runningTests = (contract: Contract, running: Partial<GenerationRequ
       const operation = yield* submit(instance, request(running))
       yield* instance.cancel(operation)
       yield* instance.cancel(operation)
-      assert.strictEqual((yield* ended(instance, operation))._tag, "Failed")
+      // A provider may forget cancelled work.
+      const { _tag } = yield* failureOf(ended(instance, operation))
+      assert.include(["Permanent", "Lost"], _tag)
     })
   )
 }
