@@ -4,7 +4,7 @@ import { type Generator, GeneratorError, Generators, ScriptedGenerator } from "@
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
@@ -70,9 +70,10 @@ layer(layerMemory)("Work of a job", (it) => {
       const generators = yield* Generators.Generators
       const account = yield* openAccount({ credits: 100 })
       const id = yield* create(account)
+      const page = Stream.make(new TextEncoder().encode("<!doctype html>"))
       const asPage = (generator: Generator.Generator["Service"]): Generator.Generator["Service"] => ({
         ...generator,
-        collect: (operation) => Effect.map(generator.collect(operation), (output) => ({ ...output, mime: "text/html" }))
+        collect: (operation) => Effect.map(generator.collect(operation), (output) => ({ ...output, body: page }))
       })
       yield* (yield* ScriptedGenerator.Control).succeed(id)
       yield* Effect.provideService(startImpatientWorker, Generators.Generators, {

@@ -113,7 +113,7 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         const { dropStale } = yield* GenerationSweep.GenerationSweep
         const account = yield* openAccount({ credits: 100 })
         const { id } = yield* createNew(account, redraw)
-        yield* startWorker(4, { models: [still] })
+        yield* startWorker(4, { models: [still], pollInterval: "10 minutes" })
         yield* TestClock.adjust("23 hours")
         yield* dropStale(10)
         assert.strictEqual((yield* get(account.id, id)).status, "queued")
@@ -131,7 +131,7 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         const { id } = yield* createNew(account, redraw)
         const lost = { worker: "lost", kinds: [`generation:${redraw}`], limit: 1, lease: "30 seconds" } as const
         assert.strictEqual((yield* scheduler.claim(lost)).length, 1)
-        yield* startWorker(4, { models: [still] })
+        yield* startWorker(4, { models: [still], pollInterval: "10 minutes" })
         while ((yield* get(account.id, id)).failure === null) yield* TestClock.adjust("1 minute")
         const { failure, refunded } = yield* get(account.id, id)
         assert.deepStrictEqual([failure?.code, refunded], ["time_limit", true])
