@@ -5,10 +5,9 @@
  * revocation, a suspension or a new plan takes effect on other hosts. On the host that
  * made the change it takes effect when the change commits.
  */
-import { Backend, type Migrations, type StorageError, type UnitOfWork } from "@kinora/persistence"
+import { Backend, type StorageError, type UnitOfWork } from "@kinora/persistence"
 import { Context, Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { SqlClient } from "effect/sql"
 import type { Account, AccountId } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
 import type { AccountStore, PlanName } from "./AccountStore.ts"
@@ -154,15 +153,11 @@ export const layer: Layer.Layer<
 > = layerWith({})
 
 /** Provides accounts in the memory of the process, for tests. */
-export const layerMemory: Layer.Layer<Accounts | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend> = layer.pipe(
+export const layerMemory: Backend.MemoryLayer<Accounts> = layer.pipe(
   Backend.memory(MemoryAccountStore.layer)
 )
 
 /** Provides accounts in Postgres. Runs the pending migrations of the package while the layer is built. */
 export const layerPostgres = (
   options: AccountsOptions = {}
-): Layer.Layer<
-  Accounts | UnitOfWork.UnitOfWork,
-  Migrations.SchemaMismatch | StorageError.StorageError,
-  SqlClient.SqlClient
-> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))
+): Backend.PostgresLayer<Accounts> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))

@@ -78,35 +78,19 @@ export const layerSweep = (
   { filesInterval = "5 minutes", jobsInterval = "1 minute", limit = 500 }: SweepOptions = {}
 ): Layer.Layer<never, never, GenerationSweep> =>
   Layer.mergeAll(
-    Sweep.layer({
-      name: "jobs that waited too long",
-      interval: jobsInterval,
-      limit,
-      run: (limit) => GenerationSweep.use(({ dropStale }) => dropStale(limit))
-    }),
-    Sweep.layer({
-      name: "jobs of withdrawn models",
-      interval: jobsInterval,
-      limit,
-      run: (limit) => GenerationSweep.use(({ dropWithdrawn }) => dropWithdrawn(limit))
-    }),
-    Sweep.layer({
-      name: "expired results",
-      interval: filesInterval,
-      limit,
-      run: (limit) => GenerationSweep.use(({ expireResults }) => expireResults(limit))
-    }),
-    Sweep.layer({
-      name: "unused images",
-      interval: filesInterval,
-      limit,
-      run: (limit) => GenerationSweep.use(({ dropImages }) => dropImages(limit))
-    })
+    sweepLayer("jobs that waited too long", "dropStale", jobsInterval, limit),
+    sweepLayer("jobs of withdrawn models", "dropWithdrawn", jobsInterval, limit),
+    sweepLayer("expired results", "expireResults", filesInterval, limit),
+    sweepLayer("unused images", "dropImages", filesInterval, limit)
   )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Runs a sweep in the background. `name` is that of the log. */
+const sweepLayer = (name: string, sweep: keyof GenerationSweep["Service"], interval: Duration.Input, limit: number) =>
+  Sweep.layer({ name, interval, limit, run: (limit) => GenerationSweep.use((sweeps) => sweeps[sweep](limit)) })
 
 /** Makes the sweeps that fail waiting jobs. */
 const makeWaitingSweeps = Effect.fnUntraced(function*(queueLimit: Duration.Input) {

@@ -8,9 +8,8 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
-import type { Problem } from "@kinora/generator/ServedModel"
 import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { bind, bindingProblems, Bindings, isBound } from "./internal/bindings.ts"
+import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, readImages, type RequestBody } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
@@ -80,7 +79,10 @@ export default Driver.make({
   options: Options,
   modelOptions: ModelOptions,
   supports: { modes: ["text_to_image", "image_to_image"] },
-  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...fieldProblems(bindings)],
+  check: (model, { bindings = [] }) => [
+    ...bindingProblems(model, bindings),
+    ...formBindingProblems(bindings, ownFields, "image[]")
+  ],
   layer
 })
 
@@ -106,17 +108,6 @@ const lost = permanent("gone")
 
 /** Names of fields that the driver sends itself. */
 const ownFields = ["prompt", "model", "n", "image", "image[]"]
-
-const fieldProblems = (bindings: typeof Bindings.Type): ReadonlyArray<Problem> =>
-  bindings.flatMap(({ from, to }, index) => {
-    const path = ["driver", "options", "bindings", index]
-    if (ownFields.includes(to)) {
-      return [{ path: [...path, "to"], message: `must not be a field that the driver sends: ${ownFields.join(", ")}` }]
-    }
-    return isBound([{ to, from }], "images") || isBound([{ to, from }], "image_1")
-      ? [{ path: [...path, "from"], message: "must not be an input image, which is sent as image[]" }]
-      : []
-  })
 
 const makeSubmit = (upstream: Upstream.Upstream, results: KeptResults.KeptResults) =>
   Effect.fnUntraced(function*(request: GenerationRequest) {

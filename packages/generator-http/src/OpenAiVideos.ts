@@ -6,9 +6,8 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
-import type { Problem } from "@kinora/generator/ServedModel"
 import { Duration, Effect, Layer, Option, Redacted, Schema, type Scope, Stream } from "effect"
-import { bind, bindingProblems, Bindings, isBound } from "./internal/bindings.ts"
+import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
 import { codesOf, permanent, reasonOfStatus } from "./internal/failures.ts"
@@ -84,7 +83,10 @@ export default Driver.make({
   options: Options,
   modelOptions: ModelOptions,
   supports: { modes: ["text_to_video", "image_to_video"], imagesMax: 1 },
-  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...fieldProblems(bindings)],
+  check: (model, { bindings = [] }) => [
+    ...bindingProblems(model, bindings),
+    ...formBindingProblems(bindings, ownFields, "input_reference")
+  ],
   layer
 })
 
@@ -112,17 +114,6 @@ const targetOf = (id: string) => `/videos/${encodeURIComponent(id)}`
 
 /** Names of form fields that the driver sends itself. */
 const ownFields = ["prompt", "model", "input_reference"]
-
-const fieldProblems = (bindings: typeof Bindings.Type): ReadonlyArray<Problem> =>
-  bindings.flatMap(({ from, to }, index) => {
-    const path = ["driver", "options", "bindings", index]
-    if (ownFields.includes(to)) {
-      return [{ path: [...path, "to"], message: `must not be a field that the driver sends: ${ownFields.join(", ")}` }]
-    }
-    return isBound([{ to, from }], "images") || isBound([{ to, from }], "image_1")
-      ? [{ path: [...path, "from"], message: "must not be an input image, which is sent as input_reference" }]
-      : []
-  })
 
 const makeSubmit = (upstream: Upstream.Upstream) =>
   Effect.fnUntraced(function*(request: GenerationRequest) {

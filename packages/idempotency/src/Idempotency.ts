@@ -7,12 +7,10 @@
  */
 import * as Backend from "@kinora/persistence/Backend"
 import * as Folding from "@kinora/persistence/Folding"
-import type * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
 import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, type Data, DateTime, Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
 import type * as Claim from "./Claim.ts"
 import { IdempotencyError, KeyReused } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
@@ -147,18 +145,12 @@ export const layerWith = (
 export const layer: Layer.Layer<Idempotency, never, IdempotencyStore | UnitOfWork.UnitOfWork> = layerWith({})
 
 /** Provides idempotency in the memory of this process, for tests and single processes. */
-export const layerMemory: Layer.Layer<
-  Idempotency | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend
-> = layer.pipe(Backend.memory(MemoryIdempotencyStore.layer))
+export const layerMemory: Backend.MemoryLayer<Idempotency> = layer.pipe(Backend.memory(MemoryIdempotencyStore.layer))
 
 /** Provides idempotency in Postgres or PGlite. Brings the table up to date when the layer is built. */
 export const layerPostgres = (
   options: IdempotencyOptions = {}
-): Layer.Layer<
-  Idempotency | UnitOfWork.UnitOfWork,
-  Migrations.SchemaMismatch | StorageError,
-  SqlClient.SqlClient
-> => layerWith(options).pipe(Backend.postgres(SqlIdempotencyStore))
+): Backend.PostgresLayer<Idempotency> => layerWith(options).pipe(Backend.postgres(SqlIdempotencyStore))
 
 /**
  * Deletes expired claims in the background, at random intervals around `interval` (default

@@ -6,11 +6,10 @@
  * charged once per reference and refunded at most once, however often a command is
  * repeated.
  */
-import { Backend, type Migrations, Sweep, UnitOfWork } from "@kinora/persistence"
+import { Backend, Sweep, UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, DateTime, type Duration, Effect, Layer, type Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { SqlClient } from "effect/sql"
 import type * as Books from "./Books.ts"
 import { findBalances } from "./internal/balances.ts"
 import * as Check from "./internal/check.ts"
@@ -201,18 +200,14 @@ export const layer: Layer.Layer<Ledger, never, LedgerStore | SecureRandom.Secure
   layerWith({})
 
 /** A ledger in the memory of the process, for tests. Its books end with the layer's scope. */
-export const layerMemory: Layer.Layer<Ledger | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend> = layer.pipe(
+export const layerMemory: Backend.MemoryLayer<Ledger> = layer.pipe(
   Backend.memory(MemoryLedgerStore.layer)
 )
 
 /** A ledger in Postgres. Brings the ledger's tables up to date when the layer is built. */
 export const layerPostgres = (
   options: LedgerOptions = {}
-): Layer.Layer<
-  Ledger | UnitOfWork.UnitOfWork,
-  Migrations.SchemaMismatch | StorageError,
-  SqlClient.SqlClient
-> => layerWith(options).pipe(Backend.postgres(SqlLedgerStore))
+): Backend.PostgresLayer<Ledger> => layerWith(options).pipe(Backend.postgres(SqlLedgerStore))
 
 /**
  * Books expired lots in the background, on average every `interval` (default 1 minute),

@@ -3,7 +3,18 @@ import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import * as Migrations from "./Migrations.ts"
+import type { StorageError } from "./StorageError.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
+
+/** Layer of services in the memory of the process. */
+export type MemoryLayer<Services> = Layer.Layer<Services | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend>
+
+/** Layer of services in Postgres. Building it fails if a migration fails or the tables are of another release. */
+export type PostgresLayer<Services> = Layer.Layer<
+  Services | UnitOfWork.UnitOfWork,
+  Migrations.SchemaMismatch | StorageError,
+  SqlClient.SqlClient
+>
 
 /** Provides a service with memory stores, units of work in memory, and randomness. */
 export const memory =

@@ -1,8 +1,6 @@
 /** Limits, places and budgets together, over one store. */
-import { Backend, type Migrations, Sweep, type UnitOfWork } from "@kinora/persistence"
-import type { StorageError } from "@kinora/persistence/StorageError"
+import { Backend, Sweep } from "@kinora/persistence"
 import { type Duration, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
 import * as Budget from "./Budget.ts"
 import * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 import * as Places from "./Places.ts"
@@ -13,20 +11,18 @@ import * as SqlRateLimitStore from "./SqlRateLimitStore.ts"
 export interface LimitsOptions extends RateLimit.RateLimitOptions, Places.PlacesOptions {}
 
 /** All services in the memory of the process, for tests. Counters and places end with the layer's scope. */
-export const layerMemory: Layer.Layer<
-  RateLimit.RateLimit | Places.Places | Budget.Budget | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend
-> = Layer.mergeAll(RateLimit.layer, Places.layer, Budget.layer).pipe(
+export const layerMemory: Backend.MemoryLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> = Layer.mergeAll(
+  RateLimit.layer,
+  Places.layer,
+  Budget.layer
+).pipe(
   Backend.memory(MemoryRateLimitStore.layer)
 )
 
 /** All services in Postgres. Brings the tables up to date when the layer is built. */
 export const layerPostgres = (
   options: LimitsOptions = {}
-): Layer.Layer<
-  RateLimit.RateLimit | Places.Places | Budget.Budget | UnitOfWork.UnitOfWork,
-  Migrations.SchemaMismatch | StorageError,
-  SqlClient.SqlClient
-> =>
+): Backend.PostgresLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> =>
   Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layer).pipe(
     Backend.postgres(SqlRateLimitStore)
   )

@@ -6,11 +6,9 @@
  * exist. Workers claim jobs that hold a slot, without locking lanes.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import type * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, DateTime, type Duration, Effect, Layer, type Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { ClaimOptions, LoadRequest, Release } from "./internal/requests.ts"
@@ -178,9 +176,7 @@ export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.Un
 )
 
 /** Provides a scheduler in the memory of this process, for tests and single processes. Its jobs end with the layer. */
-export const layerMemory: Layer.Layer<
-  Scheduler | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend | Wakeup.Wakeup
-> = layer.pipe(
+export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer.pipe(
   Backend.memory(MemorySchedulerStore.layer),
   Layer.provideMerge(Wakeup.layer)
 )
@@ -192,8 +188,5 @@ export const layerMemory: Layer.Layer<
  */
 export const layerPostgres = (
   options: SchedulerOptions = {}
-): Layer.Layer<
-  Scheduler | UnitOfWork.UnitOfWork | Wakeup.Wakeup,
-  Migrations.SchemaMismatch | StorageError,
-  SqlClient.SqlClient
-> => layerWith(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))
+): Backend.PostgresLayer<Scheduler | Wakeup.Wakeup> =>
+  layerWith(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))

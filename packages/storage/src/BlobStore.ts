@@ -85,17 +85,15 @@ export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
     put: Effect.fn("BlobStore.put")(function*(key, stream, options) {
       yield* BlobKey.check(key)
       const meter = Meter.make(key, options)
-      const chunks: Array<Uint8Array> = []
-      yield* Stream.runForEach(stream, (chunk) =>
+      const copies = Stream.mapEffect(stream, (chunk) =>
         Effect.suspend(() => {
           const refusal = meter.add(chunk)
-          if (refusal !== undefined) return Effect.fail(refusal)
           // Copies the chunk, which `slice` of a Buffer would not.
-          chunks.push(new Uint8Array(chunk))
-          return Effect.void
+          return refusal === undefined ? Effect.succeed(new Uint8Array(chunk)) : Effect.fail(refusal)
         }))
+      const bytes = yield* Stream.mkUint8Array(copies)
       const blob = meter.finish()
-      blobs.set(key, concat(chunks, blob.bytes))
+      blobs.set(key, bytes)
       return blob
     }),
     get: (key, range) =>
@@ -118,16 +116,6 @@ export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const concat = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
 
 const chunksOf = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.fromPull(Effect.sync(() => {

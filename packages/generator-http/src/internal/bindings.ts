@@ -95,6 +95,25 @@ export const imageBindingProblems = (model: ServedModel, bindings: ReadonlyArray
   }]
 }
 
+/**
+ * Returns every reason why the bindings do not fit a form whose `ownFields` the driver sends itself, input images as
+ * `imageField`.
+ */
+export const formBindingProblems = (
+  bindings: ReadonlyArray<Binding>,
+  ownFields: ReadonlyArray<string>,
+  imageField: string
+): ReadonlyArray<Problem> =>
+  bindings.flatMap((binding, index) => {
+    const path = ["driver", "options", "bindings", index]
+    if (ownFields.includes(binding.to)) {
+      return [{ path: [...path, "to"], message: `must not be a field that the driver sends: ${ownFields.join(", ")}` }]
+    }
+    return isBound([binding], "images") || boundImages([binding]).size > 0
+      ? [{ path: [...path, "from"], message: `must not be an input image, which is sent as ${imageField}` }]
+      : []
+  })
+
 /** Returns the seed of a request: its own, or one from 0 to 2^32 - 1 that depends only on its id. */
 export const seedOf = ({ id, seed }: GenerationRequest): number =>
   seed ?? createHash("sha256").update(id).digest().readUInt32BE(0)

@@ -9,6 +9,7 @@ import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
+import type { JobDecision, JobState } from "../jobState.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
@@ -43,18 +44,12 @@ export const makePlaceAll = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-/** The states that a job is decided on. */
-interface State {
-  readonly books: Books.Books
-  readonly lanes: Lanes.Lanes
-}
-
 /** Charges and enqueues a job, or neither. */
 const place = (
-  { books, lanes }: State,
+  { books, lanes }: JobState,
   job: AdmittedJob,
   images: KeptImages
-): Decision.Decision<State, Generation, GenerationError.Refusal> => {
+): JobDecision<Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
   if (missing !== undefined) return Result.fail(missing)

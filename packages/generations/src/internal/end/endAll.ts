@@ -18,6 +18,7 @@ import { type Failure, GenerationId, type Output } from "../../Generation.ts"
 import * as GenerationEvent from "../../GenerationEvent.ts"
 import { type Ending, GenerationStore, type Subject } from "../../GenerationStore.ts"
 import { addressOf } from "../jobAddress.ts"
+import type { JobDecision, JobState } from "../jobState.ts"
 import * as Metrics from "../metrics.ts"
 
 /** Command to end a generation. */
@@ -75,18 +76,12 @@ export const makeEndAll = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-/** The states that a command is decided on. */
-interface State {
-  readonly books: Books.Books
-  readonly lanes: Lanes.Lanes
-}
-
 /** Ends a job and refunds it unless it completes, or neither. */
 const end = (
-  { books, lanes }: State,
+  { books, lanes }: JobState,
   command: EndCommand,
   at: DateTime.Utc
-): Decision.Decision<State, Ending, NotEnded> => {
+): JobDecision<Ending, NotEnded> => {
   const { account, id } = command.subject
   const ended = leave(lanes, command)
   if (Result.isFailure(ended)) {

@@ -79,15 +79,7 @@ export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number)
   sql`
     WITH older AS MATERIALIZED (
       SELECT line.delivery_id, line.claims
-      FROM webhooks_endpoint AS endpoint
-      CROSS JOIN LATERAL (
-        SELECT delivery_id, claims
-        FROM webhooks_send
-        WHERE endpoint_id = endpoint.id
-        ORDER BY at DESC, delivery_id DESC, claims DESC
-        OFFSET ${kept}
-        LIMIT ${limit}
-      ) AS line
+      FROM ${linesOfEndpoints(sql, sql`ORDER BY at DESC, delivery_id DESC, claims DESC OFFSET ${kept} LIMIT ${limit}`)}
       WHERE NOT endpoint.is_removed
       LIMIT ${limit}
     ), locked AS MATERIALIZED (
@@ -117,20 +109,22 @@ const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, event
   `
 })
 
+/** Joins every endpoint with lines of its log, which `selection` orders and limits. */
+const linesOfEndpoints = (sql: SqlClient.SqlClient, selection: Statement.Fragment) =>
+  sql`webhooks_endpoint AS endpoint
+      CROSS JOIN LATERAL (
+        SELECT delivery_id, claims
+        FROM webhooks_send
+        WHERE endpoint_id = endpoint.id
+        ${selection}
+      ) AS line`
+
 /** Deletes lines of removed endpoints. */
 const deleteLines = (sql: SqlClient.SqlClient, limit: number) =>
   sql`
     WITH removed AS MATERIALIZED (
       SELECT line.delivery_id, line.claims
-      FROM webhooks_endpoint AS endpoint
-      CROSS JOIN LATERAL (
-        SELECT delivery_id, claims
-        FROM webhooks_send
-        WHERE endpoint_id = endpoint.id
-        ORDER BY at
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ) AS line
+      FROM ${linesOfEndpoints(sql, sql`ORDER BY at LIMIT ${limit} FOR UPDATE SKIP LOCKED`)}
       WHERE endpoint.is_removed
       LIMIT ${limit}
     )
