@@ -1,6 +1,7 @@
 /** Output of a start: a page of text, or one line of JSON. */
+import type { Model } from "@kinora/catalog"
 import type { Settings } from "@kinora/hosting"
-import { Option, Redacted, type Schema } from "effect"
+import { Array as Arr, Option, Redacted, type Schema } from "effect"
 import { resolve } from "node:path"
 import type { Ready } from "./ServerHost.ts"
 
@@ -43,19 +44,27 @@ const keyText = ({ apiKey }: Ready, { demoAccount }: Settings.Settings): string 
     onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
   })
 
-const curl = ({ apiKey, baseUrl }: Ready): string =>
-  Option.match(apiKey, {
+/** Returns commands that create a job with the key and wait for it. Empty without a key, or if no model starts from text. */
+const curl = ({ apiKey, baseUrl, models }: Ready): string =>
+  Option.match(Option.all([apiKey, exampleModel(models)]), {
     onNone: () => "",
-    onSome: (key) => `
-  Create an image:
+    onSome: ([key, { id, kind, studio_eligible }]) => `
+  Create ${kind === "image" ? "an image" : "a video"}:
 
     curl -s ${baseUrl}/v1/generations \\
       -H 'Authorization: Bearer ${Redacted.value(key)}' \\
       -H 'Content-Type: application/json' \\
-      -d '{"plan":"studio","model":"kinora-sketch-1","params":{"prompt":"a lake at dawn, \\"Stillness\\""}}'
+      -d '{"plan":"${studio_eligible ? "studio" : "credits"}","model":"${id}","params":{"prompt":"a lake at dawn"}}'
 
   Wait for the returned id, then open its output.url:
 
     curl -s '${baseUrl}/v1/generations/<id>?wait=60' -H 'Authorization: Bearer ${Redacted.value(key)}'
 `
   })
+
+/** Returns the first model that creates images from text, or else videos. */
+const exampleModel = (models: ReadonlyArray<Model.Model>): Option.Option<Model.Model> => {
+  const first = (mode: Model.Mode) =>
+    Arr.findFirst(models, ({ capabilities, status }) => status !== "paused" && capabilities.includes(mode))
+  return Option.orElse(first("text_to_image"), () => first("text_to_video"))
+}

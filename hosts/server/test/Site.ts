@@ -60,7 +60,7 @@ export const reasons = (server: Server, { path }: { readonly path: string }) =>
 export const createJob = (server: Server) =>
   send(server, server.key, "/v1/generations", Schema.Struct({ id: Schema.String }), {
     plan: "studio",
-    model: "kinora-sketch-1",
+    model: "kinora-draft",
     params: { prompt: "a lake" }
   })
 

@@ -8,7 +8,7 @@ it("completes a job after half a minute of virtual time", async () => {
   const response = await kinora.fetch("/v1/generations", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } })
+    body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
   })
   const { id } = await response.json() as { readonly id: string }
 

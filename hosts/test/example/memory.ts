@@ -6,7 +6,7 @@ await kinora.generator.hold()
 const response = await kinora.fetch("/v1/generations", {
   method: "POST",
   headers: { "content-type": "application/json" },
-  body: JSON.stringify({ plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } })
+  body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
 })
 const { id } = await response.json() as { readonly id: string }
 

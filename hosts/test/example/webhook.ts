@@ -13,7 +13,7 @@ it("receives a webhook at the second attempt", async () => {
   await kinora.fetch("/v1/generations", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } })
+    body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
   })
   await kinora.webhooks.sends(1)
   await kinora.webhooks.script({ status: 200 })

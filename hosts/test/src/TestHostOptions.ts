@@ -8,7 +8,7 @@ import type { Duration } from "effect"
 
 /** Options for `TestHost.start` and `TestHost.layer`, all optional. */
 export interface TestHostOptions {
-  /** Models, as in `kinora.config.yaml`. Default: `kinora-sketch-1` and `kinora-canvas-1`. */
+  /** Models, as in `kinora.config.yaml`. Default: `kinora-still`, `kinora-motion` and `kinora-draft`. */
   readonly models?: ReadonlyArray<Model.ModelInput> | undefined
 
   /** Plans and credits of the first account. */

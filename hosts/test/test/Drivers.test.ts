@@ -5,7 +5,7 @@ import { Effect, Layer, Schema, Stream } from "effect"
 import type { RunningHost } from "../src/RunningHost.ts"
 import * as TestHost from "../src/TestHost.ts"
 
-const models = [DefaultModels.sketch, { ...DefaultModels.sketch, id: "echo-1", driver: { name: "echo" } }]
+const models = [DefaultModels.draft, { ...DefaultModels.draft, id: "echo-1", driver: { name: "echo" } }]
 
 /** A driver whose result is the picture of its options. */
 const echo = Driver.make({
@@ -41,7 +41,7 @@ const run = async (kinora: RunningHost, model: string) => {
 it("runs models on the drivers of the test, and the others on the scripted driver", async () => {
   await using kinora = await TestHost.start({ models, drivers: { echo: { driver: echo, options: { png } } } })
   assert.strictEqual(await run(kinora, "echo-1"), png)
-  assert.notStrictEqual(await run(kinora, "kinora-sketch-1"), png)
+  assert.notStrictEqual(await run(kinora, "kinora-draft"), png)
 })
 
 it("rejects a driver with invalid options", async () => {

@@ -23,7 +23,7 @@ const makeClient = Effect.gen(function*() {
   )
 })
 
-const payload = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+const payload = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
 
 it.effect("serves the typed client, and TestClock moves its time", () =>
   Effect.gen(function*() {

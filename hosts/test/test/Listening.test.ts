@@ -10,7 +10,7 @@ it("serves the same service over HTTP on a free port", async () => {
   const created = await fetch(`${url}/v1/generations`, {
     method: "POST",
     headers,
-    body: JSON.stringify({ plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } })
+    body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
   })
   expect(created.status).toBe(201)
   const { id } = await jobOf(created)

@@ -16,7 +16,7 @@ interface Sender {
   readonly fetch: Fetch
 }
 
-/** Parameters of a request that creates a job. Default: an image by `kinora-canvas-1`, paid with credits. */
+/** Parameters of a request that creates a job. Default: an image by `kinora-still`, paid with credits. */
 export interface Wish {
   readonly prompt?: string
   readonly plan?: "studio" | "credits"
@@ -27,7 +27,7 @@ export interface Wish {
 /** Sends a request that creates a job. */
 export const create = (
   { fetch }: Sender,
-  { headers, model = "kinora-canvas-1", plan = "credits", prompt = "a lake" }: Wish = {}
+  { headers, model = "kinora-still", plan = "credits", prompt = "a lake" }: Wish = {}
 ): Promise<Response> =>
   fetch("/v1/generations", {
     method: "POST",

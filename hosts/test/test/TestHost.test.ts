@@ -57,10 +57,10 @@ it("hides jobs of other accounts", async () => {
 it("creates an account with the given options", async () => {
   await using kinora = await TestHost.start({ account: { studio: null, email: "ada@example.com" } })
   expect(kinora.account.email).toBe("ada@example.com")
-  const refused = await create(kinora, { plan: "studio", model: "kinora-sketch-1" })
+  const refused = await create(kinora, { plan: "studio", model: "kinora-draft" })
   expect([refused.status, await codeOf(refused)]).toEqual([402, "plan_inactive"])
   const subscriber = await kinora.createAccount({ studio: "starter", credits: 0 })
-  await createdId(subscriber, { plan: "studio", model: "kinora-sketch-1" })
+  await createdId(subscriber, { plan: "studio", model: "kinora-draft" })
   expect(await kinora.ledger.balances(subscriber.id)).toEqual({ credits: 0, quotaUsed: { image: 1 } })
   await expect(kinora.createAccount({ email: "ADA@example.com" })).rejects.toMatchObject({
     reason: { _tag: "EmailTaken" }
@@ -105,7 +105,7 @@ it("returns links on the base URL that require no key", async () => {
 })
 
 it("uses the models, tiers and limits of the options", async () => {
-  const models = [{ ...DefaultModels.canvas, id: "mine-1", driver: { name: "somewhere", options: {} } }]
+  const models = [{ ...DefaultModels.still, id: "mine-1", driver: { name: "somewhere", options: {} } }]
   const planTable = { ...PlanTable.defaults, free: { createRpm: 1, concurrency: 1 } }
   await using kinora = await TestHost.start({
     models,
@@ -117,7 +117,7 @@ it("uses the models, tiers and limits of the options", async () => {
   const limited = await create(kinora, { model: "mine-1", prompt: "another" })
   expect([limited.status, limited.headers.get("x-ratelimit-limit")]).toEqual([429, "1"])
   expect((await kinora.fetch("/v1/models")).headers.get("x-ratelimit-limit")).toBe("7")
-  await expect(TestHost.start({ models: [{ ...DefaultModels.canvas, price_table: [] }] })).rejects.toThrow("models[0]")
+  await expect(TestHost.start({ models: [{ ...DefaultModels.still, price_table: [] }] })).rejects.toThrow("models[0]")
 })
 
 it("leaves jobs waiting without workers, and cancels them", async () => {

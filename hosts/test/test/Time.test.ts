@@ -115,7 +115,7 @@ it("stops time during work on other threads", async () => {
 
 it("stops time while images are painted", async () => {
   await using kinora = await TestHost.start({ procedural: true })
-  const id = await createdId(kinora, { model: "kinora-sketch-1" })
+  const id = await createdId(kinora, { model: "kinora-draft" })
   await kinora.clock.advance("1 hour")
   const job = await read(kinora, id)
   expect(job).toMatchObject({ status: "completed", finished_at: "2030-01-01T00:00:00.000Z" })
@@ -125,7 +125,7 @@ it("stops time while images are painted", async () => {
 it("ends a plan at the end of its period", async () => {
   await using kinora = await TestHost.start({ account: { lasts: "30 days" } })
   await kinora.clock.advance("30 days")
-  const refused = await create(kinora, { plan: "studio", model: "kinora-sketch-1" })
+  const refused = await create(kinora, { plan: "studio", model: "kinora-draft" })
   expect([refused.status, await codeOf(refused)]).toEqual([402, "plan_inactive"])
 })
 

@@ -6,7 +6,7 @@ const kinora = new Kinora({ baseUrl: BASE, apiKey: KEY })
 
 const harbour = await kinora.generate({
   plan: "studio",
-  model: "kinora-sketch-1",
+  model: "kinora-draft",
   params: { prompt: "a harbour at night", aspect_ratio: "16:9" }
 })
 await writeFile("harbour.png", harbour.stream())

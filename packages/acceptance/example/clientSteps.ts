@@ -8,7 +8,7 @@ const kinora = new Kinora({ baseUrl: BASE, apiKey: KEY })
 const upload = await kinora.uploads.create(await openAsBlob("harbour.png"))
 const job = await kinora.generations.create({
   plan: "credits",
-  model: "kinora-canvas-1",
+  model: "kinora-still",
   params: { prompt: "the same by day", images: [{ upload_id: upload.id }] }
 }, { idempotencyKey: "order-18" })
 for await (const { status } of kinora.generations.events(job.id)) process.stdout.write(`${status}\n`)

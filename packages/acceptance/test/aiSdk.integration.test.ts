@@ -29,7 +29,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("g
       Effect.gen(function*() {
         const { modelOf } = yield* start(provider)
         const { image, warnings } = yield* Effect.promise(() =>
-          generateImage({ model: modelOf("kinora-sketch-1"), prompt: "a lake", size: "1024x1536" })
+          generateImage({ model: modelOf("kinora-draft"), prompt: "a lake", size: "1024x1536" })
         )
         assert.deepStrictEqual([image.mediaType, warnings], ["image/png", []])
         const [width, height] = pngSizeOf(image.uint8Array)

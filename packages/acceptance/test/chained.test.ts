@@ -6,7 +6,7 @@ import KinoraDriver from "@kinora/generator-http/Kinora"
 import { Permanent } from "@kinora/generator/GeneratorError"
 import { type RunningHost, TestHost, type TestHostOptions } from "@kinora/host-test"
 
-const model = (options: Partial<Model.ModelInput>): Model.ModelInput => ({ ...DefaultModels.canvas, ...options })
+const model = (options: Partial<Model.ModelInput>): Model.ModelInput => ({ ...DefaultModels.still, ...options })
 
 const innerModel = model({
   id: "inner",

@@ -7,7 +7,7 @@ import * as Program from "../src/Program.ts"
 import { databases, makeEmptySite, makeSite } from "./sites.ts"
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-const order: Client.Order = { model: "kinora-sketch-1", plan: "studio", idempotencyKey: "one" }
+const order: Client.Order = { model: "kinora-draft", plan: "studio", idempotencyKey: "one" }
 
 describe.concurrent("a first start", { timeout: 600_000 }, () => {
   for (const database of databases) {
@@ -70,7 +70,7 @@ const assertDownload = Effect.fnUntraced(function*({ output }: Client.Job) {
   assert.strictEqual(whole.bytes.length, output.bytes)
   assert.deepStrictEqual([...whole.bytes.subarray(0, 8)], pngSignature)
   const media = yield* Media.Media
-  assert.deepInclude(yield* media.normalise(whole.bytes), { mime: "image/png", width: 1024, height: 1024 })
+  assert.deepInclude(yield* media.normalise(whole.bytes), { mime: "image/png", width: 512, height: 512 })
 
   const head = yield* Client.send(output.url, { method: "HEAD" })
   assert.deepStrictEqual(

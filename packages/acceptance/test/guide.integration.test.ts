@@ -49,7 +49,7 @@ describe("docs/how-to", () => {
         )
         assert.match(stdout, says)
         const [width, height] = pngSizeOf(yield* Effect.promise(() => readFile(join(directory, picture))))
-        assert.isAtLeast(Math.min(width, height), 512, picture)
+        assert.isAtLeast(Math.min(width, height), 384, picture)
       }
     }), 600_000)
 })

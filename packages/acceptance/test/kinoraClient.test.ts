@@ -7,7 +7,7 @@ import { type RunningHost, TestHost } from "@kinora/host-test"
 import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
-const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+const request = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
 
 /** Two calls with this prompt create the same job, so that a test learns the id of the job of `generate`. */
 const named = { idempotencyKey: "lake" }
@@ -20,7 +20,7 @@ const png = Buffer.from(
 
 /** A model that requires input images. */
 const editor: Model.ModelInput = {
-  ...DefaultModels.canvas,
+  ...DefaultModels.still,
   id: "editor",
   capabilities: ["text_to_image", "image_to_image"],
   max_reference_images: 2
@@ -165,7 +165,7 @@ describe("Kinora", () => {
   it("generates an image in one call, as a URL and as base64", async () => {
     await using host = await TestHost.start({ procedural: true })
     const kinora = clientOf(host)
-    const wish = { model: "kinora-canvas-1", prompt: "a lake" }
+    const wish = { model: "kinora-still", prompt: "a lake" }
     const [linked] = (await kinora.images.generate(wish)).data ?? []
     const picture = await (await kinora.download(linked?.url ?? "")).arrayBuffer()
     const [encoded] = (await kinora.images.generate({ ...wish, response_format: "b64_json" })).data ?? []
@@ -178,8 +178,8 @@ describe("Kinora", () => {
     const kinora = clientOf(host)
     await kinora.generate(request)
     const models = await kinora.models.list()
-    assert.deepStrictEqual(models.map(({ id }) => id).toSorted(), ["kinora-canvas-1", "kinora-sketch-1"])
-    assert.strictEqual((await kinora.models.get("kinora-canvas-1")).name, "Kinora Canvas")
+    assert.deepStrictEqual(models.map(({ id }) => id), ["kinora-still", "kinora-motion", "kinora-draft"])
+    assert.strictEqual((await kinora.models.get("kinora-still")).name, "Kinora Still (procedural)")
     assert.propertyVal(await rejection(kinora.models.get("none")), "code", "model_not_found")
     const { plans, user } = await kinora.account.get()
     assert.strictEqual(user.id, host.account.id)
@@ -216,7 +216,7 @@ describe("KinoraClient", () => {
       yield* TestClock.adjust("47 seconds")
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(fiber)).length, 2)
+      assert.strictEqual((yield* Fiber.join(fiber)).length, 3)
     }).pipe(Effect.provide(client.pipe(Layer.provideMerge(TestHost.layer({ http: { keyRequestsPerMinute: 1 } }))))))
 
   it.effect("generates a picture and streams it", () =>

@@ -78,14 +78,14 @@ const refusals: ReadonlyArray<Refusal> = [
   {
     what: "a Studio model without a plan",
     request: (client) =>
-      client.images.generate({ model: "kinora-sketch-1", prompt: "a lake" }, { headers: { "X-Plan": null } }),
+      client.images.generate({ model: "kinora-draft", prompt: "a lake" }, { headers: { "X-Plan": null } }),
     error: BadRequestError,
     code: "plan_required"
   },
   {
     what: "a plan that is not the header's",
     request: (client) =>
-      client.post("/images/generations", { body: { model: "kinora-sketch-1", prompt: "a lake", plan: "studio" } }),
+      client.post("/images/generations", { body: { model: "kinora-draft", prompt: "a lake", plan: "studio" } }),
     error: BadRequestError,
     code: "plan_conflict"
   },
@@ -124,7 +124,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("t
     Effect.gen(function*() {
       const { client } = yield* start()
       const answer = yield* Effect.promise(() =>
-        client.images.generate({ model: "kinora-sketch-1", prompt: "a lake", size: "1536x1024" })
+        client.images.generate({ model: "kinora-draft", prompt: "a lake", size: "1536x1024" })
       )
       assert.isAbove(answer.created, 1_700_000_000)
       assert.strictEqual(answer.data?.length, 1)
@@ -140,7 +140,7 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("t
     Effect.gen(function*() {
       const { client } = yield* start()
       const { data } = yield* Effect.promise(() =>
-        client.images.generate({ model: "kinora-sketch-1", prompt: "a lake", response_format: "b64_json" })
+        client.images.generate({ model: "kinora-draft", prompt: "a lake", response_format: "b64_json" })
       )
       assert.deepStrictEqual(data?.map((image) => Object.keys(image)), [["b64_json"]])
       const [width, height] = pngSizeOf(Buffer.from(data?.[0]?.b64_json ?? "", "base64"))

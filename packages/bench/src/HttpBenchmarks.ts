@@ -9,7 +9,7 @@ import type { KinoraServerOptions } from "./KinoraServer.ts"
 
 /** The model of the requests. It takes no time and returns 4 KiB. */
 const instant = {
-  ...DefaultModels.sketch,
+  ...DefaultModels.draft,
   driver: { name: "scripted", options: { bytes: 4096 } }
 }
 

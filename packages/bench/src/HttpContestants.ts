@@ -107,7 +107,7 @@ const repeated = (requests: ReadonlyArray<HttpCallers.Request>): ReadonlyArray<H
 
 const body = JSON.stringify({
   plan: "credits",
-  model: "kinora-sketch-1",
+  model: "kinora-draft",
   params: { prompt: "a lake at dawn, mist between the hills", aspect_ratio: "16:9" }
 })
 
@@ -124,7 +124,7 @@ const createOf = (key: string, idempotencyKey: string): HttpCallers.Request => (
 
 const image = JSON.stringify({
   plan: "credits",
-  model: "kinora-sketch-1",
+  model: "kinora-draft",
   prompt: "a lake at dawn, mist between the hills",
   size: "1024x1024"
 })

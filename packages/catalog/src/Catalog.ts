@@ -6,7 +6,11 @@ import * as Model from "./Model.ts"
 
 /** Finds and lists the configured models. */
 export class Catalog extends Context.Service<Catalog, {
-  /** Returns the model with this id, also a withdrawn one. Workers fail the jobs of a withdrawn model; requests treat it as unknown. */
+  /**
+   * Returns the model with this id or alias, also a withdrawn one. By an alias, the
+   * parameters have the defaults of the alias, and `id` is still that of the model.
+   * Workers fail the jobs of a withdrawn model; requests treat it as unknown.
+   */
   readonly find: (id: string) => Option.Option<Model.Model>
   /** The models that are not withdrawn, in the order of the configuration. */
   readonly list: ReadonlyArray<Model.Model>
@@ -71,7 +75,10 @@ export const make = (
   options: CatalogOptions = {}
 ): Effect.Effect<Catalog["Service"], InvalidCatalog> =>
   Effect.map(Effect.fromResult(parse(input, options)), (models) => {
-    const byId = new Map(models.map((model) => [model.id, model]))
+    const byId = new Map(models.flatMap((model) => [
+      [model.id, model] as const,
+      ...model.aliases.map(({ defaults, id }) => [id, Model.withDefaults(model, defaults)] as const)
+    ]))
     return Catalog.of({
       find: (id) => Option.fromUndefinedOr(byId.get(id)),
       list: models.filter(({ status }) => status !== "withdrawn"),
@@ -108,16 +115,33 @@ const decodeModel = (input: unknown): Result.Result<Model.Model, ReadonlyArray<I
 const under = (index: number, issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   issues.map(({ message, path }) => ({ path: [index, ...path], message }))
 
+/** An id or alias, and its position. */
+interface Named {
+  readonly id: string
+  readonly path: Issue["path"]
+}
+
+/** Finds ids and aliases that several models have, also in models that are invalid by themselves. */
 const duplicateIds = (models: ReadonlyArray<unknown>): ReadonlyArray<Issue> => {
-  const first = new Map<string, number>()
-  return models.flatMap((model, index): ReadonlyArray<Issue> => {
-    const id = typeof model === "object" && model !== null && "id" in model ? model.id : undefined
-    if (typeof id !== "string") return []
+  const first = new Map<string, Issue["path"]>()
+  return models.flatMap(namesOf).flatMap(({ id, path }): ReadonlyArray<Issue> => {
     const before = first.get(id)
-    if (before === undefined) {
-      first.set(id, index)
-      return []
-    }
-    return [{ path: [index, "id"], message: `must be unique, but models[${before}] has the same` }]
+    if (before !== undefined) return [{ path, message: `must be unique, but models${formatPath(before)} is the same` }]
+    first.set(id, path)
+    return []
   })
 }
+
+const namesOf = (model: unknown, index: number): ReadonlyArray<Named> => {
+  const aliases = isRecord(model) && Array.isArray(model["aliases"]) ? model["aliases"] : []
+  return [
+    ...named(model, [index, "id"]),
+    ...aliases.flatMap((alias: unknown, position) => named(alias, [index, "aliases", position, "id"]))
+  ]
+}
+
+const named = (value: unknown, path: Issue["path"]): ReadonlyArray<Named> =>
+  isRecord(value) && typeof value["id"] === "string" ? [{ id: value["id"], path }] : []
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null

@@ -71,11 +71,30 @@ const id = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/, { expected: "an id of lower-case letters, digits, '.', '_' and '-'" })
 )
 
+/**
+ * Another id of a model, such as a former one. A request that uses it gets a job of the
+ * model. `defaults` replace the defaults of parameters in such a request.
+ */
+export const Alias = Schema.Struct({
+  id,
+  defaults: ParamValues.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+})
+/** Type of `Alias`. */
+export type Alias = typeof Alias.Type
+
 /** A model. `Catalog` additionally checks rules that involve several fields. */
 export const Model = Schema.Struct({
   id,
+  /** Other ids that requests can use. The model list does not contain them. Default: none. */
+  aliases: Schema.Array(Alias).check(Schema.isMaxLength(16)).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed([]))
+  ),
   /** Display name. */
   name: Schema.String.check(Schema.isBetweenLength(1, 100)),
+  /** Text about the model, for operators. The public model list does not contain it. Default: empty. */
+  description: Schema.String.check(Schema.isMaxLength(2000)).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(""))
+  ),
   kind: Kind,
   /** Default `available`. */
   status: Status.pipe(Schema.withDecodingDefaultKey(Effect.succeed("available" as const))),
@@ -111,6 +130,18 @@ export type ModelInput = typeof Model.Encoded
 /** Returns the parameter with this name. */
 export const param = (model: Model, name: string): Option.Option<ParamSchema> =>
   Option.fromUndefinedOr(model.params_schema.find((param) => param.name === name))
+
+/** Returns the id of the model and its aliases. Jobs of earlier versions of a catalog can have any of them. */
+export const ids = (model: Model): ReadonlyArray<string> => [model.id, ...model.aliases.map(({ id }) => id)]
+
+/** Returns the model with other defaults of its parameters. */
+export const withDefaults = (model: Model, defaults: ParamValues): Model => ({
+  ...model,
+  params_schema: model.params_schema.map((param) => {
+    const value = Object.hasOwn(defaults, param.name) ? defaults[param.name] : undefined
+    return value === undefined ? param : { ...param, default: value }
+  })
+})
 
 /** Returns whether the model accepts this value for this parameter. */
 export const accepts = (model: Model, name: string, value: ParamValue): boolean =>

@@ -2,10 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import * as AspectRatio from "../src/AspectRatio.ts"
 import * as Model from "../src/Model.ts"
-import { canvasModel, filmModel } from "./models.ts"
+import { filmModel, stillModel } from "./models.ts"
 
 const nearest = (text: string) =>
-  Option.getOrUndefined(Option.flatMap(AspectRatio.parseSize(text), (size) => AspectRatio.nearest(canvasModel, size)))
+  Option.getOrUndefined(Option.flatMap(AspectRatio.parseSize(text), (size) => AspectRatio.nearest(stillModel, size)))
 
 it("maps the sizes of common clients", () => {
   assert.strictEqual(nearest("1024x1024"), "1:1")
@@ -34,9 +34,9 @@ it.effect.prop(
   [Side, Side],
   ([width, height]) =>
     Effect.sync(() => {
-      const wide = Option.getOrThrow(AspectRatio.nearest(canvasModel, { width, height }))
-      assert.isTrue(Model.accepts(canvasModel, AspectRatio.paramName, wide))
-      const high = Option.getOrThrow(AspectRatio.nearest(canvasModel, { width: height, height: width }))
+      const wide = Option.getOrThrow(AspectRatio.nearest(stillModel, { width, height }))
+      assert.isTrue(Model.accepts(stillModel, AspectRatio.paramName, wide))
+      const high = Option.getOrThrow(AspectRatio.nearest(stillModel, { width: height, height: width }))
       assert.strictEqual(wide.split(":").toReversed().join(":"), high)
     })
 )

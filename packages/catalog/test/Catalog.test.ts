@@ -3,6 +3,7 @@ import { Duration, Effect, Option, Result, Schema } from "effect"
 import * as Catalog from "../src/Catalog.ts"
 import * as DefaultModels from "../src/DefaultModels.ts"
 import { formatPath } from "../src/Issue.ts"
+import * as Model from "../src/Model.ts"
 import { film } from "./models.ts"
 
 const issuesOf = (models: unknown): ReadonlyArray<string> =>
@@ -20,8 +21,9 @@ it.effect("finds every model, and lists available and withdrawn ones separately"
   Effect.gen(function*() {
     const { find, list, withdrawn } = yield* Catalog.Catalog
     assert.deepStrictEqual(list.map(({ id, status }) => [id, status]), [
-      ["kinora-sketch-1", "available"],
-      ["kinora-canvas-1", "available"],
+      ["kinora-still", "available"],
+      ["kinora-motion", "available"],
+      ["kinora-draft", "available"],
       ["film-1", "paused"]
     ])
     assert.deepStrictEqual(withdrawn.map(({ id }) => id), ["old-1"])
@@ -34,6 +36,47 @@ it.effect("finds every model, and lists available and withdrawn ones separately"
       { ...film, id: "old-1", status: "withdrawn" }
     ]))
   ))
+
+it.effect("finds a model by its aliases, with their defaults", () =>
+  Effect.gen(function*() {
+    const { find, list, withdrawn } = yield* Catalog.Catalog
+    const defaultsOf = (id: string) =>
+      Option.getOrThrow(find(id)).params_schema.map(({ default: value }) => value).slice(0, 4)
+    assert.deepStrictEqual(defaultsOf("film-1"), [5, "720p", true, undefined])
+    assert.deepStrictEqual(defaultsOf("film-long"), [12, "720p", false, 7])
+    assert.deepStrictEqual(defaultsOf("film-0"), [5, "720p", true, undefined])
+    for (const id of ["film-long", "film-0"]) assert.strictEqual(Option.getOrThrow(find(id)).id, "film-1")
+    assert.deepStrictEqual(list.map(Model.ids), [["film-1", "film-long", "film-0"]])
+    assert.strictEqual(Option.getOrThrow(find("older")).status, "withdrawn")
+    assert.deepStrictEqual(withdrawn.map(({ id }) => id), ["old-1"])
+  }).pipe(
+    Effect.provide(Catalog.layer([
+      { ...film, aliases: [{ id: "film-long", defaults: { duration: 12, audio: false, seed: 7 } }, { id: "film-0" }] },
+      { ...film, id: "old-1", status: "withdrawn", aliases: [{ id: "older" }] }
+    ]))
+  ))
+
+it("rejects aliases that another model has, and defaults that the model does not accept", () => {
+  assert.deepStrictEqual(
+    issuesOf([
+      { ...film, aliases: [{ id: "film-1" }, { id: "a" }] },
+      { ...film, id: "a", aliases: [{ id: "b" }, { id: "b" }] },
+      { ...film, id: "b" }
+    ]),
+    [
+      "[0].aliases[0].id: must be unique, but models[0].id is the same",
+      "[1].id: must be unique, but models[0].aliases[1].id is the same",
+      "[1].aliases[1].id: must be unique, but models[1].aliases[0].id is the same",
+      "[2].id: must be unique, but models[1].aliases[0].id is the same"
+    ]
+  )
+  assert.deepStrictEqual(withChanges({ aliases: [{ id: "c", defaults: { duration: 13, style: "ink" } }] }), [
+    "[0].aliases[0].defaults.duration: must be at most 12",
+    "[0].aliases[0].defaults.style: must be a parameter of the model"
+  ])
+  const many = Array.from({ length: 17 }, (_, index) => ({ id: `c${index}` }))
+  assert.strictEqual(withChanges({ aliases: many }).length, 1)
+})
 
 it.effect("fails with the paths of all problems", () =>
   Effect.gen(function*() {
@@ -49,7 +92,7 @@ it.effect("fails with the paths of all problems", () =>
       [
         "2 problems in the configuration of models",
         "  models[1].max_prompt_chars: Expected a value between 1 and 100000",
-        "  models[1].id: must be unique, but models[0] has the same"
+        "  models[1].id: must be unique, but models[0].id is the same"
       ].join("\n")
     )
   }))

@@ -4,9 +4,9 @@ import type { Issue } from "../src/Issue.ts"
 import * as Model from "../src/Model.ts"
 import * as Parameters from "../src/Parameters.ts"
 import * as Price from "../src/Price.ts"
-import { canvasModel, film, filmModel, parseOne, sketchModel } from "./models.ts"
+import { draftModel, film, filmModel, parseOne, stillModel } from "./models.ts"
 
-const models = [filmModel, canvasModel, sketchModel]
+const models = [filmModel, stillModel, draftModel]
 
 const issuesOf = (model: Model.Model, params: unknown): ReadonlyArray<Issue> =>
   Result.match(Parameters.resolve(model, params), { onFailure: (issues) => issues, onSuccess: () => [] })
@@ -133,8 +133,8 @@ describe("resolve", () => {
     assert.deepStrictEqual(only(filmModel, { prompt: "x", duration: null }), ["duration", "must be a whole number"])
     assert.deepStrictEqual(only(filmModel, { prompt: "x", speed: 25 }), ["speed", "must be one of 24, 30"])
     assert.deepStrictEqual(only(filmModel, { prompt: "x", audio: 1 }), ["audio", "must be true or false"])
-    assert.deepStrictEqual(only(canvasModel, { prompt: "x", resolution: 2 }), ["resolution", "must be a string"])
-    assert.deepStrictEqual(only(canvasModel, []), ["", "must be an object"])
+    assert.deepStrictEqual(only(stillModel, { prompt: "x", resolution: 2 }), ["resolution", "must be a string"])
+    assert.deepStrictEqual(only(stillModel, []), ["", "must be an object"])
   })
 
   it("counts the length of a prompt in code points", () => {
@@ -161,10 +161,10 @@ describe("resolve", () => {
   it("derives the mode from kind and images", () => {
     const modeOf = (model: Model.Model, images: unknown) =>
       Result.getOrThrow(Parameters.resolve(model, { prompt: "x", images })).mode
-    assert.strictEqual(Result.getOrThrow(Parameters.resolve(canvasModel, { prompt: "x" })).mode, "text_to_image")
-    assert.strictEqual(modeOf(canvasModel, []), "text_to_image")
-    assert.strictEqual(modeOf(canvasModel, null), "text_to_image")
-    assert.strictEqual(modeOf(canvasModel, [{}]), "image_to_image")
+    assert.strictEqual(Result.getOrThrow(Parameters.resolve(stillModel, { prompt: "x" })).mode, "text_to_image")
+    assert.strictEqual(modeOf(stillModel, []), "text_to_image")
+    assert.strictEqual(modeOf(stillModel, null), "text_to_image")
+    assert.strictEqual(modeOf(stillModel, [{}]), "image_to_image")
     assert.strictEqual(modeOf(filmModel, null), "text_to_video")
     assert.strictEqual(modeOf(filmModel, [{}]), "image_to_video")
   })

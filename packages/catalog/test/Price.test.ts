@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as Price from "../src/Price.ts"
-import { canvasModel, filmModel } from "./models.ts"
+import { filmModel, stillModel } from "./models.ts"
 
 const filmPrice = (mode: "text_to_video" | "image_to_video", duration: number, resolution: string) =>
   Price.of(filmModel, { mode, params: { duration, resolution, audio: true, speed: 24 } })
@@ -20,5 +20,5 @@ it("does not depend on the order of the rows", () => {
 })
 
 it("throws for a job that the model does not allow", () => {
-  assert.throws(() => Price.of(canvasModel, { mode: "text_to_image", params: { resolution: "4k" } }), /no price/)
+  assert.throws(() => Price.of(stillModel, { mode: "text_to_image", params: { resolution: "4k" } }), /no price/)
 })

@@ -37,5 +37,6 @@ export const parseOne = (input: unknown): Model => {
 }
 
 export const filmModel = parseOne(film)
-export const canvasModel = parseOne(DefaultModels.canvas)
-export const sketchModel = parseOne(DefaultModels.sketch)
+export const stillModel = parseOne(DefaultModels.still)
+export const motionModel = parseOne(DefaultModels.motion)
+export const draftModel = parseOne(DefaultModels.draft)

@@ -6,7 +6,7 @@ export const sizeOfPicture = Effect.gen(function*() {
   const kinora = yield* KinoraClient
   const { stream } = yield* kinora.generate({
     plan: "credits",
-    model: "kinora-canvas-1",
+    model: "kinora-still",
     params: { prompt: "a lake" }
   })
   return yield* Stream.runFold(stream, () => 0, (sum, bytes) => sum + bytes.length)

@@ -7,7 +7,7 @@ const fetch = async (url: string) =>
 const kinora = new Kinora({ baseUrl: "http://127.0.0.1:4747", apiKey: null, fetch })
 const { bytes, generation } = await kinora.generate({
   plan: "credits",
-  model: "kinora-canvas-1",
+  model: "kinora-still",
   params: { prompt: "a lake", aspect_ratio: "16:9" }
 })
 console.log(generation.id, generation.status, (await bytes()).length)

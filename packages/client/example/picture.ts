@@ -4,7 +4,7 @@ const { KEY = null, URL = "http://127.0.0.1:4747" } = process.env
 const kinora = new Kinora({ baseUrl: URL, apiKey: KEY })
 try {
   const { bytes } = await kinora.generate(
-    { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake", aspect_ratio: "16:9" } },
+    { plan: "credits", model: "kinora-still", params: { prompt: "a lake", aspect_ratio: "16:9" } },
     { onUpdate: ({ id, status }) => console.log(id, status) }
   )
   console.log((await bytes()).length, "bytes")

@@ -87,7 +87,7 @@ it("makes a new key for each call unless the caller gives one", async () => {
   await kinora.generations.create(request)
   await kinora.generations.create(request)
   await kinora.generate(request, { idempotencyKey: "mine" })
-  await kinora.images.generate({ model: "kinora-canvas-1", prompt: "a lake" }, { idempotencyKey: "mine too" })
+  await kinora.images.generate({ model: "kinora-still", prompt: "a lake" }, { idempotencyKey: "mine too" })
   const keys = asked.map(({ headers }) => headers.get("idempotency-key"))
   assert.deepStrictEqual(keys, ["key 0", "key 1", "mine", "mine too"])
 })
@@ -115,7 +115,7 @@ it("repeats the request for an image until the image is ready", async () => {
     ...Array.from({ length: 9 }, pending),
     Response.json({ created: 1, data: [{ url: "u" }] })
   ])
-  const image = await kinora.images.generate({ model: "kinora-canvas-1", prompt: "a lake" })
+  const image = await kinora.images.generate({ model: "kinora-still", prompt: "a lake" })
   assert.deepStrictEqual(image.data, [{ url: "u" }])
   assert.deepStrictEqual(new Set(asked.map(({ headers }) => headers.get("idempotency-key"))), new Set(["key 0"]))
 })
@@ -123,7 +123,7 @@ it("repeats the request for an image until the image is ready", async () => {
 it("rejects with generation_pending and the id of the job if the image takes too long", async () => {
   const pending = () => refusal(504, "generation_pending", { "retry-after-ms": "1000" }, { generation_id: "gen_1" })
   const { kinora } = scene([pending(), pending(), pending()])
-  const call = kinora.images.generate({ model: "kinora-canvas-1", prompt: "a lake" }, { timeoutMillis: 2_500 })
+  const call = kinora.images.generate({ model: "kinora-still", prompt: "a lake" }, { timeoutMillis: 2_500 })
   const error = await rejection(call)
   assert.instanceOf(error, ResponseError)
   assert.deepStrictEqual(error.details, { generation_id: "gen_1" })

@@ -100,7 +100,7 @@ export const refusal = (
 /** A job. */
 export const job = (changes: Partial<Generation> = {}): Generation => ({
   id: "gen_1",
-  model: "kinora-canvas-1",
+  model: "kinora-still",
   kind: "image",
   mode: "text_to_image",
   plan: "credits",
@@ -130,7 +130,7 @@ export const unfinished = (status: "pending" | "queued" | "processing" = "proces
   job({ status, next: { action: "poll", after_seconds: 5 } })
 
 /** A request to create a job. */
-export const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+export const request = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
 
 /** Collects all items. */
 export const collect = async <A>(iterable: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {

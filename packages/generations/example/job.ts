@@ -11,7 +11,7 @@ import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
 /** Creates an image job, or returns the one that the same request created before. */
 const request = Effect.fnUntraced(function*(account: Account, key: string, prompt: string) {
   const { create } = yield* Generations.Generations
-  const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt } } as const
+  const body = { plan: "credits", model: "kinora-still", params: { prompt } } as const
   const fingerprint = yield* Fingerprint.make(body)
   const identity = { scope: account.id, key, endpoint: "generations", fingerprint }
   return yield* create({ account, ...body, identity })

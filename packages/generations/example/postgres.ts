@@ -17,7 +17,7 @@ const program = Effect.gen(function*() {
   yield* ledger.grant({ account: id, reference: "2026-11", kind: "plan", credits: 100, expiresAt, at })
 
   // The job is charged and queued in one transaction. The repeated request returns the same job.
-  const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+  const request = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
   const identity = { scope: id, key: "lake", endpoint: "generations", fingerprint: yield* Fingerprint.make(request) }
   const command = { account: yield* accounts.get(id), ...request, identity }
   const { generation } = yield* create(command)

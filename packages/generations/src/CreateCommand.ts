@@ -20,6 +20,7 @@ export interface RequestIdentity {
 export interface CreateCommand {
   readonly account: Account
   readonly plan: Plan
+  /** Id or alias of the model. The generation has the id. */
   readonly model: string
   /** Parameters as the client sent them. `create` validates them against the model. */
   readonly params: Readonly<Record<string, Schema.Json>>

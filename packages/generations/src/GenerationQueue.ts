@@ -5,22 +5,26 @@
 import { Catalog } from "@kinora/catalog/Catalog"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { DateTime, type Duration, Effect, Layer, Option } from "effect"
+import { Combiner, DateTime, type Duration, Effect, Layer, Option } from "effect"
 import { modelOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/queueMetrics.ts"
 
 export type { ModelQueue } from "./internal/queueMetrics.ts"
 
-/** Returns the models of the catalog, and all others that have a job or a worker, sorted by id. */
+/**
+ * Returns the models of the catalog, and all others that have a job or a worker, sorted
+ * by id. Jobs under an alias of a model count as its jobs.
+ */
 export const read: Effect.Effect<ReadonlyArray<Metrics.ModelQueue>, StorageError, Catalog | Scheduler> = Effect.gen(
   function*() {
     const catalog = yield* Catalog
     const scheduler = yield* Scheduler
     const found = new Map<string, Metrics.ModelQueue>(catalog.list.map(({ id }) => [id, { ...empty, model: id }]))
     for (const { kind, oldest, pending, queued, running, workers } of yield* scheduler.queues) {
-      const model = modelOf(kind)
+      const pool = modelOf(kind)
+      const model = Option.match(catalog.find(pool), { onNone: () => pool, onSome: ({ id }) => id })
       const queue = { model, pending, queued, processing: running, oldest, workers }
-      if (model !== "" || pending + queued + running > 0) found.set(model, queue)
+      if (model !== "" || pending + queued + running > 0) found.set(model, merged(found.get(model), queue))
     }
     return Array.from(found.values()).toSorted((a, b) => a.model < b.model ? -1 : 1)
   }
@@ -50,6 +54,19 @@ export const layerMonitor = (
 // -----------------------------------------------------------------------------
 
 const empty = { pending: 0, queued: 0, processing: 0, oldest: Option.none(), workers: 0 }
+
+const earliest = Option.makeReducer(Combiner.make<DateTime.Utc>(DateTime.min))
+
+/** Adds the jobs of two pools of a model. Its workers claim from both. */
+const merged = (one: Metrics.ModelQueue | undefined, other: Metrics.ModelQueue): Metrics.ModelQueue =>
+  one === undefined ? other : {
+    model: one.model,
+    pending: one.pending + other.pending,
+    queued: one.queued + other.queued,
+    processing: one.processing + other.processing,
+    oldest: earliest.combine(one.oldest, other.oldest),
+    workers: Math.max(one.workers, other.workers)
+  }
 
 const makeObserve = Effect.gen(function*() {
   const catalog = yield* Catalog

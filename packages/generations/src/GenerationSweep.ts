@@ -7,6 +7,7 @@
  * that cannot be handled is logged and does not block the others.
  */
 import { Catalog } from "@kinora/catalog/Catalog"
+import * as Model from "@kinora/catalog/Model"
 import { Sweep } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
@@ -110,7 +111,7 @@ const makeWaitingSweeps = Effect.fnUntraced(function*(queueLimit: Duration.Input
 
   const dropWithdrawn = Effect.fn("GenerationSweep.dropWithdrawn")(function*(limit: number) {
     if (catalog.withdrawn.length === 0) return 0
-    const models = catalog.withdrawn.map(({ id }) => id)
+    const models = catalog.withdrawn.flatMap(Model.ids)
     return yield* failWaitingJobs(limit, Failures.modelWithdrawn, (limit, except) =>
       Effect.map(
         store.waiting(models, limit, except),

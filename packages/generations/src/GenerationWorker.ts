@@ -1,5 +1,6 @@
 /** Runs generation jobs: the handler of their job kind for a scheduler's `Worker`. */
 import { Catalog } from "@kinora/catalog/Catalog"
+import * as Model from "@kinora/catalog/Model"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
@@ -24,7 +25,8 @@ import { retryStorage } from "./internal/run/retries.ts"
 export interface GenerationWorkerOptions extends RunOptions {
   /**
    * Models whose jobs the worker claims. Default: all that it can run, which are those of
-   * its catalog whose driver it has. Models that it cannot run are ignored.
+   * its catalog whose driver it has. Models that it cannot run are ignored. Aliases count
+   * as their models.
    */
   readonly models?: ReadonlyArray<string> | undefined
   /** How long a result can be downloaded. Default 24 hours. */
@@ -35,14 +37,17 @@ export interface GenerationWorkerOptions extends RunOptions {
 export const runnableModels = Effect.gen(function*() {
   const catalog = yield* Catalog
   const sourceOf = yield* makeSourceOf
-  return [...catalog.list, ...catalog.withdrawn].map(({ id }) => id).filter((id) => Option.isSome(sourceOf(id)))
+  return [...catalog.list, ...catalog.withdrawn].filter(({ id }) => Option.isSome(sourceOf(id)))
 })
 
 /** Makes the handler of generation jobs, for `Worker.layer`. */
 export const makeHandler = Effect.fnUntraced(
   function*({ models, resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
-    const runnable = yield* runnableModels
-    const offered = new Set(runnable.filter((model) => models?.includes(model) ?? true))
+    const runnable = (yield* runnableModels).map(Model.ids)
+    // Jobs of an earlier catalog wait under the id that their model had then, which is an alias now.
+    const offered = new Set(
+      runnable.filter((ids) => models === undefined || ids.some((id) => models.includes(id))).flat()
+    )
     const sourceOf = yield* makeSourceOf
     const store = yield* GenerationStore
     const produceOutput = yield* makeProduceOutput(options)

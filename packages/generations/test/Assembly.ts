@@ -32,7 +32,7 @@ export const uploadsMax = 3
 
 /** The default model without image input. */
 const fromText: Model.ModelInput = {
-  ...DefaultModels.canvas,
+  ...DefaultModels.still,
   capabilities: ["text_to_image"],
   max_reference_images: 0,
   driver: scripted
@@ -40,7 +40,7 @@ const fromText: Model.ModelInput = {
 
 /** Models of the scripted generator, among them one that is paused, one withdrawn, one with image input and one for videos. */
 export const models: ReadonlyArray<Model.ModelInput> = [
-  { ...DefaultModels.sketch, driver: scripted },
+  { ...DefaultModels.draft, driver: scripted },
   fromText,
   { ...fromText, id: "redraw-1", capabilities: ["text_to_image", "image_to_image"], max_reference_images: 2 },
   { ...fromText, id: "video-1", kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] },
@@ -166,7 +166,7 @@ export const request = Effect.fnUntraced(function*(
     readonly params?: Readonly<Record<string, Schema.Json>>
   } = {}
 ) {
-  const { key, model = "kinora-canvas-1", params = { prompt: "a lake" }, plan = "credits" } = options
+  const { key, model = "kinora-still", params = { prompt: "a lake" }, plan = "credits" } = options
   const command: CreateCommand = {
     account,
     plan,

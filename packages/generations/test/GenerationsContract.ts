@@ -63,7 +63,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("charges the day's quota for the studio plan, and no credits", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 0 })
-        const generation = yield* createNew(account, "one", { plan: "studio", model: "kinora-sketch-1" })
+        const generation = yield* createNew(account, "one", { plan: "studio", model: "kinora-draft" })
         assert.deepStrictEqual([generation.costCredits, generation.quotaKind], [null, "image"])
         yield* assertSound
       }))
@@ -200,7 +200,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual((yield* reasonOf({ model: "paused-1" }))._tag, "ModelUnavailable")
         assert.strictEqual((yield* reasonOf({ plan: "studio" }))._tag, "ModelNotInPlan")
         const free = { ...account, plans: { studio: Option.none(), credits: Option.none() } }
-        assert.strictEqual((yield* reasonOf({ plan: "studio", model: "kinora-sketch-1" }, free))._tag, "PlanInactive")
+        assert.strictEqual((yield* reasonOf({ plan: "studio", model: "kinora-draft" }, free))._tag, "PlanInactive")
         const invalid = yield* reasonOf({ params: { prompt: "", aspect_ratio: "7:5", size: 4 } })
         assert.deepStrictEqual(
           invalid._tag === "InvalidParams" && invalid.issues.map(({ path }) => path).toSorted(),

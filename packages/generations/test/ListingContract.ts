@@ -34,7 +34,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           pages.push(idsOf(page.generations))
           before = page.next ?? undefined
           // Jobs created during the listing are newer than the remaining ones.
-          yield* createNew(account, `later ${pages.length}`, { plan: "studio", model: "kinora-sketch-1" })
+          yield* createNew(account, `later ${pages.length}`, { plan: "studio", model: "kinora-draft" })
         } while (before !== undefined)
         const newestFirst = idsOf(made).toReversed()
         assert.deepStrictEqual(pages, [newestFirst.slice(0, 2), newestFirst.slice(2, 4), newestFirst.slice(4)])
@@ -48,7 +48,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const account = yield* openAccount({ credits: 100 })
         const image = yield* createNew(account, "image")
         const video = yield* createNew(account, "video", { model: "video-1" })
-        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-sketch-1" })
+        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-draft" })
         const cancelled = yield* cancel(account.id, (yield* createNew(account, "cancelled")).id)
         const listed = (selection: Omit<Parameters<typeof list>[1], "limit">) =>
           Effect.map(list(account.id, { ...selection, limit: 10 }), ({ generations }) => idsOf(generations))
@@ -115,7 +115,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const yesterday = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
         const first = yield* createNew(account, "first")
         const second = yield* createNew(account, "second")
-        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-sketch-1" })
+        const studio = yield* createNew(account, "studio", { plan: "studio", model: "kinora-draft" })
         yield* cancel(account.id, second.id)
         yield* TestClock.adjust("24 hours")
         const today = DateTime.formatIso(yield* DateTime.now).slice(0, 10)
@@ -124,12 +124,12 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, first.id, "60 seconds")))
         yield* createNew(account, "not ended")
 
-        const credits = { plan: "credits", model: "kinora-canvas-1", kind: "image" } as const
+        const credits = { plan: "credits", model: "kinora-still", kind: "image" } as const
         const none = { completed: 0, failed: 0, cancelled: 0, credits: 0 }
         const rows = [
           { day: yesterday, ...credits, ...none, cancelled: 1 },
           { day: today, ...credits, ...none, completed: 1, credits: 8 },
-          { day: today, plan: "studio", model: "kinora-sketch-1", kind: "image", ...none, cancelled: 1 }
+          { day: today, plan: "studio", model: "kinora-draft", kind: "image", ...none, cancelled: 1 }
         ] as const
         assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: today }), rows)
         assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: yesterday }), rows.slice(0, 1))

@@ -40,7 +40,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         // A replay, and one that the credits do not pay.
         yield* create(yield* request(account, { key: "first" }))
         yield* Effect.flip(create(yield* request(account, { key: "second" })))
-        const studio = { plan: "studio", model: "kinora-sketch-1" } as const
+        const studio = { plan: "studio", model: "kinora-draft" } as const
         const cancelled = yield* create(yield* request(account, { key: "third", ...studio }))
         yield* cancel(account.id, cancelled.generation.id)
         yield* cancel(account.id, cancelled.generation.id)

@@ -18,7 +18,7 @@ import { type layerMemory, models, openAccount, request, startWorker } from "./A
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-const [still, redraw] = ["kinora-canvas-1", "redraw-1"] as const
+const [still, redraw] = ["kinora-still", "redraw-1"] as const
 
 /** Creates a job that succeeds as soon as a worker runs it. */
 const createNew = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], model: string) {

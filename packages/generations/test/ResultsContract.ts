@@ -33,14 +33,14 @@ const endless = Stream.forever(Stream.succeed(new Uint8Array(1_000)))
 
 /** Results that are not what the model makes, by what they are. */
 const invalid: ReadonlyArray<readonly [what: string, model: string, output: Output]> = [
-  ["an image without its end", "kinora-canvas-1", returned("image/png", image.slice(0, -1))],
-  ["half of an image", "kinora-canvas-1", returned("image/png", image.slice(0, image.length >> 1))],
-  ["an image with a damaged pixel", "kinora-canvas-1", returned("image/png", damaged(image, image.length - 20))],
-  ["a page declared as an image", "kinora-canvas-1", returned("image/png", Buffer.from("<html></html>"))],
-  ["a page", "kinora-canvas-1", returned("text/html", Buffer.from("<html></html>"))],
-  ["nothing", "kinora-canvas-1", returned("image/png", new Uint8Array(0))],
-  ["a video from a model of images", "kinora-canvas-1", returned("video/mp4", video)],
-  ["an endless body", "kinora-canvas-1", { body: endless }],
+  ["an image without its end", "kinora-still", returned("image/png", image.slice(0, -1))],
+  ["half of an image", "kinora-still", returned("image/png", image.slice(0, image.length >> 1))],
+  ["an image with a damaged pixel", "kinora-still", returned("image/png", damaged(image, image.length - 20))],
+  ["a page declared as an image", "kinora-still", returned("image/png", Buffer.from("<html></html>"))],
+  ["a page", "kinora-still", returned("text/html", Buffer.from("<html></html>"))],
+  ["nothing", "kinora-still", returned("image/png", new Uint8Array(0))],
+  ["a video from a model of images", "kinora-still", returned("video/mp4", video)],
+  ["an endless body", "kinora-still", { body: endless }],
   ["a video without its end", "video-1", returned("video/mp4", video.slice(0, -1))],
   ["half of a video", "video-1", returned("video/mp4", video.slice(0, video.length >> 1))],
   ["a video of only a type", "video-1", returned("video/mp4", video.slice(0, 24))],
@@ -98,7 +98,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("complete the job if they are a complete image or video", () =>
       Effect.gen(function*() {
         const jobs = yield* runAll([
-          ["kinora-canvas-1", returned("image/png", image)],
+          ["kinora-still", returned("image/png", image)],
           ["video-1", returned("video/mp4", video)]
         ])
         assert.deepStrictEqual(jobs.map(({ output }) => output?.content.mime), ["image/png", "video/mp4"])
@@ -108,9 +108,9 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("have the type of their content, whatever the generator declares", () =>
       Effect.gen(function*() {
         const jobs = yield* runAll([
-          ["kinora-canvas-1", returned("application/octet-stream", image)],
-          ["kinora-canvas-1", returned("image/png", bytesOf(jpeg))],
-          ["kinora-canvas-1", returned("text/html", image)],
+          ["kinora-still", returned("application/octet-stream", image)],
+          ["kinora-still", returned("image/png", bytesOf(jpeg))],
+          ["kinora-still", returned("text/html", image)],
           ["video-1", returned("application/octet-stream", video)]
         ])
         const mimes = ["image/png", "image/jpeg", "image/png", "video/mp4"]
@@ -120,8 +120,8 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("need only their end if they are too large to decode, and have no preview", () =>
       Effect.gen(function*() {
         const [whole, truncated] = yield* runAll([
-          ["kinora-canvas-1", returned("image/png", image)],
-          ["kinora-canvas-1", returned("image/png", image.slice(0, -1))]
+          ["kinora-still", returned("image/png", image)],
+          ["kinora-still", returned("image/png", image.slice(0, -1))]
         ], { derivedBytesMax: 10 })
         assert.deepInclude(whole?.output, { preview: null, thumb: null })
         assert.strictEqual(truncated?.failure?.code, "upstream_error")

@@ -190,7 +190,7 @@ const makeWorld = Effect.gen(function*() {
     const of = accounts[account]!
     const start = plan === "studio" ? "text" : from
     const name = `${account} ${plan} ${start} ${key}`
-    const model = plan === "studio" ? "kinora-sketch-1" : start === "text" ? "kinora-canvas-1" : "redraw-1"
+    const model = plan === "studio" ? "kinora-draft" : start === "text" ? "kinora-still" : "redraw-1"
     const images = start === "text" ? [] : [start === "image" ? { data: png } : { upload_id: uploads[account]!.id }]
     const params = { prompt: "a lake", ...images.length > 0 ? { images } : {} }
     const command = yield* request(of, { key: name, plan, model, params })

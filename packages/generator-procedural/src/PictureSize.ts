@@ -5,8 +5,8 @@ export const aspectRatios = ["1:1", "3:2", "2:3", "16:9", "9:16", "4:3", "3:4"] 
 /** One of `aspectRatios`. */
 export type AspectRatio = typeof aspectRatios[number]
 
-/** Supported resolutions. `1k` is about one megapixel, `2k` about four. */
-export const resolutions = ["1k", "2k"] as const
+/** Supported resolutions. `512px` is about a quarter of a megapixel, `1k` one, `2k` four. */
+export const resolutions = ["512px", "1k", "2k"] as const
 /** One of `resolutions`. */
 export type Resolution = typeof resolutions[number]
 
@@ -19,13 +19,15 @@ export interface PictureSize {
 /** Returns the size of a picture. */
 export const of = (aspectRatio: AspectRatio, resolution: Resolution): PictureSize => {
   const [width, height] = oneMegapixel[aspectRatio]
-  const factor = resolution === "2k" ? 2 : 1
+  const factor = factors[resolution]
   return { width: width * factor, height: height * factor }
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const factors: Readonly<Record<Resolution, number>> = { "512px": 0.5, "1k": 1, "2k": 2 }
 
 const oneMegapixel: Readonly<Record<AspectRatio, readonly [width: number, height: number]>> = {
   "1:1": [1024, 1024],

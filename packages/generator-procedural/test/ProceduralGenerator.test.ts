@@ -221,13 +221,14 @@ it.effect("draws once for concurrent polls and collects, and keeps at most finis
     assert.deepStrictEqual(drawn, ["id a", "id b", "id c", "id a"])
   }).pipe(Effect.scoped))
 
-it("has sides in multiples of eight, and about one and four megapixels", () => {
+it("has sides in multiples of eight, and about a quarter of a megapixel, one and four", () => {
+  const megapixels = { "512px": 0.25, "1k": 1, "2k": 4 }
   for (const aspectRatio of PictureSize.aspectRatios) {
     const [x = 0, y = 0] = aspectRatio.split(":").map(Number)
     for (const resolution of PictureSize.resolutions) {
       const { height, width } = PictureSize.of(aspectRatio, resolution)
       assert.strictEqual(width % 8 + height % 8, 0)
-      assert.approximately(width * height / (resolution === "1k" ? 1 : 4) / 2 ** 20, 1, 0.06)
+      assert.approximately(width * height / megapixels[resolution] / 2 ** 20, 1, 0.06)
       assert.approximately(width / height, x / y, 0.03)
     }
   }

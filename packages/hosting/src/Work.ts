@@ -1,4 +1,5 @@
 /** The background work of a process: the worker that runs generations, and the sweeps. */
+import { Model } from "@kinora/catalog"
 import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
@@ -40,8 +41,11 @@ export class UnknownWorkerModels extends Data.TaggedError("UnknownWorkerModels")
 export const layerWorker = ({ models, resultTtl, ...options }: WorkOptions) =>
   Layer.unwrap(Effect.gen(function*() {
     const runnable = yield* GenerationWorker.runnableModels
-    const unknown = (models ?? []).filter((model) => !runnable.includes(model))
-    if (unknown.length > 0) return yield* new UnknownWorkerModels({ unknown, runnable })
+    const known = new Set(runnable.flatMap(Model.ids))
+    const unknown = (models ?? []).filter((model) => !known.has(model))
+    if (unknown.length > 0) {
+      return yield* new UnknownWorkerModels({ unknown, runnable: runnable.map(({ id }) => id) })
+    }
     const handler = yield* GenerationWorker.makeHandler({ models, resultTtl })
     return Worker.layer({ ...options, handlers: [handler] })
   }))

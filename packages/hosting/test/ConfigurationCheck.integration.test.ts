@@ -10,7 +10,7 @@ import * as ConfigurationCheck from "../src/ConfigurationCheck.ts"
 import * as Crypto from "../src/Crypto.ts"
 import { CurrentPlanTable } from "../src/Services.ts"
 
-const { canvas, sketch } = DefaultModels
+const { draft, still } = DefaultModels
 
 /** Starts the check of a process until the scope closes, and returns its warnings. */
 const start = Effect.fnUntraced(function*(
@@ -43,30 +43,30 @@ for (const [name, database] of TestDatabase.all) {
       it.effect("warns processes with different models, once, and says what differs", () =>
         Effect.gen(function*() {
           const sql = yield* SqlClient.SqlClient
-          const dearer = { ...canvas, price_table: [{ params: {}, credits: 9_999 }] }
+          const dearer = { ...still, price_table: [{ params: {}, credits: 9_999 }] }
           const message = "Another process of this database has a different configuration"
-          const server = yield* start("server", "server", [sketch, canvas])
+          const server = yield* start("server", "server", [draft, still])
           // A worker may have fewer models, and other drivers.
-          const worker = yield* start("worker", "worker", [{ ...canvas, driver: { name: "scripted" } }])
+          const worker = yield* start("worker", "worker", [{ ...still, driver: { name: "scripted" } }])
           const other = yield* start("other", "server", [dearer])
-          const differences = ["models.kinora-canvas-1.price_table", "models.kinora-sketch-1"]
+          const differences = ["models.kinora-draft", "models.kinora-still.price_table"]
           yield* Effect.repeat(sql`SELECT 1`, {
             until: () => server.length > 0 && other.length > 1 && worker.length > 0
           })
           assert.deepStrictEqual(server, [[message, { host: "other", differences }]])
           assert.deepStrictEqual(other, [
             [message, { host: "server", differences }],
-            [message, { host: "worker", differences: ["models.kinora-canvas-1.price_table"] }]
+            [message, { host: "worker", differences: ["models.kinora-still.price_table"] }]
           ])
           assert.deepStrictEqual(worker, [
-            [message, { host: "other", differences: ["models.kinora-canvas-1.price_table"] }]
+            [message, { host: "other", differences: ["models.kinora-still.price_table"] }]
           ])
         }).pipe(Effect.scoped, TestClock.withLive))
 
       it.effect("ignores processes that have stopped", () =>
         Effect.gen(function*() {
           const sql = yield* SqlClient.SqlClient
-          yield* Effect.scoped(start("stopped", "server", [sketch]))
+          yield* Effect.scoped(start("stopped", "server", [draft]))
           assert.deepStrictEqual(yield* sql`SELECT name FROM host_configuration`, [])
         }).pipe(TestClock.withLive))
     }

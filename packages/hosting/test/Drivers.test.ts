@@ -18,7 +18,7 @@ import { clientParams } from "../src/Services.ts"
 import * as Settings from "../src/Settings.ts"
 
 /** The default model with these changes. */
-const sketch = (changes: Partial<Model.ModelInput>) => ({ ...DefaultModels.sketch, ...changes })
+const draft = (changes: Partial<Model.ModelInput>) => ({ ...DefaultModels.draft, ...changes })
 
 /** Returns the lines of the error of a start, without the first. */
 const problemsOf = (options: Drivers.DriversOptions) =>
@@ -118,19 +118,19 @@ const model = (driver: string, options = "{}") => `
 it.effect("builds the drivers that the models use", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(yield* namesOf({}), ["procedural"])
-    const models = [sketch({ driver: { name: "scripted" } })]
+    const models = [draft({ driver: { name: "scripted" } })]
     assert.deepStrictEqual(yield* namesOf({ models }), ["scripted"])
   }))
 
 it.effect("builds drivers of the program with their options", () =>
   Effect.gen(function*() {
-    const models = [sketch({ driver: { name: "mine", options: { size: "s" } } })]
+    const models = [draft({ driver: { name: "mine", options: { size: "s" } } })]
     const drivers = { mine: { driver: Mine, options: { prefix: "p-" } } }
     const context = yield* Layer.build(Drivers.layer({ drivers, models }))
     const { get } = Context.get(context, Generators.Generators)
     const generator = yield* Effect.fromOption(get("mine"))
     assert.deepStrictEqual(
-      yield* generator.submit(requestFor("sketch")),
+      yield* generator.submit(requestFor("draft")),
       "p-a"
     )
   }))
@@ -138,11 +138,11 @@ it.effect("builds drivers of the program with their options", () =>
 it.effect("lists every problem of drivers and models, without values", () =>
   Effect.gen(function*() {
     const models = [
-      sketch({ driver: { name: "mine", options: { size: "xl", steps: 3 } } }),
-      sketch({ id: "b", driver: { name: "painter" } }),
-      sketch({ id: "c", time_limit: "0 seconds" }),
-      sketch({ id: "d", driver: { name: "procedural", options: { style: "ink" } }, output_formats: ["image/png"] }),
-      sketch({ id: "e", status: "withdrawn", driver: { name: "gone" } })
+      draft({ driver: { name: "mine", options: { size: "xl", steps: 3 } } }),
+      draft({ id: "b", driver: { name: "painter" } }),
+      draft({ id: "c", time_limit: "0 seconds" }),
+      draft({ id: "d", driver: { name: "procedural", options: { style: "ink" } }, output_formats: ["image/png"] }),
+      draft({ id: "e", status: "withdrawn", driver: { name: "gone" } })
     ]
     const drivers = {
       mine: { driver: Mine, options: { prefix: "", api_key: "hunter2\n", hunter: "hunter2" } },
@@ -154,8 +154,8 @@ it.effect("lists every problem of drivers and models, without values", () =>
       "drivers.mine.options.api_key: must be a secret of 1 to 4096 characters without line breaks and surrounding spaces",
       "drivers.drill.options.poll_interval: must be a valid Duration string",
       "models[2].time_limit: must be finite and longer than 0",
-      "models.kinora-sketch-1.driver.options.steps: is not an option; options: size",
-      "models.kinora-sketch-1.driver.options.size: must be \"s\" | \"l\"",
+      "models.kinora-draft.driver.options.steps: is not an option; options: size",
+      "models.kinora-draft.driver.options.size: must be \"s\" | \"l\"",
       "models.b.driver.name: must be one of the drivers: drill, mine, procedural, scripted",
       "models.d.driver.options.style: must be absent: there are no options"
     ])
@@ -163,21 +163,23 @@ it.effect("lists every problem of drivers and models, without values", () =>
 
 it.effect("rejects models that the procedural driver cannot serve", () =>
   Effect.gen(function*() {
-    const { canvas } = DefaultModels
-    assert.deepStrictEqual(yield* problemsOf({ models: [{ ...canvas, max_reference_images: 5 }] }), [
-      "models.kinora-canvas-1.max_reference_images: must be at most 4, the maximum of the driver"
+    const { still } = DefaultModels
+    assert.deepStrictEqual(yield* problemsOf({ models: [{ ...still, max_reference_images: 5 }] }), [
+      "models.kinora-still.max_reference_images: must be at most 4, the maximum of the driver"
     ])
     const ratio = { name: "aspect_ratio", type: "string", values: ["1:1", "21:9"] } as const
-    const problems = yield* problemsOf({ models: [sketch({ params_schema: [ratio] })] })
+    const problems = yield* problemsOf({
+      models: [draft({ params_schema: [ratio], price_table: [{ params: {}, credits: 1 }] })]
+    })
     assert.strictEqual(problems.length, 1)
-    assert.match(problems[0] ?? "", /^models\.kinora-sketch-1\.params_schema\[0\]\.values\[1\]: must be one of /)
+    assert.match(problems[0] ?? "", /^models\.kinora-draft\.params_schema\[0\]\.values\[1\]: must be one of /)
   }))
 
 it.effect("rejects parameters that the HTTP API does not have", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(clientParams, { aspect_ratio: "string", duration: "int", resolution: "string" })
     const seed = { name: "seed", type: "int", min: 0, max: 9 } as const
-    const models = [sketch({ params_schema: [seed], driver: { name: "scripted" } })]
+    const models = [draft({ params_schema: [seed], driver: { name: "scripted" } })]
     assert.deepStrictEqual(yield* problemsOf({ models }), [
       "models[0].params_schema[0].name: must be one of the parameters that clients can set: " +
       "aspect_ratio, duration, resolution"
@@ -193,7 +195,7 @@ class NoWeights extends Data.TaggedError("NoWeights")<{}> {
 it.effect("names the driver that could not start", () =>
   Effect.gen(function*() {
     const driver = Driver.make({ layer: () => Layer.effect(Generator.Generator, Effect.fail(new NoWeights())) })
-    const models = [sketch({ driver: { name: "mine" } })]
+    const models = [draft({ driver: { name: "mine" } })]
     const error = yield* Effect.flip(Layer.build(Drivers.layer({ drivers: { mine: { driver } }, models })))
     assert.strictEqual(error.message, "The driver mine could not start: the weights are missing")
   }))

@@ -7,7 +7,7 @@ import * as Webhook from "../src/Webhook.ts"
 import * as Work from "../src/Work.ts"
 
 const services = Host.layerMemory({
-  models: [DefaultModels.sketch, DefaultModels.canvas],
+  models: [DefaultModels.draft, DefaultModels.still],
   urlSigningKeys: [Redacted.make("at least 32 bytes that only the service knows")]
 }).pipe(
   Layer.provide(Webhook.layerProtection({
@@ -21,11 +21,11 @@ it.effect("a worker does not start with models that it cannot run", () =>
   Effect.gen(function*() {
     const start = (models: ReadonlyArray<string>) =>
       Effect.scoped(Layer.build(Work.layerWorker({ name: "test", concurrency: 1, models })))
-    yield* start(["kinora-canvas-1"])
-    const error = yield* Effect.flip(start(["kinora-canvas-1", "kinora-cavnas-1"]))
+    yield* start(["kinora-still"])
+    const error = yield* Effect.flip(start(["kinora-still", "kinora-stlil"]))
     assert.strictEqual(
       error.message,
-      "KINORA_WORKER_MODELS names models that this process cannot run: kinora-cavnas-1. " +
-        "It can run: kinora-sketch-1, kinora-canvas-1"
+      "KINORA_WORKER_MODELS names models that this process cannot run: kinora-stlil. " +
+        "It can run: kinora-draft, kinora-still"
     )
   }).pipe(Effect.provide(services)))

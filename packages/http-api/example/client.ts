@@ -10,7 +10,7 @@ export const createImage = Effect.fn("createImage")(
 
     const create = kinora.generations.create({
       headers: { "idempotency-key": `image of ${prompt}` },
-      payload: { plan: "credits", model: "kinora-canvas-1", params: { prompt } }
+      payload: { plan: "credits", model: "kinora-still", params: { prompt } }
     })
     // Retrying is safe: a request with the same key is charged once.
     const { generation: { id } } = yield* Effect.catchTag(

@@ -1,7 +1,7 @@
 import { ApiError, ErrorCode, Generation } from "@kinora/http-api"
 import { Console, Effect, Schema } from "effect"
 
-const request = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake", resolution: "2k" } }
+const request = { plan: "credits", model: "kinora-still", params: { prompt: "a lake", resolution: "2k" } }
 
 const program = Effect.gen(function*() {
   const { params } = yield* Schema.decodeUnknownEffect(Generation.CreateGenerationRequest)(request)

@@ -8,7 +8,7 @@ import { createImage, withKey } from "../example/client.ts"
 
 const generation = {
   id: "gen_1",
-  model: "kinora-canvas-1",
+  model: "kinora-still",
   kind: "image",
   mode: "text_to_image",
   plan: "credits",

@@ -30,7 +30,7 @@ it.effect("returns both plan groups with exactly the documented properties", () 
     })
     yield* send("POST", "/v1/generations", {
       key,
-      body: { plan: "studio", model: "kinora-sketch-1", params: { prompt: "a lake" } }
+      body: { plan: "studio", model: "kinora-draft", params: { prompt: "a lake" } }
     })
     const { id } = yield* Host.addCompleted(account, new Uint8Array(7))
     yield* send("GET", `/v1/generations/${id}/content`, { key })
@@ -124,7 +124,7 @@ it.effect("reports jobs by the day on which they ended, for the last seven days 
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
     const create = Effect.fnUntraced(function*(prompt: string) {
-      const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt } }
+      const body = { plan: "credits", model: "kinora-still", params: { prompt } }
       const { json } = yield* send("POST", "/v1/generations", { key, body })
       return Generation.GenerationId.parse(Schema.decodeUnknownSync(WireGeneration.Generation)(json).id)!
     })
@@ -132,7 +132,7 @@ it.effect("reports jobs by the day on which they ended, for the last seven days 
     yield* TestClock.adjust("1 day")
     yield* Host.complete(yield* create("two"), new Uint8Array(1))
     yield* Host.fail(yield* create("three"))
-    const row = { plan: "credits", model: "kinora-canvas-1", kind: "image", cancelled: 0, credits: 8, completed: 1 }
+    const row = { plan: "credits", model: "kinora-still", kind: "image", cancelled: 0, credits: 8, completed: 1 }
     const before = { day: "2026-11-21", ...row, failed: 0 }
     const expected = {
       from: "2026-11-16",

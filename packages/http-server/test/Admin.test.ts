@@ -291,7 +291,7 @@ it.effect("grants a lot once per reference, and rejects the reference for anothe
       watermark: false,
       created_at: DateTime.formatIso(Host.startedAt)
     })
-    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+    const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body })).status, 201)
     const again = yield* admin({ ...request, images_only: false })
     assert.strictEqual(again.status, 200)
@@ -315,7 +315,7 @@ it.effect("lists the bookings of a job, oldest first", () =>
   Effect.gen(function*() {
     const send = yield* start
     const { account, key } = yield* Host.openAccount()
-    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+    const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
     const Created = Schema.Struct({ id: Schema.String })
     const job = Schema.decodeUnknownSync(Created)((yield* send("POST", "/v1/generations", { key, body })).json).id
     yield* send("POST", `/v1/generations/${job}/cancel`, { key })

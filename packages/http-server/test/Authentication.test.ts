@@ -35,7 +35,7 @@ it.effect("rejects a revoked key immediately", () =>
     assert.strictEqual((yield* send("GET", models, { key })).status, 200)
     yield* Accounts.Accounts.use((accounts) => accounts.revokeKey(account.id, keyId))
     errorOf(yield* send("GET", models, { key }), "unauthorized")
-    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+    const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
     errorOf(yield* send("POST", "/v1/generations", { key, body }), "unauthorized")
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

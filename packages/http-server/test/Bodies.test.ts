@@ -6,7 +6,7 @@ import * as JsonStructure from "../src/wire/jsonStructure.ts"
 import { errorOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
 
 describe("the weight of a JSON text", () => {
   const weigh = (text: string, max: number) => JsonStructure.isExcessive(new TextEncoder().encode(text), max)

@@ -193,7 +193,7 @@ it.effect("accepts a valid key or a valid signature, whatever the other is", () 
 it.effect("returns 409 before completion, 404 for a cancelled job and 410 after expiry", () =>
   Effect.gen(function*() {
     const { key, path, send } = yield* openResult()
-    const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a sea" } }
+    const body = { plan: "credits", model: "kinora-still", params: { prompt: "a sea" } }
     const created = (yield* send("POST", "/v1/generations", { key, body })).json as { readonly id: string }
     const waiting = yield* send("GET", `/v1/generations/${created.id}/content`, { key })
     assert.deepStrictEqual(errorOf(waiting, "result_not_ready").details, { status: "queued" })

@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
-const studio = { plan: "studio", model: "kinora-sketch-1", params: { prompt: "a lake" } }
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+const studio = { plan: "studio", model: "kinora-draft", params: { prompt: "a lake" } }
 const withPrompt = (prompt: string) => ({ ...body, params: { prompt } })
 
 /** The end of the minute of `Host.startedAt`. */
@@ -25,7 +25,7 @@ it.effect("creates a job with exactly the documented properties, and returns its
     const { id } = strictly(answer.json)
     assert.deepStrictEqual(answer.json, {
       id,
-      model: "kinora-canvas-1",
+      model: "kinora-still",
       kind: "image",
       mode: "text_to_image",
       plan: "credits",
@@ -92,7 +92,7 @@ it.effect("returns the first job with 200 for a repeated key, and charges once",
     const { account, key } = yield* Host.openAccount()
     const headers = { "idempotency-key": "order 1" }
     const first = yield* send("POST", "/v1/generations", { key, body, headers })
-    const reordered = `{ "params": {"prompt": "a lake"}, "model": "kinora-canvas-1",\n "plan": "credits" }`
+    const reordered = `{ "params": {"prompt": "a lake"}, "model": "kinora-still",\n "plan": "credits" }`
     yield* TestClock.adjust("1 hour")
     const again = yield* send("POST", "/v1/generations", { key, body: reordered, headers })
     assert.strictEqual(again.status, 200, again.text)

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
 const strictly = Schema.decodeUnknownSync(Wire.Generation, { onExcessProperty: "error" })
 
 const createOne = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {

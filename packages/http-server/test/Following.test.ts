@@ -41,7 +41,7 @@ const open = Effect.gen(function*() {
       HttpApiMiddleware.layerClient(Access.ContentAuth, withKey)
     ))
   )
-  const payload = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+  const payload = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
   const { generation } = yield* client.create({ headers: {}, payload })
   const id = Generation.GenerationId.parse(generation.id)!
   const request = (

@@ -28,18 +28,18 @@ import * as Readiness from "../src/Readiness.ts"
 export const startedAt = DateTime.makeUnsafe("2026-11-21T12:00:30.000Z")
 
 const models = [
-  DefaultModels.sketch,
-  DefaultModels.canvas,
-  { ...DefaultModels.canvas, id: "paused-1", status: "paused" as const },
+  DefaultModels.draft,
+  DefaultModels.still,
+  { ...DefaultModels.still, id: "paused-1", status: "paused" as const },
   {
-    ...DefaultModels.canvas,
+    ...DefaultModels.still,
     id: "remix-1",
     capabilities: ["text_to_image", "image_to_image"] as const,
     max_reference_images: 2,
     response_format: "b64_json" as const
   },
   {
-    ...DefaultModels.canvas,
+    ...DefaultModels.still,
     id: "film-1",
     kind: "video" as const,
     capabilities: ["text_to_video"] as const,
@@ -247,7 +247,7 @@ export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes:
   const generation: Generation.Generation = {
     id,
     account: account.id,
-    model: "kinora-canvas-1",
+    model: "kinora-still",
     kind: "image",
     mode: "text_to_image",
     plan: "credits",

@@ -7,7 +7,7 @@ import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
 const path = "/v1/images/generations"
-const body = { model: "kinora-canvas-1", prompt: "a lake", plan: "credits" }
+const body = { model: "kinora-still", prompt: "a lake", plan: "credits" }
 
 const strictly = Schema.decodeUnknownSync(Image.ImageResponse, { onExcessProperty: "error" })
 
@@ -119,24 +119,24 @@ it.effect("maps sizes to the closest aspect ratio, and hd to 2k if the model sup
       errorOf(yield* ask({ size, quality, prompt: size }), "generation_pending")
       assert.deepStrictEqual((yield* newest).params, { aspect_ratio, resolution }, size)
     }
-    errorOf(yield* ask({ model: "kinora-sketch-1", plan: "studio", quality: "hd" }), "generation_pending")
-    assert.strictEqual((yield* newest).params["resolution"], "1k")
+    errorOf(yield* ask({ model: "kinora-draft", plan: "studio", quality: "hd" }), "generation_pending")
+    assert.strictEqual((yield* newest).params["resolution"], "512px")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("reads the plan from the body or from X-Plan, and uses credits for models outside of Studio", () =>
   Effect.gen(function*() {
     const { account, ask, askFor } = yield* open()
-    const sketch = { model: "kinora-sketch-1", plan: undefined }
-    errorOf(yield* ask(sketch), "plan_required")
+    const draft = { model: "kinora-draft", plan: undefined }
+    errorOf(yield* ask(draft), "plan_required")
     errorOf(yield* ask({ plan: "credits" }, { "x-plan": "studio" }), "plan_conflict")
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
 
     assert.strictEqual((yield* askFor(Host.pixel, { plan: undefined })).job.plan, "credits")
-    const { answer, job } = yield* askFor(Host.pixel, sketch, { "x-plan": "studio" })
+    const { answer, job } = yield* askFor(Host.pixel, draft, { "x-plan": "studio" })
     assert.strictEqual(job.plan, "studio")
     assert.strictEqual(limitOf(answer).limit, 40)
-    assert.strictEqual((yield* askFor(Host.pixel, { ...sketch, prompt: "a sea", plan: "credits" })).job.plan, "credits")
-    const both = { ...sketch, prompt: "a hill", plan: "studio" }
+    assert.strictEqual((yield* askFor(Host.pixel, { ...draft, prompt: "a sea", plan: "credits" })).job.plan, "credits")
+    const both = { ...draft, prompt: "a hill", plan: "studio" }
     assert.strictEqual((yield* askFor(Host.pixel, both, { "x-plan": "studio" })).job.plan, "studio")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 

@@ -34,7 +34,7 @@ it.effect("puts the first problem of a request into the message", () =>
     assert.strictEqual(yield* create([]), "The request body must be an object.")
     assert.strictEqual(yield* create("{"), "The request body must be valid JSON.")
     assert.strictEqual(
-      yield* create({ plan: "gold", model: "kinora-canvas-1", params: { prompt: "a lake" } }),
+      yield* create({ plan: "gold", model: "kinora-still", params: { prompt: "a lake" } }),
       "plan must be studio or credits."
     )
     const list = (query: string) => messageOf(`/v1/generations${query}`, undefined, "invalid_params")
@@ -43,7 +43,7 @@ it.effect("puts the first problem of a request into the message", () =>
     assert.strictEqual(
       yield* messageOf(
         "/v1/images/generations",
-        { model: "kinora-canvas-1", prompt: "a lake", n: 2, size: "big" },
+        { model: "kinora-still", prompt: "a lake", n: 2, size: "big" },
         "invalid_params"
       ),
       "n must be 1; send one request per image. 1 more in details.issues."

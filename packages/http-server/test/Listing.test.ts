@@ -13,7 +13,7 @@ const createSome = Effect.fnUntraced(function*() {
   const send = yield* Host.start()
   const { account, key } = yield* Host.openAccount()
   const ids: Array<string> = []
-  for (const [plan, model] of [["credits", "kinora-canvas-1"], ["studio", "kinora-sketch-1"]] as const) {
+  for (const [plan, model] of [["credits", "kinora-still"], ["studio", "kinora-draft"]] as const) {
     for (const prompt of ["a lake", "a sea"]) {
       ids.push(idOf(yield* send("POST", "/v1/generations", { key, body: { plan, model, params: { prompt } } })))
       yield* TestClock.adjust("1 second")

@@ -4,7 +4,7 @@ import { Effect, Fiber, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as Host from "./Host.ts"
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a secret lake" } }
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a secret lake" } }
 
 /** Runs a test with metrics of its own. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

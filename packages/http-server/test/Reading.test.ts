@@ -8,7 +8,7 @@ import * as Readiness from "../src/Readiness.ts"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
 const strictly = Schema.decodeUnknownSync(WireGeneration.Generation, { onExcessProperty: "error" })
 
 /** Creates a job over HTTP. */
@@ -142,8 +142,8 @@ it.effect("lists the models with exactly the documented properties", () =>
     const answer = yield* send("GET", "/v1/models", { key })
     const { data } = Schema.decodeUnknownSync(WireModel.ModelList, { onExcessProperty: "error" })(answer.json)
     assert.deepStrictEqual(data?.map(({ id, status }) => [id, status]), [
-      ["kinora-sketch-1", "available"],
-      ["kinora-canvas-1", "available"],
+      ["kinora-draft", "available"],
+      ["kinora-still", "available"],
       ["paused-1", "paused"],
       ["remix-1", "available"],
       ["film-1", "available"]
@@ -157,7 +157,7 @@ it.effect("returns one model as in the list, and 404 for others", () =>
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
     const list = Schema.decodeUnknownSync(WireModel.ModelList)((yield* send("GET", "/v1/models", { key })).json)
-    const one = yield* send("GET", "/v1/models/kinora-canvas-1", { key })
+    const one = yield* send("GET", "/v1/models/kinora-still", { key })
     assert.deepStrictEqual(Schema.decodeUnknownSync(WireModel.Model)(one.json), list.data?.[1])
     const { details } = errorOf(yield* send("GET", "/v1/models/gpt-image-1", { key }), "model_not_found")
     assert.deepStrictEqual(details, { model: "gpt-image-1" })

@@ -6,7 +6,7 @@ import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
 const params = { prompt: "a lake" }
-const good = { plan: "credits", model: "kinora-canvas-1", params }
+const good = { plan: "credits", model: "kinora-still", params }
 
 interface BadRequest {
   readonly what: string
@@ -73,7 +73,7 @@ const badRequests: ReadonlyArray<BadRequest> = [
     body: { ...good, plan: "studio" },
     code: "model_not_in_plan",
     plan: "studio",
-    details: { model: "kinora-canvas-1" }
+    details: { model: "kinora-still" }
   },
   {
     what: "an unsupported value",
@@ -138,7 +138,7 @@ it.effect("rejects jobs that the chosen plan cannot pay with 402, and names the 
     assert.deepStrictEqual(short.details, { required: 8, available: 7 })
     const studio = yield* send("POST", "/v1/generations", {
       key: poor.key,
-      body: { ...good, plan: "studio", model: "kinora-sketch-1" }
+      body: { ...good, plan: "studio", model: "kinora-draft" }
     })
     assert.strictEqual(errorOf(studio, "plan_inactive").plan, "studio")
     assert.deepStrictEqual(yield* Host.balances(poor.account), { credits: 7, quotaUsed: {} })

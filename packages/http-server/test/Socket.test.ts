@@ -21,7 +21,7 @@ const server = HttpRouter.serve(HttpServerRoutes.layerWith({ creatingBodyBytesMa
   Layer.provideMerge(NodeHttpServer.layerTest)
 )
 
-const body = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } } as const
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } } as const
 
 let accounts = 0
 const openAccount = Effect.suspend(() => Host.openAccount({ email: `account-${accounts++}@example.com` }))

@@ -193,7 +193,7 @@ export const job = ({ holds, inTime }: Define): void => {
   holds(["the-job-object.preview", "the-job-object.thumb"], async (stage) => {
     const account = await stage.openAccount()
     const job = await Calls.completed(account, {
-      model: "kinora-canvas-1",
+      model: "kinora-still",
       params: { aspect_ratio: "16:9", resolution: "2k" }
     })
     const sizeOf = async (url: string | null) => Pictures.sizeOf(await (await stage.fetch(url ?? "/nothing")).bytes())

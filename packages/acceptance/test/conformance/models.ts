@@ -47,6 +47,12 @@ const picture: Readonly<Record<string, unknown>> = {
   ]
 }
 
+/** Ids of the default models in earlier versions, their models, and the parameters of jobs without any. */
+const aliases = [
+  ["kinora-sketch-1", "kinora-draft", { aspect_ratio: "1:1", resolution: "1k" }],
+  ["kinora-canvas-1", "kinora-still", { aspect_ratio: "1:1", resolution: "1k" }]
+] as const
+
 export const models = ({ holds }: Define): void => {
   for (const [id, [field, form]] of Object.entries(fields)) {
     // `Object.entries` widens the keys to `string`.
@@ -79,6 +85,23 @@ export const models = ({ holds }: Define): void => {
     const one = await account.fetch("/v1/models/picture")
     expect([one.status, await one.json()]).toEqual([200, picture])
     await Calls.refusalOf(await account.fetch("/v1/models/nobody"), 404, "model_not_found")
+  })
+
+  holds("models.alias", async (stage) => {
+    const account = await stage.openAccount()
+    const ids = new Set((await list(account)).map(({ id }) => id))
+    for (const [alias, id, params] of aliases) {
+      expect([ids.has(id), ids.has(alias)]).toEqual([true, false])
+      const models = [await account.fetch(`/v1/models/${alias}`), await account.fetch(`/v1/models/${id}`)]
+      const [byAlias, byId] = await Promise.all(models.map((response) => Calls.jsonOf<Model>(response)))
+      expect([byAlias, byAlias?.["id"]]).toEqual([byId, id])
+      const job = await Calls.createJob(account, { model: alias })
+      expect([job.model, job.params]).toEqual([id, params])
+      const image = await Calls.image(account, { model: alias, plan: "credits", size: "1024x1024" })
+      expect([image.status, await image.json()]).toEqual([200, expect.objectContaining({ data: [expect.any(Object)] })])
+    }
+    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/generations"))
+    expect(new Set(data.map(({ model }) => model))).toEqual(new Set(["kinora-draft", "kinora-still"]))
   })
 
   holds("models.withdrawn", async (stage) => {

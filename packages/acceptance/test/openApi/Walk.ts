@@ -71,14 +71,14 @@ export const fieldOf = ({ status, text }: Answer, name: string): string => {
 const models: ReadonlyArray<ModelInput> = [
   ...DefaultModels.models,
   {
-    ...DefaultModels.sketch,
+    ...DefaultModels.draft,
     id: "film",
     name: "Film",
     kind: "video",
     capabilities: ["text_to_video"],
     output_formats: ["video/mp4"]
   },
-  { ...DefaultModels.sketch, id: "paused", name: "Paused", status: "paused" }
+  { ...DefaultModels.draft, id: "paused", name: "Paused", status: "paused" }
 ]
 
 /** Starts a host without a log, because every operator request is logged. */

@@ -24,7 +24,7 @@ export const files = async (findings: Findings): Promise<void> => {
 // -----------------------------------------------------------------------------
 
 /** A file and a model whose jobs have it. */
-const kinds = { content: "kinora-sketch-1", preview: "kinora-sketch-1", thumb: "kinora-sketch-1", poster: "film" }
+const kinds = { content: "kinora-draft", preview: "kinora-draft", thumb: "kinora-draft", poster: "film" }
 
 const ofAll = async (steps: (model: string, file: string) => Promise<void>) => {
   for (const [file, model] of Object.entries(kinds)) await steps(model, file)

@@ -13,7 +13,7 @@ export const images = async (findings: Findings): Promise<void> => {
 // -----------------------------------------------------------------------------
 
 const generate = "POST /v1/images/generations"
-const wish = { model: "kinora-sketch-1", plan: "credits", prompt: "a lake" }
+const wish = { model: "kinora-draft", plan: "credits", prompt: "a lake" }
 
 const oneImage = async ({ host, send }: Walk) => {
   const once = { headers: { "idempotency-key": "once" } }

@@ -17,7 +17,7 @@ export const jobs = async (findings: Findings): Promise<void> => {
 // -----------------------------------------------------------------------------
 
 const create = "POST /v1/generations"
-const wish = { plan: "credits", model: "kinora-sketch-1", params: { prompt: "a lake" } }
+const wish = { plan: "credits", model: "kinora-draft", params: { prompt: "a lake" } }
 
 const oneJob = async ({ ask, host, send }: Walk) => {
   const id = fieldOf(await send(create, wish), "id")
@@ -81,7 +81,7 @@ const uploads = async ({ ask, send }: Walk) => {
   const id = fieldOf(await ask("POST /v1/uploads", { body: form }), "id")
   await ask("POST /v1/uploads", picture())
   const images = [{ upload_id: id }, { data: pixel.toString("base64") }]
-  await send(create, { ...wish, model: "kinora-canvas-1", params: { prompt: "a lake", images } })
+  await send(create, { ...wish, model: "kinora-still", params: { prompt: "a lake", images } })
   await ask("GET /v1/generations")
   await ask(`DELETE /v1/uploads/${id}`)
   await ask("POST /v1/uploads", picture(Buffer.from("nothing")))

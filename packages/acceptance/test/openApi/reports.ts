@@ -5,7 +5,7 @@ import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 export const reports = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, async ({ ask }) => {
     await ask("GET /v1/models")
-    await ask("GET /v1/models/kinora-canvas-1")
+    await ask("GET /v1/models/kinora-still")
     await ask("GET /v1/account")
     await ask("GET /v1/usage?from=monday")
     await ask("GET /healthz")

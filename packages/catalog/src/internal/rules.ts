@@ -1,5 +1,5 @@
 /** Rules of a model that involve several fields. */
-import { Duration, Result } from "effect"
+import { Duration, Option, Result } from "effect"
 import type { Issue } from "../Issue.ts"
 import * as Model from "../Model.ts"
 import { reservedNames } from "../Parameters.ts"
@@ -14,6 +14,7 @@ export const modelIssues = (model: Model.Model, params?: ClientParams): Readonly
     ...kindIssues(model),
     ...timeIssues(model),
     ...paramsIssues(model),
+    ...aliasIssues(model),
     ...params === undefined ? [] : clientIssues(model, params)
   ]
   // Prices can only be checked against valid parameters.
@@ -64,6 +65,19 @@ const paramsIssues = (model: Model.Model): ReadonlyArray<Issue> =>
       ...valuesIssues(param).map(({ message, path }) => issue(["params_schema", index, ...path], message))
     ]
   })
+
+const aliasIssues = (model: Model.Model): ReadonlyArray<Issue> =>
+  model.aliases.flatMap(({ defaults }, index) =>
+    Object.entries(defaults).flatMap(([name, value]) =>
+      problems(
+        ["aliases", index, "defaults", name],
+        Option.match(Model.param(model, name), {
+          onNone: () => Result.fail("must be a parameter of the model"),
+          onSome: (param) => Model.checkValue(param, value)
+        })
+      )
+    )
+  )
 
 /** Finds parameters whose values every request would be rejected for. */
 const clientIssues = (model: Model.Model, params: ClientParams): ReadonlyArray<Issue> =>

@@ -18,7 +18,7 @@ import * as Work from "../../src/Work.ts"
 import * as Guide from "./Guide.ts"
 import * as Page from "./Page.ts"
 
-/** Milliseconds. Paints three pictures while other tests run. */
+/** Milliseconds. Paints pictures while other tests run. */
 const timeout = 120_000
 
 /** Pages for API clients in the order in which this test follows them: later ones use jobs and files of earlier ones. */
@@ -33,10 +33,10 @@ const pages = [
   "how-to/use-an-openai-client.md"
 ]
 
-/** The models of a first start. Jobs of the canvas model do not end, so that a second one is pending and can be cancelled. */
+/** The models of a first start. Jobs of `kinora-still` do not end, so that a second one is pending and can be cancelled. */
 const models = [
-  DefaultModels.sketch,
-  { ...DefaultModels.canvas, driver: { name: "scripted", options: { delay: "1 hour" } }, time_limit: "2 hours" }
+  DefaultModels.draft,
+  { ...DefaultModels.still, driver: { name: "scripted", options: { delay: "1 hour" } }, time_limit: "2 hours" }
 ]
 
 /** A server with its demo account. */

@@ -33,13 +33,18 @@ const examples = Effect.map(
 )
 
 /** A model of the driver with this name. */
-const named = (driver: string) => ({ ...DefaultModels.sketch, id: driver, driver: { name: driver } })
+const named = (driver: string) => ({ ...DefaultModels.draft, id: driver, driver: { name: driver } })
 
 /** The default and the description of each field of a model. */
 const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fallback: string, description: string]>> =
   {
     id: ["", "the id that clients send: lower-case letters, digits, `.`, `_`, `-`, at most 64 characters; unique"],
+    aliases: [
+      "none",
+      "other ids of the model that requests can use, at most 16: each an `id`, and optionally `defaults` of parameters"
+    ],
     name: ["", "name for people, at most 100 characters"],
+    description: ["empty", "what the model is, for operators, at most 2,000 characters; clients do not see it"],
     kind: ["", "`image` or `video`; also the daily quota that a Studio job counts in"],
     status: [
       "`available`",
@@ -91,7 +96,7 @@ describe("docs/reference/configuration.md", () => {
       // The commented lines are valid settings as well.
       const all = yield* load(defaults.replaceAll("# ", ""))
       const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = all
-      assert.deepStrictEqual(all.workerModels, ["kinora-canvas-1"])
+      assert.deepStrictEqual(all.workerModels, ["kinora-still"])
       assert.strictEqual(baseUrl, "https://media.example.com")
       assert.strictEqual(trustedProxies.length, 2)
       assert.isDefined(adminToken)

@@ -36,7 +36,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
     Layer.provide(ProcessMetrics.layer),
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
-    Layer.provide(Services.layer({ models: [{ ...DefaultModels.canvas, driver: { name: "scripted" } }] })),
+    Layer.provide(Services.layer({ models: [{ ...DefaultModels.still, driver: { name: "scripted" } }] })),
     Layer.provide([
       Stores.layerMemory,
       BlobStore.layerMemory,
@@ -84,7 +84,7 @@ const use = Effect.gen(function*() {
   const endpoints = `${account}/webhook-endpoints`
   const hooks = { url: "https://hooks.example.com/", types: ["generation.completed"] }
   const endpoint = yield* request("POST", endpoints, token, hooks).pipe(decode(Account))
-  const order = { plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }
+  const order = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
   const job = yield* request("POST", "/v1/generations", key, order).pipe(decode(Account))
   const { output } = yield* request("GET", `/v1/generations/${job.id}?wait=60`, key).pipe(decode(Job))
   yield* request("GET", output.url, key)
@@ -141,9 +141,9 @@ layer(Server.layer, { excludeTestServices: true })("docs/reference/metrics.md", 
         "kinora_webhook_delay_seconds_count 1",
         "kinora_webhook_sends_in_flight 0",
         "kinora_worker_slots 3",
-        `kinora_queue_jobs{state="queued",model="kinora-canvas-1"} 0`,
-        `kinora_queue_oldest_seconds{model="kinora-canvas-1"} 0`,
-        `kinora_queue_workers{model="kinora-canvas-1"} 1`,
+        `kinora_queue_jobs{state="queued",model="kinora-still"} 0`,
+        `kinora_queue_oldest_seconds{model="kinora-still"} 0`,
+        `kinora_queue_workers{model="kinora-still"} 1`,
         "kinora_worker_jobs_running 0"
       ])
       const valueOf = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.split(" ")[1])

@@ -73,7 +73,7 @@ const createJob = Effect.fnUntraced(function*(baseUrl: string, key: string) {
     fetch(`${baseUrl}/v1/generations`, {
       method: "POST",
       headers: { "authorization": `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ plan: "credits", model: "kinora-canvas-1", params: { prompt: "a lake" } }),
+      body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }),
       signal
     })
   )

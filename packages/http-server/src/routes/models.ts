@@ -2,7 +2,7 @@
 import { Catalog } from "@kinora/catalog"
 import { Api } from "@kinora/http-api/Api"
 import type * as Wire from "@kinora/http-api/Model"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { modelNotFound } from "../middleware/refusals.ts"
@@ -13,7 +13,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "models",
   Effect.fnUntraced(function*(handlers) {
-    const { list } = yield* Catalog.Catalog
+    const { find, list } = yield* Catalog.Catalog
     const models: typeof Wire.ModelList.Encoded = {
       data: list.flatMap((model) => model.status === "withdrawn" ? [] : [toWire({ ...model, status: model.status })])
     }
@@ -22,8 +22,9 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: () => Effect.succeed(response),
       get: ({ params: { id } }) => {
-        const found = responses.get(id)
-        return found === undefined ? modelNotFound(id) : Effect.succeed(found)
+        // By an alias as well, although the list does not contain it.
+        const found = Option.flatMapNullishOr(find(id), (model) => responses.get(model.id))
+        return Option.isNone(found) ? modelNotFound(id) : Effect.succeed(found.value)
       }
     })
   })

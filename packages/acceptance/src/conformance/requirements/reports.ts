@@ -16,6 +16,8 @@ export const reports = {
     "models.paramsSchema":
       "`params_schema` | array or null | parameters: `name`, `type`, and optionally `default`, `min`, `max`, `values`",
     "models.priceTable": "`price_table` | array or null | prices: `params` (object) and `credits` (integer)",
+    "models.alias":
+      "A request can name a model by an alias, such as a former id, which the list does not contain. The job has the id of the model, and `GET /v1/models/{id}` returns the model.",
     "models.withdrawn": "A withdrawn model is not listed"
   },
   "account": {

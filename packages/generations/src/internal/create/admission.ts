@@ -9,6 +9,8 @@ import * as GenerationError from "../../GenerationError.ts"
 
 /** Terms of a job: its resolved parameters, its price and its limits. */
 export interface JobTerms {
+  /** Id of the model, also if the request has an alias. */
+  readonly model: string
   readonly resolved: Parameters.Resolved
   /** Amount to charge. */
   readonly amount: ChargeCommand["amount"]
@@ -45,6 +47,7 @@ export const admit = (
     if (plan === "studio") yield* assertStudio(model, quota)
     const resolved = yield* Result.mapError(Parameters.resolve(model, params), invalidParams)
     return {
+      model: model.id,
       resolved,
       amount: plan === "studio" ? quotaAmount(resolved.kind, Option.getOrThrow(quota)) : creditsAmount(model, resolved),
       concurrency: PlanTable.limits(planTable, plan, account.plans[plan], now).concurrency,

@@ -44,7 +44,7 @@ export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJob
   generation: {
     id,
     account: command.account.id,
-    model: command.model,
+    model: terms.model,
     kind: terms.resolved.kind,
     mode: terms.resolved.mode,
     plan: command.plan,
