@@ -1,6 +1,6 @@
 /**
  * Produces the files of one generation: runs the operation of its generator, stores and
- * verifies the result, and derives the small images. Runs outside any unit of work; another worker
+ * verifies the result, derives the small images, and asks the moderation. Runs outside any unit of work; another worker
  * can repeat all of it from the job's checkpoint.
  */
 import type { Generator, Operation } from "@kinora/generator/Generator"
@@ -11,6 +11,7 @@ import type { Generation, Output } from "../../Generation.ts"
 import { makeDerivedImages } from "./derivedImages.ts"
 import { isResultMime, type Source } from "./generatorRequest.ts"
 import { isLost, makeRunOperation, type OperationRequest } from "./operation.ts"
+import { makeModerateOutput } from "./outputModeration.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryGone, retryTransient, type RunError } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
@@ -37,6 +38,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   const runOperation = yield* makeRunOperation({ retries })
   const verifyResult = yield* makeVerifyResult({ retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
+  const moderateOutput = yield* makeModerateOutput({ retries })
 
   const collect = Effect.fnUntraced(
     function*(job: ClaimedJob, generator: Generator["Service"], operation: Operation) {
@@ -71,6 +73,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
       ? derivedImages.ofImage(job, content)
       : derivedImages.ofVideo(job, content, facts, poster)
     const output: Output = { content: { ...content, mime: facts.mime }, ...derived }
+    yield* moderateOutput(generation, output)
     return output
   })
 })
