@@ -82,6 +82,12 @@ export const Alias = Schema.Struct({
 /** Type of `Alias`. */
 export type Alias = typeof Alias.Type
 
+/** Name of a driver, and options for it. */
+const driverFields = {
+  name: Schema.String.check(Schema.isMinLength(1)),
+  options: Schema.Record(Schema.String, Schema.Json).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+}
+
 /** A model. `Catalog` additionally checks rules that involve several fields. */
 export const Model = Schema.Struct({
   id,
@@ -110,10 +116,18 @@ export const Model = Schema.Struct({
   max_prompt_chars: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })),
   params_schema: Schema.Array(ParamSchema).check(Schema.isMaxLength(32)),
   price_table: Schema.Array(PriceRow).check(Schema.isBetweenLength(1, 1000)),
-  /** Name and options of the generator driver. */
+  /** The generator driver. */
   driver: Schema.Struct({
-    name: Schema.String.check(Schema.isMinLength(1)),
-    options: Schema.Record(Schema.String, Schema.Json).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+    ...driverFields,
+    /** Jobs of the model that a worker process runs at the same time. Default: as many as the worker runs. */
+    concurrency: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
+    /**
+     * Other drivers that make the same, each with options for this model. They get, in this order, jobs that the
+     * drivers before them do not take, and those that fail there. Default: none.
+     */
+    fallbacks: Schema.Array(Schema.Struct(driverFields)).check(Schema.isMaxLength(8)).pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed([]))
+    )
   }),
   /** Maximum run time of a job, such as `10 minutes`. A job that runs longer fails with `time_limit`. */
   time_limit: Schema.DurationFromString,

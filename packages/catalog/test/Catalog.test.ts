@@ -102,7 +102,7 @@ it("fills in defaults of a configuration", () => {
   assert.strictEqual(model?.status, "available")
   assert.strictEqual(model?.studio_eligible, false)
   assert.strictEqual(model?.response_format, "url")
-  assert.deepStrictEqual(model?.driver, { name: "test", options: {} })
+  assert.deepStrictEqual(model?.driver, { name: "test", options: {}, fallbacks: [] })
   assert.deepStrictEqual(model?.time_limit, Duration.minutes(10))
 })
 

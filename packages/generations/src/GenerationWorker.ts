@@ -1,6 +1,7 @@
 /** Runs generation jobs: the handler of their job kind for a scheduler's `Worker`. */
 import { Catalog } from "@kinora/catalog/Catalog"
 import * as Model from "@kinora/catalog/Model"
+import { Generators } from "@kinora/generator/Generators"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
@@ -13,13 +14,15 @@ import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
 import { GenerationStore } from "./GenerationStore.ts"
 import { type EndCommand, makeEndAll } from "./internal/end/endAll.ts"
-import { generationKind, subjectOf } from "./internal/jobAddress.ts"
+import { generationKind, modelOf, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
 import * as Failures from "./internal/run/failures.ts"
-import { makeSourceOf } from "./internal/run/generatorRequest.ts"
+import { cancel } from "./internal/run/operation.ts"
 import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput.ts"
+import * as Progress from "./internal/run/progress.ts"
 import * as ResultFiles from "./internal/run/resultFiles.ts"
 import { retryStorage } from "./internal/run/retries.ts"
+import { makeSourceOf, makeUpstreams } from "./internal/run/upstreams.ts"
 
 /** Options for `GenerationWorker.makeHandler`. */
 export interface GenerationWorkerOptions extends RunOptions {
@@ -36,11 +39,11 @@ export interface GenerationWorkerOptions extends RunOptions {
 /** The models of the catalog whose driver this process has, withdrawn ones included, in the order of the catalog. */
 export const runnableModels = Effect.gen(function*() {
   const catalog = yield* Catalog
-  const sourceOf = yield* makeSourceOf
-  return [...catalog.list, ...catalog.withdrawn].filter(({ id }) => Option.isSome(sourceOf(id)))
+  const generators = yield* Generators
+  return [...catalog.list, ...catalog.withdrawn].filter(({ driver }) => Option.isSome(generators.get(driver.name)))
 })
 
-/** Makes the handler of generation jobs, for `Worker.layer`. */
+/** Makes the handler of generation jobs, for `Worker.layer`. The scope is that of the worker. */
 export const makeHandler = Effect.fnUntraced(
   function*({ models, resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
     const runnable = (yield* runnableModels).map(Model.ids)
@@ -48,28 +51,53 @@ export const makeHandler = Effect.fnUntraced(
     const offered = new Set(
       runnable.filter((ids) => models === undefined || ids.some((id) => models.includes(id))).flat()
     )
-    const sourceOf = yield* makeSourceOf
+    const upstreams = yield* makeUpstreams
+    const sourceOf = yield* makeSourceOf(upstreams)
     const store = yield* GenerationStore
-    const produceOutput = yield* makeProduceOutput(options)
+    const produceOutput = yield* makeProduceOutput(options, upstreams)
     const { discard } = yield* makeDiscard
+
+    /** Cancels the operation that an earlier worker of the job has left. */
+    const cancelLeft = (job: ClaimedJob) =>
+      Option.match(sourceOf(modelOf(job.kind)), {
+        onNone: () => Effect.void,
+        onSome: ({ routes: [{ upstream: primary }] }) => {
+          const sent = Progress.ofJob(job, primary)
+          const upstream = sent._tag === "Sent" ? upstreams.find(sent.upstream) : undefined
+          return sent._tag === "Sent" && upstream !== undefined ? cancel({ sent, upstream }) : Effect.void
+        }
+      })
+
     return JobHandler.make({
       kind: generationKind,
       pools: Array.from(offered),
+      limits: upstreams.limitsOf(
+        Array.from(offered).flatMap((pool) => Option.toArray(sourceOf(pool)).map((source) => ({ pool, source })))
+      ),
       claimed: yield* makeClaimed,
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
+        const expected = yield* upstreams.expect(sourceOf(modelOf(job.kind)))
         const [generation] = yield* retryStorage(store.find([job.payload.id]))
         if (generation === undefined) {
           return yield* Effect.die(new Error(`The generation ${job.payload.id} of a job does not exist`))
         }
         const source = offered.has(generation.model) ? sourceOf(generation.model) : Option.none()
         // Only a job without a pool, since no other jobs of models that the worker does not offer are claimed.
-        if (Option.isNone(source)) return notOffered(generation.model)
-        const output = yield* produceOutput(job, generation, source.value)
-        yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
-        return completed(output)
-      }),
+        if (Option.isNone(source)) return returned(generation.model)
+        const progress = Progress.ofJob(job, source.value.routes[0].upstream)
+        const produced = yield* Effect.result(
+          produceOutput({ job, source: source.value, generation, progress, ...expected })
+        )
+        if (Result.isSuccess(produced)) {
+          yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
+          return completed(produced.success)
+        }
+        if (produced.failure._tag === "UpstreamUnavailable") return returned(generation.model)
+        return yield* Effect.fail(produced.failure)
+      }, Effect.scoped),
       failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.RunFailure>) {
         const failure = Failures.fromCause(cause)
+        yield* cancelLeft(job)
         if (failure.reason === "internal") yield* Effect.logError("A generation failed", job.job, cause)
         yield* discard(ResultFiles.keysUpTo(job))
         return failed(failure)
@@ -87,16 +115,16 @@ export const makeHandler = Effect.fnUntraced(
 type Outcome =
   | { readonly _tag: "Completed"; readonly output: Output }
   | { readonly _tag: "Failed"; readonly failure: Failure }
-  /** The worker does not run the model. The job waits for one that does. */
-  | { readonly _tag: "NotOffered"; readonly model: string }
+  /** The worker does not run the model, or its upstream fails and has not got the job. The job waits in the queue. */
+  | { readonly _tag: "Returned"; readonly model: string }
 
-type Ended = Exclude<Outcome, { readonly _tag: "NotOffered" }>
+type Ended = Exclude<Outcome, { readonly _tag: "Returned" }>
 
 const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
 
-const notOffered = (model: string): Outcome => ({ _tag: "NotOffered", model })
+const returned = (model: string): Outcome => ({ _tag: "Returned", model })
 
 /** Marks claimed jobs as started, in the unit of work that claims them. */
 const makeClaimed = Effect.gen(function*() {
@@ -116,7 +144,7 @@ const makeClaimed = Effect.gen(function*() {
   })
 })
 
-/** Ends jobs with the results of their runs, and releases those of models that the worker does not run. */
+/** Ends jobs with the results of their runs, and releases those that wait for another worker or for their upstream. */
 const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
   const { afterCommit } = yield* UnitOfWork
   const { discardLate } = yield* makeDiscard
@@ -127,14 +155,14 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
     settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
   ) {
     const ends = settlements.flatMap(({ job, outcome }) =>
-      outcome._tag === "NotOffered" ? [] : [{ job, outcome, command: commandOf(job, outcome, resultTtl) }]
+      outcome._tag === "Returned" ? [] : [{ job, outcome, command: commandOf(job, outcome, resultTtl) }]
     )
     const ended = ends.length === 0 ? [] : yield* endAll(ends.map(({ command }) => command))
     const late = ends.filter(({ outcome }, index) => Result.isFailure(ended[index]!) && outcome._tag === "Completed")
     // After the jobs that end, whose lanes are locked first.
     yield* scheduler.release(
       settlements.flatMap(({ job, outcome }) =>
-        outcome._tag === "NotOffered" ? [{ job: job.job, epoch: job.epoch, pool: outcome.model }] : []
+        outcome._tag === "Returned" ? [{ job: job.job, epoch: job.epoch, pool: outcome.model }] : []
       )
     )
     if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))

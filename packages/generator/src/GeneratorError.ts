@@ -22,7 +22,13 @@ export class Transient extends Schema.TaggedError<Transient>("@kinora/generator/
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {}
 
-/** A permanent failure: repeating the call cannot succeed. */
+/**
+ * A permanent failure: repeating the call cannot succeed.
+ *
+ * `upstream_error` with the reason `internal` means that the upstream rejects this service, for
+ * example its credential, so that every job would fail. It counts against the upstream, like
+ * an upstream that does not respond.
+ */
 export class Permanent extends Schema.TaggedError<Permanent>("@kinora/generator/Permanent")("Permanent", {
   code: FailureCode,
   reason: FailureReason,

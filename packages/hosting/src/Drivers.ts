@@ -1,6 +1,6 @@
 /** The drivers of a host: those that are always registered, those of the program, and those of the configuration file. */
 import { Catalog, DefaultModels, Issue, type Model } from "@kinora/catalog"
-import { type Driver, type Generator, Generators } from "@kinora/generator"
+import { type Driver, type Generator, Generators, UpstreamLimits } from "@kinora/generator"
 import ProceduralDriver from "@kinora/generator-procedural/ProceduralDriver"
 import ScriptedDriver from "@kinora/generator/ScriptedDriver"
 import type { Problem } from "@kinora/generator/ServedModel"
@@ -14,6 +14,8 @@ export interface Registration {
   readonly driver: Driver.Driver
   /** Options, which are checked at start. Default: none. */
   readonly options?: unknown
+  /** Limits of the calls to it, as in a configuration. Default: those of `UpstreamLimits`. */
+  readonly limits?: unknown
 }
 
 /** Drivers by the name that models use. */
@@ -62,7 +64,7 @@ export interface DriversOptions extends Partial<Pick<Settings, "models" | "drive
 
 /**
  * Loads the modules of the configuration file, checks all drivers and models, and builds
- * the drivers that models use. Fails with `InvalidDrivers` if a driver, its options or a
+ * the drivers that models use, and those of the file. Fails with `InvalidDrivers` if a driver, its options or a
  * model is invalid, or if a driver cannot serve a model that is not withdrawn.
  */
 export const layer = (
@@ -72,9 +74,10 @@ export const layer = (
     const { models = DefaultModels.models } = options
     const file = options.driverFile === undefined ? noFile : yield* DriverFile.load(options.driverFile)
     const registrations: Registrations = { ...defaults, ...options.drivers, ...file.drivers }
-    const configured = Object.entries(registrations).map(([name, { driver, options = {} }]) => ({
+    const configured = Object.entries(registrations).map(([name, { driver, limits = {}, options = {} }]) => ({
       name,
-      generator: driver.generator(options)
+      generator: driver.generator(options),
+      limits: UpstreamLimits.decode(limits)
     }))
     const served = validModels(models)
     const problems = [
@@ -82,14 +85,21 @@ export const layer = (
       ...configured.flatMap(({ generator, name }) =>
         Result.isSuccess(generator) ? [] : optionProblems(name, generator.failure, file.problems)
       ),
+      ...configured.flatMap(({ limits, name }) => Result.isSuccess(limits) ? [] : limitProblems(name, limits.failure)),
       ...catalogProblems(models),
       ...served.flatMap((model) => servedProblems(model, registrations, file.names))
     ]
     if (problems.length > 0) return yield* new InvalidDrivers({ problems })
-    const used = new Set(served.map(({ driver }) => driver.name))
-    return Generators.layer(Object.fromEntries(configured.flatMap(({ generator, name }) =>
-      Result.isSuccess(generator) && used.has(name) ? [[name, started(name, generator.success)]] : []
-    )))
+    // Those of the file are built even if no model uses them any more, since their last jobs may not have ended.
+    const used = new Set([...served.flatMap(namesOf), ...file.names])
+    return Generators.layer(
+      Object.fromEntries(configured.flatMap(({ generator, name }) =>
+        Result.isSuccess(generator) && used.has(name) ? [[name, started(name, generator.success)]] : []
+      )),
+      Object.fromEntries(configured.flatMap(({ limits, name }) =>
+        Result.isSuccess(limits) ? [[name, limits.success]] : []
+      ))
+    )
   }))
 
 // -----------------------------------------------------------------------------
@@ -125,17 +135,44 @@ const validModels = (models: unknown): ReadonlyArray<Model.Model> =>
     ? models.flatMap((model: unknown) => Result.getOrElse(Catalog.parse([model]), () => []))
     : []
 
-/** Returns the problems of a model with its driver. */
+const limitProblems = (name: string, problems: ReadonlyArray<Problem>) =>
+  problems.map(({ message, path }) => under("drivers", { path: [name, "limits", ...path], message }))
+
+/** Returns the names of the drivers of a model. */
+const namesOf = ({ driver }: Model.Model): ReadonlyArray<string> => [
+  driver.name,
+  ...driver.fallbacks.map(({ name }) => name)
+]
+
+/** Returns the problems of a model with its drivers. */
 const servedProblems = (model: Model.Model, registrations: Registrations, namesInFile: ReadonlyArray<string>) => {
-  const { name } = model.driver
   if (model.status === "withdrawn") return []
-  if (Object.hasOwn(registrations, name)) {
-    const problems = registrations[name]?.driver.check(model) ?? []
+  const names = namesOf(model)
+  return [model.driver, ...model.driver.fallbacks].flatMap((driver, index) => {
+    const path = index === 0 ? ["driver"] : ["driver", "fallbacks", index - 1]
+    const problems = names.indexOf(driver.name) < index
+      ? [{ path: [...path, "name"], message: "must be a driver that the model does not have already" }]
+      : driverProblems({ ...model, driver: { ...model.driver, ...driver } }, path, registrations, namesInFile)
     return problems.map(({ message, path }) => under("models", { path: [model.id, ...path], message }))
+  })
+}
+
+/** Returns the problems of a model with the driver at this path. */
+const driverProblems = (
+  model: Model.Model,
+  path: Problem["path"],
+  registrations: Registrations,
+  namesInFile: ReadonlyArray<string>
+): ReadonlyArray<Problem> => {
+  const { name } = model.driver
+  if (Object.hasOwn(registrations, name)) {
+    return (registrations[name]?.driver.check(model) ?? []).map((problem) => ({
+      ...problem,
+      path: problem.path[0] === "driver" ? [...path, ...problem.path.slice(1)] : problem.path
+    }))
   }
   // The file names the driver, and its problem is listed.
   if (namesInFile.includes(name)) return []
   const names = [...new Set([...Object.keys(registrations), ...namesInFile])].toSorted()
-  const message = `must be one of the drivers: ${names.join(", ")}`
-  return [under("models", { path: [model.id, "driver", "name"], message })]
+  return [{ path: [...path, "name"], message: `must be one of the drivers: ${names.join(", ")}` }]
 }

@@ -230,6 +230,26 @@ models:${model("mine")}${model("packaged").replace("poster-1", "poster-2")}${
     { MINE_KEY: "hunter2", PREFIX: "env-" }
   ))
 
+it.effect("lists every problem of limits and of fallbacks", () =>
+  withFiles(
+    {
+      "kinora.config.yaml": `
+drivers:
+  one: { module: "@kinora/generator/ScriptedDriver", limits: { concurrency: 0, requests_per_minute: 60, speed: 2 } }
+  two: { module: "@kinora/generator/ScriptedDriver" }
+models:${model("two", "{}, fallbacks: [{ name: absent }, { name: two }, { name: one, options: { bytes: 0 } }]")}`
+    },
+    Effect.fnUntraced(function*(settings) {
+      assert.sameMembers(yield* problemsOf(settings), [
+        "drivers.one.limits.concurrency: must be a value between 1 and 1000000",
+        "drivers.one.limits.speed: is not an option; options: concurrency, requests_per_minute, failures_max, open_time, pause_after",
+        "models.poster-1.driver.fallbacks[0].name: must be one of the drivers: one, procedural, scripted, two",
+        "models.poster-1.driver.fallbacks[1].name: must be a driver that the model does not have already",
+        "models.poster-1.driver.fallbacks[2].options.bytes: must be a value greater than 0"
+      ])
+    })
+  ))
+
 it.effect("lists every problem of drivers in the configuration file", () =>
   withFiles(
     {
@@ -260,7 +280,7 @@ models:${model("plain")}${model("mine").replace("poster-1", "poster-2")}`
           "drivers.list: must be a module: a path such as ./drivers/mine.ts, or a package",
           "drivers.plain: must have a driver, created with Driver.make, as its default export",
           "drivers.broken.module: cannot be loaded: the engine is off",
-          "drivers.missing.option: is not a key of a driver; keys: module, options",
+          "drivers.missing.option: is not a key of a driver; keys: module, options, limits",
           "drivers.missing.module: cannot be loaded: Cannot find module '/missing.mjs'",
           "drivers.empty.module: must be a module: a path such as ./drivers/mine.ts, or a package",
           "drivers.absent: cannot be loaded: Cannot find package 'absent-package'",

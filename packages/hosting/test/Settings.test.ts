@@ -55,7 +55,6 @@ describe("Settings", () => {
         metrics: true,
         logLevel: "info",
         driverFile: undefined,
-        moderation: undefined,
         models: undefined,
         planTable: PlanTable.defaults
       })

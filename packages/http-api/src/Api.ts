@@ -153,6 +153,7 @@ export class Images extends HttpApiGroup.make("images").add(
       "model_kind_mismatch",
       "result_expired",
       "generation_failed",
+      "content_rejected",
       "generation_pending"
     ],
     summary: "Create an image",

@@ -26,6 +26,9 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   /** Pools of the kind whose jobs the worker claims, besides the jobs without a pool. Default: none. */
   readonly pools?: ReadonlyArray<string> | undefined
 
+  /** Limits on how many jobs of some pools the worker claims, besides its own concurrency. Default: none. */
+  readonly limits?: ReadonlyArray<PoolLimit> | undefined
+
   /**
    * Writes rows of the application that record the start of these jobs, in the unit of
    * work that claims them. If it fails, the claim is undone. Must not load lanes.
@@ -58,6 +61,16 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   readonly settle?:
     | ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>)
     | undefined
+}
+
+/** A limit that some pools of a kind share, for example because their jobs use the same device. */
+export interface PoolLimit {
+  readonly pools: ReadonlyArray<string>
+  /**
+   * Returns how many more jobs of these pools the worker may claim now; `Infinity` if there is no
+   * limit. Read before each claim. Jobs that are not claimed stay in the queue, and take no slot of the worker.
+   */
+  readonly room: Effect.Effect<number>
 }
 
 /** A job that has run, and its outcome. */
@@ -95,6 +108,8 @@ export interface JobHandler {
   readonly kind: string
   /** The kinds whose jobs it can run: the kind without a pool, and its pools. */
   readonly claims: ReadonlyArray<string>
+  /** The limits on claims, with the names of kinds instead of pools. */
+  readonly limits: ReadonlyArray<{ readonly kinds: ReadonlyArray<string>; readonly room: Effect.Effect<number> }>
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
@@ -115,7 +130,8 @@ export interface JobHandler {
 /** Creates a handler for the jobs of one kind. */
 export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Outcome, E>): JobHandler => ({
   kind: options.kind.name,
-  claims: [options.kind.name, ...(options.pools ?? []).map((name) => JobKind.pool(options.kind, name).name)],
+  claims: [options.kind.name, ...kindsOf(options.kind, options.pools ?? [])],
+  limits: (options.limits ?? []).map(({ pools, room }) => ({ kinds: kindsOf(options.kind, pools), room })),
   claimed: options.claimed,
   prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)
@@ -134,6 +150,9 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const kindsOf = <Payload>(kind: JobKind.JobKind<Payload>, pools: ReadonlyArray<string>): ReadonlyArray<string> =>
+  pools.map((name) => JobKind.pool(kind, name).name)
 
 /** Interrupts the run at its time limit, which may have passed before this attempt started. */
 const limited = Effect.fnUntraced(function*<A, E>(job: ClaimedJob, run: Effect.Effect<A, E>) {

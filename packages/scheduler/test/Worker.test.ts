@@ -400,6 +400,46 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(yield* stateOf(other!.job), "queued")
     }))
 
+  it.effect("leaves the jobs of a pool without room queued, and runs those of other pools instead", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const limits = [{
+        pools: ["a", "b"],
+        room: Effect.sync(() => 1 - gate.seen.filter(({ kind }) => /:[ab]$/.test(kind)).length)
+      }]
+      const { job, kind, scheduler } = yield* start(gate.run, { pools: ["a", "b", "c"], limits, concurrency: 3 })
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const pools = ["a", "b", "a", "c", "c"]
+      yield* atomically(
+        Effect.forEach(pools, (pool) => scheduler.enqueue(job({ kind: JobKind.pool(kind, pool), cap: 5 })))
+      )
+      while (gate.seen.length < 3) yield* Effect.yieldNow
+      yield* TestClock.adjust("1 minute")
+      const names = gate.seen.map((job) => Option.getOrThrow(JobKind.poolOf(job.kind)))
+      assert.deepStrictEqual(names.toSorted(), ["a", "c", "c"])
+    }))
+
+  it.effect("claims the next job of a limited pool as soon as one ends", () =>
+    Effect.gen(function*() {
+      let now = 0
+      let most = 0
+      const { job, kind, scheduler, settled } = yield* start(
+        () =>
+          Effect.sync(() => most = Math.max(most, ++now)).pipe(
+            Effect.andThen(Effect.yieldNow),
+            Effect.andThen(Effect.sync(() => `${now--}`))
+          ),
+        { pools: ["a"], limits: [{ pools: ["a"], room: Effect.sync(() => 2 - now) }], concurrency: 8 }
+      )
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      yield* atomically(Effect.forEach(
+        Array.from({ length: 10 }),
+        () => scheduler.enqueue(job({ kind: JobKind.pool(kind, "a"), cap: 10 }))
+      ))
+      yield* Effect.forEach(Array.from({ length: 10 }), () => settled)
+      assert.strictEqual(most, 2)
+    }))
+
   it.effect("announces what it claims until it stops", () =>
     Effect.gen(function*() {
       const { kind, scheduler, stop } = yield* start(() => Effect.succeed("done"), { pools: ["a"], concurrency: 3 })

@@ -56,7 +56,10 @@ const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fa
     max_prompt_chars: ["", "Unicode code points of a prompt"],
     params_schema: ["", "parameters that a job can have"],
     price_table: ["", "credits per job; of the matching rows, the one with the most parameters applies"],
-    driver: ["", "`name` of the driver, and `options` of the model for it"],
+    driver: [
+      "",
+      "`name` of the driver, `options` of the model for it, `concurrency` and `fallbacks` ([several upstreams](../how-to/use-several-upstreams.md))"
+    ],
     time_limit: ["", "a job that runs longer fails and is refunded: `90 seconds`, `10 minutes`"],
     response_format: ["`url`", "`url` or `b64_json`: default of the image endpoint for this model"],
     output_formats: ["", "media types of its results; the driver is asked for the first"]

@@ -17,8 +17,7 @@ export const creationErrors = [
   "idempotency_in_progress",
   "idempotency_key_reused",
   "queue_full",
-  "model_unavailable",
-  "content_rejected"
+  "model_unavailable"
 ] as const
 
 /** Of requests and responses that do not fit the schemas of an endpoint. */

@@ -39,8 +39,6 @@ export const creationRefusals = [
   "InvalidParams",
   "InvalidImage",
   "UploadNotFound",
-  "ContentRejected",
-  "ModerationUnavailable",
   "QuotaExceeded",
   "InsufficientCredits",
   "QueueFull",

@@ -1,38 +1,22 @@
-/** The generator of a job, and the request to it. */
-import { Catalog } from "@kinora/catalog/Catalog"
+/** The request to the generator of a job. */
 import type { Model, OutputFormat } from "@kinora/catalog/Model"
 import type { Format, GenerationRequest } from "@kinora/generator/GenerationRequest"
-import type { Generator } from "@kinora/generator/Generator"
-import { Generators } from "@kinora/generator/Generators"
-import { Effect, Option } from "effect"
 import type { Generation } from "../../Generation.ts"
 
-/** The model of a job and the generator that runs it. */
-export interface Source {
-  readonly generator: Generator["Service"]
+/** A model, with its options for the generator. */
+export interface RequestedModel {
   readonly model: Model
+  readonly options: GenerationRequest["model"]["options"]
 }
-
-/** Makes a function that finds the source of a model's jobs. Returns `None` if this process cannot run the model. */
-export const makeSourceOf = Effect.gen(function*() {
-  const catalog = yield* Catalog
-  const generators = yield* Generators
-
-  return (id: string): Option.Option<Source> =>
-    Option.gen(function*() {
-      const model = yield* catalog.find(id)
-      return { model, generator: yield* generators.get(model.driver.name) }
-    })
-})
 
 /** Returns the generator request of a job. */
 export const requestOf = (
   generation: Generation,
-  model: Model,
+  { model, options }: RequestedModel,
   images: GenerationRequest["images"]
 ): GenerationRequest => ({
   id: generation.id,
-  model: { name: model.id, options: model.driver.options },
+  model: { name: model.id, options },
   kind: generation.kind,
   mode: generation.mode,
   prompt: generation.prompt,

@@ -1,54 +1,73 @@
 /** The operation that a generator runs for a job: submitted once, then polled until it ends. */
-import type { Generator, Operation } from "@kinora/generator/Generator"
-import { GeneratorError, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import type { Status } from "@kinora/generator/Generator"
+import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
-import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { DateTime, Effect, Option, Schema } from "effect"
-import type { Generation } from "../../Generation.ts"
-import { makeOpenImages } from "./generatorImages.ts"
-import { requestOf, type Source } from "./generatorRequest.ts"
-import { retryStorage, retryTransient, type RunError } from "./retries.ts"
+import { DateTime, Effect, Option } from "effect"
+import * as Progress from "./progress.ts"
+import { retryUntilInterrupted, type RunError } from "./retries.ts"
+import { allowsFallback, makeSubmit, type RunningJob } from "./submission.ts"
+import type { Upstream } from "./upstream.ts"
+import type { Upstreams } from "./upstreams.ts"
 
 /** Options for `makeRunOperation`. */
 export interface OperationOptions {
-  /** Maximum number of retries of a call that fails for a transient reason. */
+  /** Maximum number of retries of a submit that fails for a transient reason. */
   readonly retries: number
+  readonly upstreams: Pick<Upstreams, "find">
 }
 
-/** A job to run. */
-export interface OperationRequest {
-  readonly job: ClaimedJob
-  readonly source: Source
-  readonly generation: Generation
-  /** `true` to submit again although the checkpoint has an operation, which the generator has lost. */
-  readonly isLost: boolean
+/** An operation, and the upstream that runs it. */
+export interface Taken {
+  readonly sent: Progress.Sent
+  readonly upstream: Upstream
 }
 
 /** Makes a function that runs the operation of a job to its end and returns it. */
-export const makeRunOperation = Effect.fnUntraced(function*({ retries }: OperationOptions) {
+export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams }: OperationOptions) {
   const submit = yield* makeSubmit(retries)
-  const persist = retryTransient(retries)
 
-  const awaitEnd = Effect.fnUntraced(function*(generator: Generator["Service"], operation: Operation) {
+  const upstreamOf = Effect.fnUntraced(function*({ upstream: name }: Progress.Sent) {
+    const upstream = upstreams.find(name)
+    return upstream === undefined ? yield* new GeneratorError({ reason: removed }) : upstream
+  })
+
+  /** Runs the job at one upstream. The scope holds its place there. */
+  const runOnce = Effect.fnUntraced(function*(running: RunningJob) {
+    const sent = yield* submit(running)
+    running.decided()
+    const upstream = yield* upstreamOf(sent)
+    const taken: Taken = { sent, upstream }
+    // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
+    const status = yield* Effect.onInterrupt(
+      awaitEnd(taken),
+      () => Effect.when(cancel(taken), hasTimedOut(running.job))
+    )
+    return { ...taken, status }
+  }, Effect.scoped)
+
+  return Effect.fnUntraced(function*(running: RunningJob) {
     while (true) {
-      const status = yield* persist(generator.poll(operation))
-      if (status._tag === "Succeeded") return
-      if (status._tag === "Failed") return yield* new GeneratorError({ reason: status.error })
-      yield* Effect.sleep(status.after)
+      const { sent, status, upstream } = yield* runOnce(running)
+      if (status._tag === "Succeeded") return { sent, upstream }
+      const failed = [...sent.failed, upstream.name]
+      if (!allowsFallback(status.error) || !(yield* hasOther(running, failed))) {
+        return yield* new GeneratorError({ reason: status.error })
+      }
+      yield* Effect.logWarning("A job failed at an upstream, and is submitted to another one", {
+        upstream: upstream.name
+      }, status.error)
+      // Stored with the next submit. Until then, another worker would find the failed operation again.
+      running.progress = Progress.unsent(failed)
     }
   })
-
-  return Effect.fnUntraced(function*(request: OperationRequest) {
-    const { job, source: { generator } } = request
-    const operation = yield* submit(request)
-    // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
-    yield* Effect.onInterrupt(
-      awaitEnd(generator, operation),
-      () => Effect.when(Effect.ignore(generator.cancel(operation)), hasTimedOut(job))
-    )
-    return operation
-  })
 })
+
+/** Cancels an operation, so that it does not continue without a job. Gives up after a while. */
+export const cancel = ({ sent, upstream }: Taken): Effect.Effect<void> =>
+  Effect.ignore(Effect.timeout(upstream.generator.cancel(sent.operation), cancelTimeout), {
+    log: "Warn",
+    message: "An operation could not be cancelled"
+  })
 
 /** Returns `true` if the generator has lost the operation of a job. */
 export const isLost = (error: RunError): boolean => error._tag === "GeneratorError" && error.reason._tag === "Lost"
@@ -57,34 +76,33 @@ export const isLost = (error: RunError): boolean => error._tag === "GeneratorErr
 // internal
 // -----------------------------------------------------------------------------
 
-/** Checkpoint of a job. Without an operation, a worker was about to submit. */
-const Progress = Schema.Struct({ operation: Schema.optionalKey(Schema.Json) })
-type Progress = typeof Progress.Type
+/** Maximum time that the end of a job waits for the cancellation of its operation. */
+const cancelTimeout = "10 seconds"
 
-/** Makes a function that submits a job, or returns the operation that an earlier attempt submitted. */
-const makeSubmit = Effect.fnUntraced(function*(retries: number) {
-  const scheduler = yield* Scheduler
-  const openImages = yield* makeOpenImages
-  const persist = retryTransient(retries)
-
-  const checkpoint = ({ epoch, job }: ClaimedJob, progress: Progress) =>
-    retryStorage(scheduler.checkpoint({ job, epoch, checkpoint: Schema.encodeSync(Progress)(progress) }))
-
-  return Effect.fnUntraced(function*({ generation, isLost, job, source: { generator, model } }: OperationRequest) {
-    const progress = Option.flatMap(job.checkpoint, Schema.decodeUnknownOption(Progress))
-    if (!isLost && Option.isSome(progress) && progress.value.operation !== undefined) return progress.value.operation
-    const images = yield* persist(openImages(generation.images))
-    if (generator.resubmit === "unsafe") {
-      // The last attempt ended between its request and the answer. The generator may have charged for it.
-      if (Option.isSome(progress)) return yield* new GeneratorError({ reason: new UnknownOutcome() })
-      yield* checkpoint(job, {})
-    }
-    const operation = yield* persist(generator.submit(requestOf(generation, model, images)))
-    // Stored before the first poll, so that another worker polls this operation instead of submitting again.
-    yield* checkpoint(job, { operation })
-    return operation
-  })
+const removed = new Permanent({
+  code: "upstream_error",
+  reason: "internal",
+  message: "The generator of the job is no longer configured. The job was refunded. Try again."
 })
+
+/** Polls until the operation ends. An upstream that does not respond may still do paid work, so only the time limit ends the polls. */
+const awaitEnd = Effect.fnUntraced(function*({ sent, upstream }: Taken) {
+  while (true) {
+    const status: Status = yield* retryUntilInterrupted(upstream.poll(sent.operation))
+    if (status._tag !== "Pending") return status
+    yield* Effect.sleep(status.after)
+  }
+})
+
+/** Returns whether an upstream that has not failed can get the job now. */
+const hasOther = ({ source }: RunningJob, failed: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(
+      source.routes.filter(({ upstream }) => !failed.includes(upstream.name)),
+      ({ upstream }) => upstream.isOpen
+    ),
+    (others) => others.includes(false)
+  )
 
 /**
  * Returns `true` if the job has reached its time limit, after which no worker takes it

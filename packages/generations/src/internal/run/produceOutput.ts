@@ -1,20 +1,21 @@
 /**
  * Produces the files of one generation: runs the operation of its generator, stores and
- * verifies the result, derives the small images, and asks the moderation. Runs outside any unit of work; another worker
+ * verifies the result, and derives the small images. Runs outside any unit of work; another worker
  * can repeat all of it from the job's checkpoint.
  */
-import type { Generator, Operation } from "@kinora/generator/Generator"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect } from "effect"
-import type { Generation, Output } from "../../Generation.ts"
+import type { Output } from "../../Generation.ts"
 import { makeDerivedImages } from "./derivedImages.ts"
-import { isResultMime, type Source } from "./generatorRequest.ts"
-import { isLost, makeRunOperation, type OperationRequest } from "./operation.ts"
-import { makeModerateOutput } from "./outputModeration.ts"
+import { isResultMime } from "./generatorRequest.ts"
+import { isLost, makeRunOperation, type Taken } from "./operation.ts"
+import * as Progress from "./progress.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryGone, retryTransient, type RunError } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
+import type { RunningJob } from "./submission.ts"
+import type { Upstreams } from "./upstreams.ts"
 import { makeVerifyResult, rejectResult } from "./verifyResult.ts"
 
 /** Limits of a run. */
@@ -32,17 +33,16 @@ export interface RunOptions {
 }
 
 /** Makes a function that produces the files of one generation. */
-export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions) {
+export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions, upstreams: Upstreams) {
   const { derivedBytesMax = 64 * 1024 ** 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
   const blobs = yield* BlobStore
-  const runOperation = yield* makeRunOperation({ retries })
+  const runOperation = yield* makeRunOperation({ retries, upstreams })
   const verifyResult = yield* makeVerifyResult({ retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
-  const moderateOutput = yield* makeModerateOutput({ retries })
 
   const collect = Effect.fnUntraced(
-    function*(job: ClaimedJob, generator: Generator["Service"], operation: Operation) {
-      const { body, mime, poster } = yield* generator.collect(operation)
+    function*(job: ClaimedJob, { sent, upstream }: Taken) {
+      const { body, mime, poster } = yield* upstream.generator.collect(sent.operation)
       const key = ResultFiles.keyOf(job, "content")
       const content = yield* Effect.catchReason(
         storeFile(blobs, { key, mime: storedMime(mime), body, bytesMax: resultBytesMax }),
@@ -56,24 +56,34 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
     retryTransient(retries)
   )
 
-  const runAndCollect = Effect.fnUntraced(function*(request: OperationRequest) {
-    const operation = yield* runOperation(request)
-    return yield* collect(request.job, request.source.generator, operation)
+  const runAndCollect = Effect.fnUntraced(function*(running: RunningJob) {
+    return yield* collect(running.job, yield* runOperation(running))
   })
 
-  return Effect.fn("Generations.produceOutput")(function*(job: ClaimedJob, generation: Generation, source: Source) {
-    const isGone = (error: RunError) => isLost(error) && source.generator.resubmit === "safe"
+  const isRepeatable = (progress: Progress.Progress) =>
+    progress._tag !== "Unsent" && upstreams.find(progress.upstream)?.generator.resubmit === "safe"
+
+  /** Submits the job again at the upstream that has lost it. */
+  const runAgain = (running: RunningJob) =>
+    Effect.suspend(() => {
+      const { progress } = running
+      if (progress._tag === "Sent") running.progress = Progress.sending(progress.upstream, progress.failed)
+      return runAndCollect(running)
+    })
+
+  return Effect.fn("Generations.produceOutput")(function*(running: RunningJob) {
+    const { generation, job } = running
+    const isGone = (error: RunError) => isLost(error) && isRepeatable(running.progress)
     const { content, poster } = yield* Effect.catchIf(
-      runAndCollect({ job, source, generation, isLost: false }),
+      runAndCollect(running),
       isGone,
-      () => retryGone(retries, isGone)(runAndCollect({ job, source, generation, isLost: true }))
+      () => retryGone(retries, isGone)(runAgain(running))
     )
     const facts = yield* verifyResult(job, generation.kind, content)
     const derived = yield* facts.kind === "image"
       ? derivedImages.ofImage(job, content)
       : derivedImages.ofVideo(job, content, facts, poster)
     const output: Output = { content: { ...content, mime: facts.mime }, ...derived }
-    yield* moderateOutput(generation, output)
     return output
   })
 })

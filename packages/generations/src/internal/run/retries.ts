@@ -4,9 +4,10 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { Duration, Effect, Schedule } from "effect"
+import type { UpstreamUnavailable } from "./upstream.ts"
 
 /** Errors of calls to the generator and the blob store. */
-export type CallError = GeneratorError | BlobError
+export type CallError = GeneratorError | BlobError | UpstreamUnavailable
 
 /** Errors of a run. A `SchedulerError` means that the worker lost its lease. */
 export type RunError = CallError | StorageError | SchedulerError
@@ -15,6 +16,10 @@ export type RunError = CallError | StorageError | SchedulerError
 export const retryTransient =
   (times: number) => <A, E extends CallError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.retry(effect, { while: isTransient, times, schedule: backoff })
+
+/** Retries an effect while it fails for a transient reason. The time limit of the job ends the retries. */
+export const retryUntilInterrupted = <A, E extends CallError, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(effect, { while: isTransient, schedule: backoff })
 
 /** Retries an effect, at most `times` times, while `isGone` holds for its error. */
 export const retryGone =
@@ -56,5 +61,7 @@ const isTransient = (error: CallError): boolean => {
       return error.isRetryable
     case "BlobError":
       return error.reason._tag === "Unavailable"
+    case "UpstreamUnavailable":
+      return false
   }
 }

@@ -2,12 +2,23 @@
 import type { Problem } from "@kinora/generator/ServedModel"
 import { Effect, Redacted, Result } from "effect"
 import type { Environment } from "../settings/reading.ts"
-import { isRecord, type Section, withVariables } from "../settings/variables.ts"
 import { type DriverModule, load as loadModule } from "./driverModule.ts"
+
+/** `drivers` of a configuration file. */
+export interface DriverFile {
+  /** Value of the key. */
+  readonly content: unknown
+  /** Absolute path of the directory of the file. Paths of modules are relative to it. */
+  readonly directory: string
+  /** Variables for `{ env: NAME }`. */
+  readonly environment: Redacted.Redacted<Environment>
+}
 
 /** Drivers by name with their options, and the problems of those that cannot be used. Paths start at `drivers`. */
 export interface LoadedDrivers {
-  readonly drivers: Readonly<Record<string, { readonly driver: DriverModule; readonly options: unknown }>>
+  readonly drivers: Readonly<
+    Record<string, { readonly driver: DriverModule; readonly options: unknown; readonly limits: unknown }>
+  >
   /** Every name in the file, also of drivers with problems. */
   readonly names: ReadonlyArray<string>
   readonly problems: ReadonlyArray<Problem>
@@ -17,7 +28,7 @@ export interface LoadedDrivers {
 const driversMax = 64
 
 /** Loads all drivers of the file. */
-export const load = Effect.fnUntraced(function*({ content, directory, environment }: Section) {
+export const load = Effect.fnUntraced(function*({ content, directory, environment }: DriverFile) {
   const variables = Redacted.value(environment)
   const entries = isRecord(content) ? Object.entries(content) : []
   if (!isRecord(content)) return nothing("must be a mapping from names to drivers")
@@ -25,11 +36,11 @@ export const load = Effect.fnUntraced(function*({ content, directory, environmen
   const drivers: Record<string, LoadedDrivers["drivers"][string]> = {}
   const problems: Array<Problem> = []
   for (const [name, value] of entries) {
-    const { options, path, problems: wrong } = entryOf(name, value, variables)
+    const { limits, options, path, problems: wrong } = entryOf(name, value, variables)
     problems.push(...wrong)
     if (path === undefined) continue
     const loaded = yield* Effect.result(loadModule(path, directory))
-    if (Result.isSuccess(loaded)) drivers[name] = { driver: loaded.success, options }
+    if (Result.isSuccess(loaded)) drivers[name] = { driver: loaded.success, options, limits }
     else problems.push({ path: typeof value === "string" ? [name] : [name, "module"], message: loaded.failure.problem })
   }
   const found: LoadedDrivers = { drivers, names: entries.map(([name]) => name), problems }
@@ -42,11 +53,15 @@ export const load = Effect.fnUntraced(function*({ content, directory, environmen
 
 const nothing = (message: string): LoadedDrivers => ({ drivers: {}, names: [], problems: [{ path: [], message }] })
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
 /** An entry of the file. */
 interface Entry {
   /** Path or package of the module; `undefined` if the entry has none. */
   readonly path: string | undefined
   readonly options: unknown
+  readonly limits: unknown
   readonly problems: ReadonlyArray<Problem>
 }
 
@@ -54,21 +69,22 @@ const entryOf = (name: string, value: unknown, variables: Environment): Entry =>
   const named = /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name)
     ? []
     : [{ path: [name], message: "must be a name of at most 64 lower-case letters, digits, '.', '_' and '-'" }]
-  if (isModule(value)) return { path: value, options: {}, problems: named }
+  if (isModule(value)) return { path: value, options: {}, limits: {}, problems: named }
   if (!isRecord(value)) {
-    return { path: undefined, options: {}, problems: [...named, { path: [name], message: expected }] }
+    return { path: undefined, options: {}, limits: {}, problems: [...named, { path: [name], message: expected }] }
   }
-  const { module, options = {}, ...others } = value
+  const { limits = {}, module, options = {}, ...others } = value
   const resolved = withVariables(options, variables, [name, "options"])
   return {
     path: isModule(module) ? module : undefined,
     options: resolved.value,
+    limits,
     problems: [
       ...named,
       ...isModule(module) ? [] : [{ path: [name, "module"], message: expected }],
       ...Object.keys(others).map((key) => ({
         path: [name, key],
-        message: "is not a key of a driver; keys: module, options"
+        message: "is not a key of a driver; keys: module, options, limits"
       })),
       ...resolved.problems
     ]
@@ -78,3 +94,30 @@ const entryOf = (name: string, value: unknown, variables: Environment): Entry =>
 const expected = "must be a module: a path such as ./drivers/mine.ts, or a package"
 
 const isModule = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+/** Replaces each `{ env: NAME }` by the variable. Without the variable, the value is `undefined` and a problem. */
+const withVariables = (
+  value: unknown,
+  variables: Environment,
+  path: Problem["path"]
+): { readonly value: unknown; readonly problems: ReadonlyArray<Problem> } => {
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) => withVariables(item, variables, [...path, index]))
+    return { value: items.map((item) => item.value), problems: items.flatMap(({ problems }) => problems) }
+  }
+  if (!isRecord(value)) return { value, problems: [] }
+  const { env: name, ...others } = value
+  if (typeof name === "string" && Object.keys(others).length === 0) {
+    const variable = variables[name]
+    return variable === undefined || variable === ""
+      ? { value: undefined, problems: [{ path, message: `must be set: the environment has no variable ${name}` }] }
+      : { value: variable, problems: [] }
+  }
+  const fields = Object.entries(value).map(([key, field]) =>
+    [key, withVariables(field, variables, [...path, key])] as const
+  )
+  return {
+    value: Object.fromEntries(fields.map(([key, field]) => [key, field.value])),
+    problems: fields.flatMap(([, { problems }]) => problems)
+  }
+}

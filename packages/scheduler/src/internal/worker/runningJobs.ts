@@ -14,6 +14,8 @@ export interface RunningJobs {
   readonly hasRoom: Effect.Effect<void>
   /** Waits until the worker holds no job. */
   readonly isEmpty: Effect.Effect<void>
+  /** Calls the listener after each job that ends. */
+  readonly onEnd: (listener: () => void) => void
   /** Runs `body` on a fiber of its own. `body` runs `settling` before it settles the job. */
   readonly start: (
     job: ClaimedJob,
@@ -30,6 +32,7 @@ export const make = (max: number): RunningJobs => {
   const running = new Map<string, RunningJob>()
   const roomLatch = Latch.makeUnsafe(max > 0)
   const emptyLatch = Latch.makeUnsafe(true)
+  const listeners: Array<() => void> = []
 
   const add = (job: ClaimedJob) => {
     const added: RunningJob = { job, fiber: undefined, settling: false }
@@ -42,6 +45,7 @@ export const make = (max: number): RunningJobs => {
     running.delete(keyOf(job))
     if (running.size < max) roomLatch.openUnsafe()
     if (running.size === 0) emptyLatch.openUnsafe()
+    for (const listener of listeners) listener()
   }
 
   return {
@@ -49,6 +53,7 @@ export const make = (max: number): RunningJobs => {
     room: () => Math.max(0, max - running.size),
     hasRoom: roomLatch.await,
     isEmpty: emptyLatch.await,
+    onEnd: (listener) => void listeners.push(listener),
     start: (job, body) =>
       Effect.suspend(() => {
         const added = add(job)

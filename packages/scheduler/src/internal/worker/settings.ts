@@ -16,13 +16,12 @@ export interface Settings {
   readonly grace: Duration.Duration
 }
 
-/** Selects up to `limit` jobs that the worker can run. */
-export const claimOptions = ({ handlers, lease, name }: Settings, limit: number): ClaimOptions => ({
-  worker: name,
-  kinds: handlers.flatMap(({ claims }) => claims),
-  limit,
-  lease
-})
+/** Selects up to `limit` jobs of these kinds. */
+export const claimOptions = (
+  { lease, name }: Settings,
+  kinds: ReadonlyArray<string>,
+  limit: number
+): ClaimOptions => ({ worker: name, kinds, limit, lease })
 
 /** Selects up to `claimMax` jobs of the worker's kinds, in all pools. */
 export const rescueOptions = ({ claimMax, handlers, lease, name }: Settings): ClaimOptions => ({

@@ -1,0 +1,131 @@
+/** The circuit breakers of an upstream: one for submits and one for polls, since either can fail while the other works. */
+import type { GeneratorError, Reason } from "@kinora/generator/GeneratorError"
+import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
+import { Cause, Clock, Duration, Effect, Exit, Option, Schedule } from "effect"
+import { CircuitBreaker } from "effect/persistence"
+import * as Metrics from "../upstreamMetrics.ts"
+
+/** The calls that have a circuit. */
+export type Call = "submit" | "poll"
+
+/** Whether an upstream works, as far as this process has observed. */
+export interface Health {
+  /** `degraded`: calls fail, or one job tests whether the upstream works again. `paused`: it is not called, for longer than `pause_after`. */
+  readonly status: "available" | "degraded" | "paused"
+  /** Time until the next test. Zero unless `paused`. */
+  readonly retryAfter: Duration.Duration
+}
+
+/** Makes the circuits of an upstream. They log when they open and when they are closed again. */
+export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits: UpstreamLimits) {
+  const breaker = yield* makeBreaker(limits)
+  yield* Metrics.start(upstream)
+  const failures: Record<Call, number> = { submit: 0, poll: 0 }
+  let openSince: number | undefined
+
+  const states = Effect.all([breaker.state("submit"), breaker.state("poll")]).pipe(Effect.orDie)
+
+  /** Logs and counts a change. */
+  const observe = Effect.gen(function*() {
+    const isClosed = (yield* states).every(({ _tag }) => _tag === "Closed")
+    if (isClosed === (openSince === undefined)) return
+    openSince = isClosed ? undefined : yield* Clock.currentTimeMillis
+    yield* Metrics.circuit(upstream, !isClosed)
+    yield* isClosed
+      ? Effect.logInfo("The upstream works again", { upstream })
+      : Effect.logWarning("The upstream fails. No job is submitted until a test succeeds", { upstream })
+  })
+
+  const record = <A>(call: Call, exit: Exit.Exit<A, GeneratorError>) => {
+    const outcome = outcomeOf(exit)
+    if (outcome._tag === "Success") failures[call] = 0
+    if (outcome._tag !== "Failure") return Effect.succeed(outcome)
+    failures[call] += 1
+    return Effect.as(Metrics.failed(upstream, call), outcome)
+  }
+
+  return {
+    /** Runs a call. Fails with `CircuitBreakerError`, without the call, while its circuit is open. */
+    guard: <A>(call: Call, effect: Effect.Effect<A, GeneratorError>) =>
+      Effect.ensuring(
+        breaker.execute(effect, { key: call, classify: (exit) => record(call, exit) }),
+        observe
+      ),
+
+    /** `open`: no job can be submitted. `testing`: one job can. */
+    state: Effect.map(states, (states): "closed" | "testing" | "open" =>
+      states.every(({ _tag }) => _tag === "Closed")
+        ? "closed"
+        : Duration.isPositive(remaining(states))
+        ? "open"
+        : "testing"),
+
+    health: Effect.gen(function*(): Effect.fn.Return<Health> {
+      const retryAfter = remaining(yield* states)
+      if (openSince === undefined) {
+        const isFailing = Math.max(failures.submit, failures.poll) * 2 >= limits.failures_max
+        return { status: isFailing ? "degraded" : "available", retryAfter: Duration.zero }
+      }
+      const openFor = (yield* Clock.currentTimeMillis) - openSince
+      const isPaused = Duration.isPositive(retryAfter) && openFor >= Duration.toMillis(limits.pause_after)
+      return isPaused ? { status: "paused", retryAfter } : { status: "degraded", retryAfter: Duration.zero }
+    })
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const makeBreaker = Effect.fnUntraced(
+  function*({ failures_max, open_time }: UpstreamLimits) {
+    return yield* CircuitBreaker.make({
+      tripPolicy: CircuitBreaker.consecutive(failures_max),
+      openDuration: Schedule.min([
+        Schedule.exponential(open_time),
+        Schedule.spaced(Duration.times(open_time, openFactorMax))
+      ]),
+      maxOpenDuration: retryAfterMax
+    })
+  },
+  // A store for each upstream, since its circuits are named after the calls.
+  (make) => Effect.provide(make, CircuitBreaker.layerStoreMemory())
+)
+
+/** Maximum of the time that a circuit is open, as a multiple of `open_time`. */
+const openFactorMax = 8
+
+/** Maximum of the time that an upstream can ask for. */
+const retryAfterMax = "10 minutes"
+
+/** Returns the time until no circuit rejects calls. */
+const remaining = (states: ReadonlyArray<CircuitBreaker.State>): Duration.Duration =>
+  states.reduce(
+    (most, state) => state._tag === "Open" ? Duration.max(most, state.retryAfter) : most,
+    Duration.zero
+  )
+
+const outcomeOf = <A>(exit: Exit.Exit<A, GeneratorError>): CircuitBreaker.Outcome => {
+  if (Exit.isSuccess(exit)) return CircuitBreaker.success
+  return Option.match(Cause.findErrorOption(exit.cause), {
+    onNone: () => CircuitBreaker.ignored,
+    onSome: ({ reason }) => outcomeOfReason(reason)
+  })
+}
+
+/** Rejections of the content of a job show that the upstream works. Other failures of a single job show nothing. */
+const outcomeOfReason = (reason: Reason): CircuitBreaker.Outcome => {
+  switch (reason._tag) {
+    case "Transient":
+      return CircuitBreaker.failure(reason)
+    case "UnknownOutcome":
+      return CircuitBreaker.failure()
+    case "Permanent":
+      if (reason.code === "content_rejected" || reason.code === "invalid_input") return CircuitBreaker.success
+      return reason.code === "upstream_error" && reason.reason === "internal"
+        ? CircuitBreaker.failure()
+        : CircuitBreaker.ignored
+    case "Lost":
+      return CircuitBreaker.ignored
+  }
+}

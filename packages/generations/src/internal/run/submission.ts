@@ -1,0 +1,152 @@
+/** Submits a job to one of the upstreams of its model, at most once. */
+import { GeneratorError, Permanent, type Reason, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import type { ClaimedJob } from "@kinora/scheduler/Job"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Effect, Exit, Result, Schedule, Scope } from "effect"
+import type { Generation } from "../../Generation.ts"
+import { makeOpenImages } from "./generatorImages.ts"
+import { requestOf } from "./generatorRequest.ts"
+import * as Progress from "./progress.ts"
+import { retryStorage, retryTransient } from "./retries.ts"
+import { UpstreamUnavailable } from "./upstream.ts"
+import type { Route, Source } from "./upstreams.ts"
+
+/** A job that runs, and its progress. */
+export interface RunningJob {
+  readonly job: ClaimedJob
+  readonly source: Source
+  readonly generation: Generation
+  /** Notes that the submit of the job has ended or is not needed. */
+  readonly decided: () => void
+  progress: Progress.Progress
+}
+
+/**
+ * Returns whether another upstream may get a job after this failure. Its outcome must be
+ * known, and not be caused by the content of the job.
+ */
+export const allowsFallback = (reason: Reason): boolean =>
+  reason._tag === "Transient" || (reason._tag === "Permanent" && isOfUpstream(reason))
+
+/**
+ * Makes a function that submits a job, or returns the operation of an earlier attempt. Fails
+ * with `UpstreamUnavailable` if the job must wait for an upstream to work again.
+ */
+export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
+  const { send, store } = yield* makeSend(retries)
+
+  /** Repeats a submit whose answer is unknown, at the same upstream. */
+  const repeat = Effect.fnUntraced(function*(running: RunningJob, name: string) {
+    const { routes } = running.source
+    const route = routes.find(({ upstream }) => upstream.name === name)
+    if (route === undefined || route.upstream.generator.resubmit === "unsafe") {
+      return yield* new GeneratorError({ reason: new UnknownOutcome() })
+    }
+    // A worker claims the jobs of the model while another upstream works, so this job is not returned to the queue.
+    return yield* routes.length === 1 ? send(running, route) : Effect.retry(send(running, route), {
+      while: ({ _tag }) => _tag === "UpstreamUnavailable",
+      schedule: Schedule.spaced("5 seconds")
+    })
+  })
+
+  /** Submits the job to the first upstream that takes it. */
+  const sendToAny = Effect.fnUntraced(function*(running: RunningJob) {
+    const { routes } = running.source
+    let unavailable: UpstreamUnavailable | undefined
+    let failure: GeneratorError | undefined
+    for (const route of routes) {
+      const { generator, isOpen, name } = route.upstream
+      if (running.progress.failed.includes(name)) continue
+      if (yield* isOpen) {
+        unavailable = new UpstreamUnavailable({ upstream: name })
+        continue
+      }
+      if (generator.resubmit === "unsafe" || routes.length > 1) {
+        yield* store(running, Progress.sending(name, running.progress.failed))
+      }
+      const result = yield* Effect.result(send(running, route))
+      if (Result.isSuccess(result)) return result.success
+      const error = result.failure
+      if (error._tag === "UpstreamUnavailable") {
+        unavailable = error
+        continue
+      }
+      if (error._tag !== "GeneratorError" || !allowsFallback(error.reason)) return yield* error
+      failure = error
+      running.progress = Progress.unsent([...running.progress.failed, name])
+      if (routes.length > 1) yield* Effect.logWarning("An upstream did not take a job", { upstream: name }, error)
+    }
+    if (failure !== undefined) return yield* failure
+    // Only a job that no upstream has refused waits, since a worker claims jobs for upstreams that work.
+    if (unavailable === undefined || running.progress.failed.length > 0) return yield* refused
+    yield* store(running, Progress.unsent([]))
+    return yield* unavailable
+  })
+
+  return Effect.fnUntraced(function*(running: RunningJob) {
+    const { progress } = running
+    switch (progress._tag) {
+      case "Sent":
+        return progress
+      case "Sending":
+        return yield* repeat(running, progress.upstream)
+      case "Unsent":
+        return yield* sendToAny(running)
+    }
+  })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The failure of a job that failed at an upstream earlier, while no other takes it. */
+const refused = new GeneratorError({
+  reason: new Permanent({
+    code: "upstream_error",
+    reason: "provider",
+    message: "The generator failed. The job was refunded. Try again later."
+  })
+})
+
+const isOfUpstream = ({ code }: Permanent): boolean => code !== "content_rejected" && code !== "invalid_input"
+
+/** Makes a function that changes the progress of a job and stores it. */
+const makeStore = Effect.map(
+  Scheduler,
+  (scheduler) => (running: RunningJob, progress: Progress.Progress) =>
+    Effect.suspend(() => {
+      running.progress = progress
+      const { epoch, job } = running.job
+      return retryStorage(scheduler.checkpoint({ job, epoch, checkpoint: Progress.toCheckpoint(progress) }))
+    })
+)
+
+/** Makes the function that submits a job to an upstream, and the one that stores its progress. */
+const makeSend = Effect.fnUntraced(function*(retries: number) {
+  const openImages = yield* makeOpenImages
+  const store = yield* makeStore
+  const persist = retryTransient(retries)
+
+  const sendNow = Effect.fnUntraced(function*(running: RunningJob, { options, upstream }: Route) {
+    yield* upstream.occupy
+    const images = yield* persist(openImages(running.generation.images))
+    const request = requestOf(running.generation, { model: running.source.model, options }, images)
+    const operation = yield* persist(upstream.submit(request))
+    const sent = Progress.sent(upstream.name, operation, running.progress.failed)
+    // Stored before the first poll, so that another worker polls this operation instead of submitting again.
+    yield* store(running, sent)
+    return sent
+  })
+
+  /** Submits the job to an upstream. The scope holds its place there, unless the upstream does not take it. */
+  const send = Effect.fnUntraced(function*(running: RunningJob, route: Route) {
+    const place = yield* Scope.fork(yield* Effect.scope)
+    return yield* Effect.onError(
+      Scope.provide(sendNow(running, route), place),
+      () => Scope.close(place, Exit.void)
+    )
+  })
+
+  return { send, store }
+})

@@ -1,0 +1,36 @@
+/** Metrics of upstreams. */
+import { Effect, Metric } from "effect"
+
+/** Records whether jobs are submitted to an upstream. */
+export const circuit = (upstream: string, isOpen: boolean): Effect.Effect<void> =>
+  Metric.update(openOf(upstream), isOpen ? 1 : 0)
+
+/** Starts the metrics of an upstream, so that they exist before the first failure. */
+export const start = (upstream: string): Effect.Effect<void> =>
+  Effect.andThen(
+    circuit(upstream, false),
+    Effect.forEach(calls, (call) => Metric.update(failuresOf(upstream, call), 0), { discard: true })
+  )
+
+/** Counts a call that failed because of the upstream. */
+export const failed = (upstream: string, call: "submit" | "poll"): Effect.Effect<void> =>
+  Metric.update(failuresOf(upstream, call), 1)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const calls = ["submit", "poll"] as const
+
+const openOf = (upstream: string) =>
+  Metric.gauge("kinora_upstream_open", {
+    description: "1 while no job is submitted to the upstream because its calls fail, otherwise 0.",
+    attributes: { upstream }
+  })
+
+const failuresOf = (upstream: string, call: string) =>
+  Metric.counter("kinora_upstream_failures_total", {
+    description: "Calls that failed because of the upstream: no response, an overload, or a rejected credential.",
+    attributes: { upstream, call },
+    incremental: true
+  })

@@ -1,5 +1,0 @@
-import { TestDatabase } from "@kinora/testkit"
-import { layerSql } from "./Assembly.ts"
-import { suite } from "./ModerationContract.ts"
-
-for (const [name, database] of TestDatabase.all) suite(name, layerSql(database))

@@ -1,4 +1,0 @@
-import { layerMemory } from "./Assembly.ts"
-import { suite } from "./ModerationContract.ts"
-
-suite("memory", layerMemory)

@@ -1,0 +1,139 @@
+/** Workers and upstreams that fail or are limited, on every backend. */
+import { assert, layer } from "@effect/vitest"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Effect, type Layer } from "effect"
+import type { layerMemory } from "./Assembly.ts"
+import { busy, createJobs, denied, ended, makeUpstream, pass, start, statesOf, statusesOf, until } from "./Upstreams.ts"
+
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
+
+const [still, redraw] = ["kinora-still", "redraw-1"] as const
+
+/** Limits with short times. */
+const quick = { failures_max: 3, open_time: "10 seconds" }
+
+export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`An upstream that fails (${name})`, (it) => {
+    it.effect("gets one test at a time, and its jobs wait and complete when it works again", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ limits: quick })
+        upstream.outage.reason = busy
+        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 4)
+        yield* until(Effect.sync(() => upstream.outage.submits >= 3))
+        yield* pass(60)
+        // Up to one call of each job that was submitted before the circuit opened, then tests after 10, 20 and 40 seconds.
+        assert.isAtMost(upstream.outage.submits, 9)
+        for (const status of yield* statusesOf(jobs)) assert.include(["queued", "processing"], status)
+        upstream.outage.reason = undefined
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+        assert.strictEqual(yield* upstream.callsOf("submit"), 4)
+      }).pipe(Effect.scoped))
+
+    it.effect("leaves the worker to the jobs of other upstreams", () =>
+      Effect.gen(function*() {
+        const [main, other] = [yield* makeUpstream({ limits: quick }), yield* makeUpstream()]
+        main.outage.reason = busy
+        yield* start({
+          upstreams: { main, other },
+          drivers: { [redraw]: { name: "main" }, [still]: { name: "other" } },
+          concurrency: 1
+        })
+        const stuck = yield* createJobs(redraw, 2)
+        yield* until(Effect.sync(() => main.outage.submits >= 3))
+        const free = yield* createJobs(still, 3)
+        assert.deepStrictEqual((yield* ended(free)).map(({ status }) => status), free.map(() => "completed"))
+        for (const { failure } of yield* statesOf(stuck)) assert.isNull(failure)
+      }).pipe(Effect.scoped))
+
+    it.effect("is not called any more after rejected credentials", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ limits: quick })
+        upstream.outage.reason = denied
+        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } }, concurrency: 1 })
+        const jobs = yield* createJobs(still, 5)
+        yield* until(Effect.sync(() => upstream.outage.submits >= 3))
+        yield* pass(8)
+        assert.strictEqual(upstream.outage.submits, 3)
+        const codes = (yield* statesOf(jobs)).flatMap(({ failure }) => failure === null ? [] : [failure.code])
+        assert.deepStrictEqual(codes, ["upstream_error", "upstream_error", "upstream_error"])
+      }).pipe(Effect.scoped))
+
+    it.effect("fails the jobs that wait for it at their time limit, with a refund", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ limits: quick })
+        upstream.outage.reason = busy
+        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 1)
+        assert.deepStrictEqual(
+          (yield* ended(jobs)).map(({ failure, refunded }) => [failure?.code, refunded]),
+          [["time_limit", true]]
+        )
+      }).pipe(Effect.scoped))
+
+    it.effect("does not fail the jobs that it runs, which continue when it works again", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ limits: quick, script: { delay: "hold" } })
+        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        upstream.outage.reason = busy
+        // Longer than the retries of other calls last.
+        yield* pass(90)
+        assert.deepStrictEqual(yield* statusesOf(jobs), ["processing"])
+        upstream.outage.reason = undefined
+        yield* upstream.control.succeed(jobs[0]!.id)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed"])
+        assert.strictEqual(upstream.outage.submits, 1)
+      }).pipe(Effect.scoped))
+  })
+
+export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`Limits of an upstream (${name})`, (it) => {
+    it.effect("restrict the jobs at the same time, and leave the other slots to other upstreams", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({ limits: { concurrency: 2 }, script: { delay: "10 seconds" } })
+        const other = yield* makeUpstream()
+        yield* start({
+          upstreams: { main, other },
+          drivers: { [redraw]: { name: "main" }, [still]: { name: "other" } },
+          concurrency: 3
+        })
+        const slow = yield* createJobs(redraw, 5)
+        yield* until(Effect.sync(() => main.outage.submits >= 2))
+        const free = yield* createJobs(still, 3)
+        yield* ended(free)
+        assert.strictEqual(main.outage.submits, 2)
+        assert.deepStrictEqual((yield* ended(slow)).map(({ status }) => status), slow.map(() => "completed"))
+        assert.strictEqual(main.outage.submits, 5)
+      }).pipe(Effect.scoped))
+
+    it.effect("restrict the jobs of a model at the same time", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({ script: { delay: "10 seconds" } })
+        yield* start({
+          upstreams: { main },
+          drivers: { [redraw]: { name: "main", concurrency: 1 }, [still]: { name: "main" } }
+        })
+        const [limited, free] = [yield* createJobs(redraw, 3), yield* createJobs(still, 3)]
+        yield* until(Effect.sync(() => main.outage.submits >= 4))
+        yield* pass(3)
+        assert.strictEqual(main.outage.submits, 4)
+        yield* ended([...limited, ...free])
+        assert.strictEqual(main.outage.submits, 6)
+      }).pipe(Effect.scoped))
+
+    it.effect("restrict the submits within a minute", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({ limits: { requests_per_minute: 2 } })
+        yield* start({ upstreams: { main }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 5)
+        yield* until(Effect.sync(() => main.outage.submits >= 2))
+        yield* pass(30)
+        assert.strictEqual(main.outage.submits, 2)
+        yield* until(Effect.sync(() => main.outage.submits >= 4))
+        yield* pass(30)
+        assert.strictEqual(main.outage.submits, 4)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+      }).pipe(Effect.scoped))
+  })
