@@ -11,6 +11,7 @@ import { make } from "./internal/contract/contract.ts"
 import { faultTest } from "./internal/contract/faults.ts"
 import type { ContractOptions } from "./internal/contract/options.ts"
 import {
+  cancelTests,
   foreignTests,
   imageTests,
   memoryTests,
@@ -30,6 +31,7 @@ export const suite = <E>(name: string, options: ContractOptions<E>): void => {
     if (options.continues === "process") memoryTests(contract)
     else restartTests(contract)
     if (options.running !== undefined) runningTests(contract, options.running)
+    if (options.running !== undefined && options.cancels !== false) cancelTests(contract, options.running)
     if (options.images !== undefined) imageTests(contract, options.images)
     for (const fault of options.faults ?? []) faultTest(contract, fault)
   })

@@ -12,6 +12,8 @@ export interface ContractOptions<E> {
   readonly request?: Partial<GenerationRequest> | undefined
   /** Changes that make work run until it is cancelled. If absent, running work is not tested. */
   readonly running?: Partial<GenerationRequest> | undefined
+  /** Whether the provider can cancel running work. Default `true`. */
+  readonly cancels?: boolean | undefined
   /** Input images for `image_to_image` or `image_to_video`. If absent, input images are not tested. */
   readonly images?: ImageOptions | undefined
   /** Failures that the driver can have. Each is a test. */

@@ -127,7 +127,7 @@ export const restartTests = ({ ended, request, result, start, submit, test }: Co
 
 /** Work that runs until it is cancelled. */
 export const runningTests = (contract: Contract, running: Partial<GenerationRequest>) => {
-  const { ended, pollOnce, request, start, submit, test } = contract
+  const { pollOnce, request, start, submit, test } = contract
 
   test(
     "is pending while work runs, and cannot be collected",
@@ -140,7 +140,10 @@ export const runningTests = (contract: Contract, running: Partial<GenerationRequ
       yield* instance.cancel(operation)
     })
   )
+}
 
+/** Work that is cancelled while it runs. */
+export const cancelTests = ({ ended, request, start, submit, test }: Contract, running: Partial<GenerationRequest>) =>
   test(
     "fails work that is cancelled while it runs, also when it is cancelled twice",
     Effect.gen(function*() {
@@ -153,7 +156,6 @@ export const runningTests = (contract: Contract, running: Partial<GenerationRequ
       assert.include(["Permanent", "Lost"], _tag)
     })
   )
-}
 
 /** Requests with input images. */
 export const imageTests = ({ request, result, start, submit, test }: Contract, image: ImageOptions) => {
