@@ -8,17 +8,17 @@
 import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { GeneratorError, Lost, Permanent } from "@kinora/generator/GeneratorError"
-import type { Problem, ServedModel } from "@kinora/generator/ServedModel"
+import { GeneratorError, Lost } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { bind, bindingProblems, Bindings, boundImages, type BoundInput, isBound } from "./internal/bindings.ts"
+import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { type Ended, History, Queue, savedFile, Submitted, Uploaded, viewPath } from "./internal/comfyUi.ts"
 import { makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
+import * as Workflow from "./internal/workflow.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
 /** Options of the driver. */
@@ -34,26 +34,8 @@ export const Options = Schema.Struct({
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
-/** A workflow in API format: nodes by id. */
-const Workflow = Schema.Record(
-  Schema.String,
-  Schema.Struct({
-    class_type: Schema.NonEmptyString,
-    inputs: Schema.Record(Schema.String, Schema.Json),
-    _meta: Schema.optionalKey(Schema.Json)
-  })
-)
-type Workflow = typeof Workflow.Type
-
-/** Options of a model. */
-export const ModelOptions = Schema.Struct({
-  /** The workflow, as ComfyUI exports it in API format. */
-  workflow: Workflow,
-  /** Where values of the request go. `to` is the id of a node, a dot and the name of an input: `6.text`. */
-  bindings: Bindings,
-  /** Id of the node whose file is the result. Default: the first file that a node saved. */
-  output_node: Schema.optionalKey(Schema.NonEmptyString)
-})
+/** Options of a model: its workflow and the bindings to inputs of its nodes. */
+export const ModelOptions = Workflow.Options
 /** Type of `ModelOptions`. */
 export type ModelOptions = typeof ModelOptions.Type
 
@@ -90,11 +72,7 @@ export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
 export default Driver.make({
   options: Options,
   modelOptions: ModelOptions,
-  check: (model, options) => [
-    ...bindingProblems(model, options.bindings),
-    ...workflowProblems(options),
-    ...imageProblems(model, options)
-  ],
+  check: Workflow.problems,
   layer
 })
 
@@ -153,13 +131,13 @@ const makeSubmit = (upstream: Upstream.Upstream, find: ReturnType<typeof makeFin
   }
 
   return Effect.fnUntraced(function*(request: GenerationRequest) {
-    const { id, images, kind } = request
+    const { id, kind } = request
     const { bindings, output_node: node = null, workflow } = yield* optionsOf(request)
     const operation: Operation = { driver: "comfyui", id, kind, node }
     if ((yield* find(id))._tag !== "Absent") return operation
-    if (images.length < boundImages(bindings).size) return yield* new GeneratorError({ reason: tooFewImages })
+    yield* Workflow.checkImages(request, bindings)
     const names = yield* Effect.forEach(yield* readImages(request), upload(fileNameFor(id)))
-    const prompt = fill(workflow, bind(bindings, request, names))
+    const prompt = Workflow.fill(workflow, bind(bindings, request, names))
     const { prompt_id } = yield* upstream.call({
       method: "POST",
       target: "/prompt",
@@ -200,74 +178,5 @@ const cancel = Effect.fnUntraced(function*(upstream: Upstream.Upstream, id: stri
   if (queue_running.some(([, running]) => running === id)) yield* post("/interrupt", { prompt_id: id })
 })
 
-const tooFewImages = new Permanent({
-  code: "invalid_input",
-  reason: null,
-  message: "The model needs more input images."
-})
-
 /** Returns the name of a file for the input image of a request. Ids may contain characters that file names cannot. */
 const fileNameFor = (id: string) => `kinora-${createHash("sha256").update(id).digest("hex").slice(0, 32)}`
-
-const fill = (workflow: Workflow, inputs: ReadonlyArray<BoundInput>): Schema.Json => {
-  const nodes = new Map(Object.entries(workflow))
-  for (const { to, value } of inputs) {
-    const [id, input] = targetOf(to)
-    const node = nodes.get(id)
-    if (node !== undefined) nodes.set(id, { ...node, inputs: { ...node.inputs, [input]: value } })
-  }
-  return Object.fromEntries(nodes)
-}
-
-/** Splits `6.text` at its first dot. Names of inputs can contain dots, ids of nodes cannot. */
-const targetOf = (to: string): readonly [node: string, input: string] => {
-  const dot = to.indexOf(".")
-  return dot < 0 ? [to, ""] : [to.slice(0, dot), to.slice(dot + 1)]
-}
-
-const workflowProblems = ({ bindings, output_node, workflow }: ModelOptions): ReadonlyArray<Problem> => {
-  const problem = (path: ReadonlyArray<string | number>, message: string): Problem => ({
-    path: ["driver", "options", ...path],
-    message
-  })
-  const hasInput = (to: string) => {
-    const [id, input] = targetOf(to)
-    return Object.hasOwn(workflow, id) && Object.hasOwn(workflow[id]?.inputs ?? {}, input)
-  }
-  return [
-    ...bindings.flatMap(({ to }, index) =>
-      hasInput(to)
-        ? []
-        : [
-          problem(
-            ["bindings", index, "to"],
-            "must be the id of a node of the workflow, a dot and the name of its input"
-          )
-        ]
-    ),
-    ...(isBound(bindings, "prompt") ? [] : [problem(["bindings"], "must have a binding from prompt")]),
-    ...(isBound(bindings, "images")
-      ? [problem(["bindings"], "must have a binding from image_1, image_2, ... instead of images")]
-      : []),
-    ...(output_node === undefined || Object.hasOwn(workflow, output_node)
-      ? []
-      : [problem(["output_node"], "must be the id of a node of the workflow")])
-  ]
-}
-
-/** A workflow needs all its input images, so it serves either requests with images or requests without. */
-const imageProblems = (model: ServedModel, { bindings }: ModelOptions): ReadonlyArray<Problem> => {
-  const bound = boundImages(bindings).size
-  const modes = model.capabilities.flatMap((mode, index) =>
-    mode.startsWith("image_to") === bound > 0 ? [] : [{
-      path: ["capabilities", index],
-      message: bound > 0
-        ? "must be a mode with input images, since the workflow has a binding for them"
-        : "must be a mode without input images, since the workflow has no binding for them"
-    }]
-  )
-  return model.max_reference_images === bound ? modes : [...modes, {
-    path: ["max_reference_images"],
-    message: `must be ${bound}, the number of input images that have a binding`
-  }]
-}

@@ -10,9 +10,10 @@ import { Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
-import { permanent } from "./internal/failures.ts"
+import { failureOfText, permanent } from "./internal/failures.ts"
 import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
+import { resultUrl } from "./internal/resultUrl.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://api.replicate.com/v1` by default. */
@@ -131,7 +132,7 @@ const statusOf = ({ error, status }: typeof Prediction.Type, after: Duration.Dur
     case "succeeded":
       return Generator.succeeded
     case "failed":
-      return Generator.failed(permanent(typeof error === "string" && moderation.test(error) ? "moderated" : "failed"))
+      return Generator.failed(failureOfText(error))
     case "canceled":
     case "aborted":
       return Generator.failed(permanent("failed"))
@@ -140,9 +141,6 @@ const statusOf = ({ error, status }: typeof Prediction.Type, after: Duration.Dur
   }
 }
 
-/** Replicate has no codes for rejected content: models report it as text. `E005` is the code of its own models. */
-const moderation = /nsfw|sensitive|\bsafety\b|content.?policy|moderat|\bE005\b/i
-
 /** Cancels a job. Replicate rejects it if the job has ended or does not exist. */
 const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
   Effect.catchIf(
@@ -150,20 +148,3 @@ const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, Ge
     ({ reason }) => reason._tag === "Permanent",
     () => Effect.void
   )
-
-/** Returns the URL of the result: the first with an extension of this kind, or the first. */
-const resultUrl = (output: unknown, kind: Kind): string | undefined => {
-  const urls = stringsOf(output, outputDepthMax).filter((text) => /^https?:\/\//i.test(text))
-  return urls.find((url) => extensions[kind].test(URL.parse(url)?.pathname ?? "")) ?? urls[0]
-}
-
-/** Levels of lists and objects that are searched for URLs. */
-const outputDepthMax = 3
-
-const stringsOf = (value: unknown, depth: number): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value]
-  if (typeof value !== "object" || value === null || depth === 0) return []
-  return Object.values(value).flatMap((member) => stringsOf(member, depth - 1))
-}
-
-const extensions: Readonly<Record<Kind, RegExp>> = { image: /\.(?:png|jpe?g|webp)$/i, video: /\.(?:mp4|webm)$/i }

@@ -55,6 +55,10 @@ export interface Protocol {
   readonly whenGone?: "Lost" | "Permanent"
   /** Code of a request that the server rejects. Default `invalid_input`. */
   readonly whenInvalid?: FailureCode
+  /** Reason of a submit with the id of an earlier request, if the upstream rejects it. */
+  readonly submitsAgain?: "UnknownOutcome"
+  /** Whether the protocol can cancel a running job. Default `true`. */
+  readonly canCancel?: boolean
   /** Mode of a request with an input image. */
   readonly imageMode: Testing.ImageOptions["mode"]
   /** A valid request with this id. */
@@ -168,6 +172,7 @@ const general = (protocol: Protocol) => {
     generator: Layer.unwrap(Effect.suspend(() => Effect.fromResult(protocol.driver.generator(running().options)))),
     request,
     running: { prompt: endless },
+    cancels: protocol.canCancel,
     images: { mode: protocol.imageMode, file: png.bytes, mime: "image/png", width: 3, height: 2 },
     faults: faultsOf(protocol, running),
     secrets: [apiKey, request.prompt, upstreamText]
@@ -241,7 +246,7 @@ const submitted = Effect.fnUntraced(function*(protocol: Protocol, limits: Readon
 })
 
 const submits = (protocol: Protocol) => {
-  const { request, resubmit } = protocol
+  const { request, resubmit, submitsAgain } = protocol
 
   it.effect("submits one job and returns an operation of small JSON", () =>
     Effect.gen(function*() {
@@ -251,12 +256,22 @@ const submits = (protocol: Protocol) => {
       assert.strictEqual(jobs(), 1)
     }))
 
-  it.effect(`${resubmit === "safe" ? "finds the job of" : "starts new work for"} a request that is submitted again`, () =>
-    Effect.gen(function*() {
-      const { build, jobs } = yield* submitted(protocol)
-      yield* Effect.flatMap(build, ({ submit }) => submit(request("job/1")))
-      assert.strictEqual(jobs(), resubmit === "safe" ? 1 : 2)
-    }))
+  if (submitsAgain === undefined) {
+    it.effect(`${resubmit === "safe" ? "finds the job of" : "starts new work for"} a repeated request`, () =>
+      Effect.gen(function*() {
+        const { build, jobs } = yield* submitted(protocol)
+        yield* Effect.flatMap(build, ({ submit }) => submit(request("job/1")))
+        assert.strictEqual(jobs(), resubmit === "safe" ? 1 : 2)
+      }))
+  } else {
+    it.effect(`fails with ${submitsAgain} for a repeated request, and starts nothing`, () =>
+      Effect.gen(function*() {
+        const { build, jobs } = yield* submitted(protocol)
+        const again = yield* Effect.flatMap(build, ({ submit }) => reasonOf(submit(request("job/1"))))
+        assert.strictEqual(again._tag, submitsAgain)
+        assert.strictEqual(jobs(), 1)
+      }))
+  }
 
   for (const [what, handle] of refusals) {
     it.effect(`starts nothing if the upstream ${what}`, () =>
@@ -306,11 +321,11 @@ const polls = (protocol: Protocol) => {
 }
 
 const cancels = (protocol: Protocol) => {
-  it.effect("cancels a job at the upstream, from any process", () =>
+  it.effect(`cancels ${protocol.canCancel === false ? "nothing" : "a job"} at the upstream, from any process`, () =>
     Effect.gen(function*() {
       const { build, jobs, operation } = yield* submitted(protocol)
       yield* Effect.flatMap(build, ({ cancel }) => cancel(operation))
-      assert.strictEqual(jobs(), 0)
+      assert.strictEqual(jobs(), protocol.canCancel === false ? 1 : 0)
     }))
 
   it.effect("cancels nothing if the job is lost", () =>

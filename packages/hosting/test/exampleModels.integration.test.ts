@@ -1,12 +1,15 @@
 /** The configurations of `examples/models`: one host with all their drivers and models, against a server for each protocol. */
 import { assert, it } from "@effect/vitest"
+import { comfyApi, outputsOf } from "@kinora/testkit/upstreams/ComfyApiServer"
 import { comfyUi } from "@kinora/testkit/upstreams/ComfyUiServer"
 import { fal } from "@kinora/testkit/upstreams/FalServer"
 import { kinoraServer } from "@kinora/testkit/upstreams/KinoraServer"
 import { openAiImages } from "@kinora/testkit/upstreams/OpenAiImagesServer"
 import { openAiVideos } from "@kinora/testkit/upstreams/OpenAiVideosServer"
+import { openRouter } from "@kinora/testkit/upstreams/OpenRouterServer"
 import { replicate } from "@kinora/testkit/upstreams/ReplicateServer"
 import { mp4, png } from "@kinora/testkit/upstreams/Results"
+import { runway } from "@kinora/testkit/upstreams/RunwayServer"
 import { Deferred, Effect, Layer, Option, Redacted, Schema, type Scope } from "effect"
 import { Yaml } from "effect/encoding"
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
@@ -66,6 +69,35 @@ const upstreams: Readonly<Record<string, Effect.Effect<Upstream, never, Scope.Sc
     server.result.body = { images: [{ url: `${server.files.origin}/a.png` }] }
     server.after("POST /fal-ai", () => server.change({ status: "COMPLETED" }))
     return { environment: { FAL_KEY: "key" }, options: { base_url: server.origin, private: true, poll_interval } }
+  }),
+  "comfy-cloud": Effect.gen(function*() {
+    const server = yield* comfyApi
+    server.content.file = png
+    server.after("POST /api/v2/jobs", () => server.change({ status: "succeeded", outputs: outputsOf(png) }))
+    return {
+      environment: { COMFY_API_KEY: "key" },
+      options: { base_url: server.origin, private: true, poll_interval }
+    }
+  }),
+  openrouter: Effect.gen(function*() {
+    const server = yield* openRouter
+    server.content.file = mp4
+    server.after("POST /api/v1/videos", () => server.change({ status: "completed" }))
+    return {
+      environment: { OPENROUTER_API_KEY: "key" },
+      options: { base_url: `${server.origin}/api/v1`, poll_interval }
+    }
+  }),
+  runway: Effect.gen(function*() {
+    const server = yield* runway
+    server.content.file = mp4
+    server.after("POST /v1/", () => {
+      server.change({ status: "SUCCEEDED", output: [`${server.files.origin}/a.mp4`] })
+    })
+    return {
+      environment: { RUNWAYML_API_SECRET: "key" },
+      options: { base_url: `${server.origin}/v1`, private: true, poll_interval }
+    }
   }),
   openai: Effect.gen(function*() {
     const server = yield* openAiImages(png)

@@ -48,7 +48,7 @@ export interface BoundInput {
 export const bind = (
   bindings: ReadonlyArray<Binding>,
   request: GenerationRequest,
-  images: ReadonlyArray<string>
+  images: ReadonlyArray<Schema.Json>
 ): ReadonlyArray<BoundInput> => {
   const values = valuesOf(request, images)
   return bindings.flatMap((binding) => {
@@ -80,11 +80,25 @@ export const isBound = (bindings: ReadonlyArray<Binding>, source: string): boole
 export const boundImages = (bindings: ReadonlyArray<Binding>): ReadonlySet<string> =>
   new Set(bindings.flatMap(sourcesOf).filter((source) => imageSource.test(source)))
 
-/** Returns the bindings with one from the prompt to the input `prompt`, unless the prompt or this input is bound. */
-export const withPrompt = (bindings: ReadonlyArray<Binding>): ReadonlyArray<Binding> =>
-  isBound(bindings, "prompt") || bindings.some(({ to }) => to === "prompt")
+/** Returns the bindings with one from the prompt to the input `input`, unless the prompt or this input is bound. */
+export const withPrompt = (bindings: ReadonlyArray<Binding>, input = "prompt"): ReadonlyArray<Binding> =>
+  isBound(bindings, "prompt") || bindings.some(({ to }) => to === input)
     ? bindings
-    : [{ to: "prompt", from: "prompt" }, ...bindings]
+    : [{ to: input, from: "prompt" }, ...bindings]
+
+/** Returns the problems of bindings to inputs that the driver sends itself. */
+export const ownInputProblems = (
+  bindings: ReadonlyArray<Binding>,
+  own: ReadonlyArray<string>
+): ReadonlyArray<Problem> =>
+  bindings.flatMap(({ to }, index) =>
+    own.includes(to)
+      ? [{
+        path: ["driver", "options", "bindings", index, "to"],
+        message: `must not be an input that the driver sends: ${own.join(", ")}`
+      }]
+      : []
+  )
 
 /** Returns a problem if the model allows more input images than the bindings pass. */
 export const imageBindingProblems = (model: ServedModel, bindings: ReadonlyArray<Binding>): ReadonlyArray<Problem> => {
@@ -126,7 +140,7 @@ const imageSource = /^image_[1-9]\d?$/
 
 const sourcesOf = ({ from }: Binding): ReadonlyArray<string> => typeof from === "string" ? [from] : from
 
-const valuesOf = (request: GenerationRequest, images: ReadonlyArray<string>): ReadonlyMap<string, Schema.Json> =>
+const valuesOf = (request: GenerationRequest, images: ReadonlyArray<Schema.Json>): ReadonlyMap<string, Schema.Json> =>
   new Map<string, Schema.Json>([
     ...Object.entries(request.params),
     ...images.map((image, index): [string, Schema.Json] => [`image_${index + 1}`, image]),

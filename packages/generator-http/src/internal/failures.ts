@@ -46,6 +46,10 @@ export const permanent = (rejection: Rejection): Permanent => {
   }
 }
 
+/** Returns the failure of a job that an upstream explains by text only. It recognizes the usual words for rejected content. */
+export const failureOfText = (text: unknown): Permanent =>
+  permanent(typeof text === "string" && moderationText.test(text) ? "moderated" : "failed")
+
 /**
  * Whether a call can be repeated if its outcome is unknown. `unsafe` for calls that start
  * paid work at an upstream without idempotency.
@@ -144,6 +148,9 @@ const messages = {
   failed: "The provider of the model could not complete the job. Try again, or change the request.",
   unusable: "The provider of the model returned something that cannot be used. Try again later."
 }
+
+/** `E005` is the code of Replicate's own models. */
+const moderationText = /nsfw|sensitive|\bsafety\b|content.?policy|moderat|\bE005\b/i
 
 const moderation = /moderation|content_?policy|content_?filter|content_rejected|safety|nsfw|sensitive/
 const quota = /insufficient_(?:quota|credits?|balance|funds)|quota_exceeded|billing|payment_required/

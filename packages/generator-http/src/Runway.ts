@@ -1,0 +1,159 @@
+/**
+ * Driver for Runway. The API has no idempotency. Input images are sent as `data:` URLs in the
+ * request, which Runway limits to 5 MB each.
+ */
+import * as Driver from "@kinora/generator/Driver"
+import { type GenerationRequest, Kind, type Mode } from "@kinora/generator/GenerationRequest"
+import * as Generator from "@kinora/generator/Generator"
+import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
+import { dataUrlOf, readImages } from "./internal/body.ts"
+import { makeDownload } from "./internal/download.ts"
+import { permanent } from "./internal/failures.ts"
+import { driverFields, inputFields } from "./internal/hostedOptions.ts"
+import { toGenerator, toOutput } from "./internal/operations.ts"
+import { resultUrl } from "./internal/resultUrl.ts"
+import * as Upstream from "./internal/upstream.ts"
+
+/** Options of the driver. `base_url` is `https://api.dev.runwayml.com/v1` by default, and `poll_interval` 5 seconds. */
+export const Options = Schema.Struct(driverFields)
+/** Type of `Options`. */
+export type Options = typeof Options.Type
+
+/** Options of a model. */
+export const ModelOptions = Schema.Struct({
+  /** The name of the model, such as `gen4.5`. */
+  model: Schema.NonEmptyString,
+  ...inputFields
+})
+/** Type of `ModelOptions`. */
+export type ModelOptions = typeof ModelOptions.Type
+
+/** Creates the generator. Its connections close with the scope. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const { api_key, base_url = "https://api.dev.runwayml.com/v1", poll_interval = Duration.seconds(5), ...limits } =
+    options
+  const authorization = Redacted.make(`Bearer ${Redacted.value(api_key)}`)
+  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
+  const download = yield* makeDownload(upstream, limits)
+  const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id), headers: version }, Task)
+  return toGenerator({
+    name: "Runway",
+    resubmit: "unsafe",
+    operation: Operation,
+    submit: makeSubmit(upstream),
+    poll: ({ id }) => Effect.map(get(id), (task) => statusOf(task, poll_interval)),
+    // Runway deletes the result of a task that has ended.
+    cancel: ({ id }) =>
+      get(id).pipe(
+        Effect.flatMap((task) =>
+          statusOf(task, poll_interval)._tag === "Pending"
+            ? upstream.tell({ method: "DELETE", target: targetOf(id), headers: version })
+            : Effect.void
+        ),
+        Effect.catchIf(({ reason }) => reason._tag === "Permanent", () => Effect.void)
+      ),
+    collect: Effect.fnUntraced(function*({ id, kind }) {
+      const url = resultUrl((yield* get(id)).output, kind)
+      if (url === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
+      return toOutput(yield* download(url))
+    })
+  })
+})
+
+/** Provides the generator. */
+export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
+  Layer.effect(Generator.Generator, make(options))
+
+export default Driver.make({
+  options: Options,
+  modelOptions: ModelOptions,
+  check: (model, { bindings = [] }) => [
+    ...bindingProblems(model, bindings),
+    ...ownInputProblems(bindings, ownInputs),
+    ...(model.capabilities.includes("image_to_video") && model.max_reference_images > 1
+      ? [{ path: ["max_reference_images"], message: "must be 1 for image_to_video" }]
+      : [])
+  ],
+  layer
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Operation = Schema.Struct({ driver: Schema.Literal("runway"), id: Upstream.UpstreamId, kind: Kind })
+type Operation = typeof Operation.Type
+
+/** The version of the API, which every request names. */
+const version = { "x-runway-version": "2024-11-06" }
+
+/** Response of a submit. */
+const Submitted = Schema.Struct({ id: Upstream.UpstreamId })
+
+/** A task. Fields that the driver does not read are ignored. */
+const Task = Schema.Struct({
+  status: Schema.String,
+  /** From 0 to 1. */
+  progress: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+  failureCode: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  output: Schema.optionalKey(Schema.Unknown)
+})
+
+const optionsOf = Driver.optionsOf(ModelOptions)
+
+const targetOf = (id: string) => `/tasks/${encodeURIComponent(id)}`
+
+/** Names of inputs that the driver sends itself. */
+const ownInputs = ["model", "promptImage", "referenceImages"]
+
+const targets: Readonly<Record<Mode, string>> = {
+  text_to_image: "/text_to_image",
+  image_to_image: "/text_to_image",
+  text_to_video: "/text_to_video",
+  image_to_video: "/image_to_video"
+}
+
+/** Returns the inputs for the input images of a mode. */
+const imageInputs = (mode: Mode, [first, ...others]: ReadonlyArray<string>): Readonly<Record<string, Schema.Json>> => {
+  if (first === undefined) return {}
+  return mode === "image_to_video"
+    ? { promptImage: first }
+    : { referenceImages: [first, ...others].map((uri) => ({ uri })) }
+}
+
+const makeSubmit = (upstream: Upstream.Upstream) =>
+  Effect.fnUntraced(function*(request: GenerationRequest) {
+    const { bindings = [], input: constants = {}, model } = yield* optionsOf(request)
+    const images = (yield* readImages(request)).map(dataUrlOf)
+    const bound = bind(withPrompt(bindings, "promptText"), request, images)
+    const json = {
+      ...constants,
+      ...Object.fromEntries(bound.map(({ to, value }) => [to, value] as const)),
+      model,
+      ...imageInputs(request.mode, images)
+    }
+    const call = { method: "POST", target: targets[request.mode], headers: version, body: { json } } as const
+    const { id } = yield* upstream.call(call, Submitted)
+    const operation: Operation = { driver: "runway", id, kind: request.kind }
+    return operation
+  })
+
+const statusOf = ({ failureCode, progress, status }: typeof Task.Type, after: Duration.Duration): Generator.Status => {
+  switch (status) {
+    case "SUCCEEDED":
+      return Generator.succeeded
+    case "FAILED":
+      return Generator.failed(permanent(rejectionOf(failureCode ?? "")))
+    case "CANCELLED":
+      return Generator.failed(permanent("failed"))
+    default:
+      return Generator.pending(after, typeof progress === "number" ? Math.min(Math.max(progress, 0), 1) : undefined)
+  }
+}
+
+const rejectionOf = (failureCode: string) => {
+  if (failureCode.startsWith("SAFETY")) return "moderated"
+  return failureCode === "ASSET.INVALID" ? "invalid" : "failed"
+}
