@@ -19,7 +19,7 @@ export const make = ({ args, environment, module }: ServerProcessOptions) =>
   Effect.acquireRelease(
     Effect.sync(() =>
       spawn(process.execPath, [...process.execArgv, module, ...args], {
-        env: { PATH: pathVariable(), ...environment },
+        env: { ...inherited(), ...environment },
         stdio: ["ignore", "pipe", "inherit"]
       })
     ),
@@ -37,8 +37,8 @@ export const make = ({ args, environment, module }: ServerProcessOptions) =>
 
 const Ready = Schema.fromJsonString(Schema.Struct({ base_url: Schema.String }))
 
-/** Settings of the surrounding shell do not apply to the servers. */
-const pathVariable = (): string => process.env["PATH"] ?? ""
+/** Variables of the surrounding shell that apply to the servers. */
+const inherited = () => ({ PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] })
 
 const firstLine = async (child: ChildProcess): Promise<string> => {
   if (child.stdout === null) throw new Error("no output")
