@@ -44,6 +44,19 @@ export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("Uploa
   index: Schema.Int
 }) {}
 
+/** The moderation rejected the prompt or an input image. */
+export class ContentRejected extends Schema.TaggedError<ContentRejected>(id("ContentRejected"))("ContentRejected", {
+  plan: Plan,
+  reason: Schema.Literals(["safety", "copyright"]),
+  /** Position in `params.images` of the rejected image, from 0; `null` if the prompt was rejected. */
+  image: Schema.NullOr(Schema.Int)
+}) {}
+
+/** The moderation could not check the request. The same request may succeed later. */
+export class ModerationUnavailable
+  extends Schema.TaggedError<ModerationUnavailable>(id("ModerationUnavailable"))("ModerationUnavailable", {})
+{}
+
 /** The daily quota of the plan is used up. */
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>(id("QuotaExceeded"))("QuotaExceeded", {
   plan: Plan,
@@ -105,6 +118,8 @@ export const Refusal = Schema.Union([
   InvalidParams,
   InvalidImage,
   UploadNotFound,
+  ContentRejected,
+  ModerationUnavailable,
   QuotaExceeded,
   InsufficientCredits,
   QueueFull,

@@ -7,6 +7,7 @@ import type { Catalog } from "@kinora/catalog/Catalog"
 import type { Idempotency } from "@kinora/idempotency/Idempotency"
 import type { Ledger } from "@kinora/ledger/Ledger"
 import type { Media } from "@kinora/media/Media"
+import type { Moderation } from "@kinora/moderation/Moderation"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
@@ -57,7 +58,8 @@ export class Generations extends Context.Service<Generations, {
   /**
    * Creates a generation, or returns the one that the same request created before.
    *
-   * Validates model, plan and parameters, and stores the input images. Then one unit of
+   * Validates model, plan and parameters, stores the input images, and asks the
+   * `Moderation`, unless it accepts everything. Then one unit of
    * work claims the identity, charges the account, takes a slot or a place in the queue
    * and inserts the generation. A refused call leaves nothing behind, so its key can be
    * used again. Concurrent calls share units of work.
@@ -128,6 +130,8 @@ export interface GenerationsOptions {
   readonly imageBytesMax?: number | undefined
   /** Maximum number of requests whose input images are decoded at the same time. Each holds one image. Default 4. */
   readonly imageRequestsMax?: number | undefined
+  /** Maximum number of requests whose input is moderated at the same time. Each holds its images. Default 8. */
+  readonly moderationsMax?: number | undefined
 }
 
 /** Services that the use-cases require. */
@@ -140,6 +144,7 @@ export type Requirements =
   | ImageStore
   | Ledger
   | Media
+  | Moderation
   | Scheduler
   | SecureRandom.SecureRandom
   | UnitOfWork
@@ -148,11 +153,11 @@ export type Requirements =
 /** Makes the use-cases. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
-  const { planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
+  const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
   const { file, find, get, list, usage } = yield* makeReads
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const { extend, replay } = yield* makeReplay({ find, get })
-  const create = yield* makeCreate({ imageBytesMax, imageRequestsMax, planTable, queueLimit })
+  const create = yield* makeCreate({ imageBytesMax, imageRequestsMax, moderationsMax, planTable, queueLimit, replay })
   const cancel = yield* makeCancel({ get })
   return Generations.of({ replay, create, get, list, wait, changes, usage, extend, cancel, file })
 })

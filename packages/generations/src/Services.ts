@@ -8,6 +8,7 @@ import { Catalog, DefaultModels } from "@kinora/catalog"
 import { Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinora/idempotency"
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
+import { Moderation } from "@kinora/moderation"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
@@ -30,6 +31,8 @@ export interface ServicesOptions {
   readonly params?: Catalog.CatalogOptions["params"]
   /** Slots, quotas and prices of the plan tiers. Default: `PlanTable.defaults`. */
   readonly planTable?: PlanTable.PlanTable | undefined
+  /** Checks the input and the result of every job. Default: `Moderation.layerNone`, which accepts everything. */
+  readonly moderation?: Layer.Layer<Moderation.Moderation> | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
   /** Limits of uploads. Default: those of `Uploads`. */
@@ -44,6 +47,7 @@ export interface ServicesOptions {
 export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
+  const { moderation = Moderation.layerNone } = options
   return Layer.mergeAll(
     Generations.layerWith({ planTable }),
     GenerationSweep.layer,
@@ -53,7 +57,7 @@ export const layer = (options: ServicesOptions) => {
     Layer.provideMerge(
       Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layerWith(scheduler), Webhooks.layer)
     ),
-    Layer.provideMerge(Layer.effect(Catalog.Catalog, Catalog.make(models, { params })))
+    Layer.provideMerge(Layer.merge(Layer.effect(Catalog.Catalog, Catalog.make(models, { params })), moderation))
   )
 }
 

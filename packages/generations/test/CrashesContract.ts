@@ -4,6 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
+import { Moderation } from "@kinora/moderation"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
@@ -19,8 +20,8 @@ import { bytesOf, png } from "./Pictures.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-/** The writes of a process. */
-type Moment = "insert" | "put" | "commit" | "delete blob" | "delete row"
+/** The writes of a process, and its checks. */
+type Moment = "insert" | "put" | "moderate" | "commit" | "delete blob" | "delete row"
 
 /** Makes the services of a process that crashes before or after its first write of a kind, and writes nothing afterwards. */
 const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
@@ -58,6 +59,10 @@ const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
       },
       delete: (ids) => write("delete row", images.delete(ids))
     }),
+    moderation: Moderation.Moderation.of({
+      checkInput: () => write("moderate", Effect.succeed(Moderation.accepted)),
+      checkOutput: () => Effect.succeed(Moderation.accepted)
+    }),
     unit: UnitOfWork.UnitOfWork.of({
       ...unit,
       atomically: (effect) => write("commit", unit.atomically(effect))
@@ -67,6 +72,7 @@ const makeDying = Effect.fnUntraced(function*(moment: Moment, isMade: boolean) {
     effect.pipe(
       Effect.provideService(BlobStore.BlobStore, services.blobs),
       Effect.provideService(ImageStore, services.images),
+      Effect.provideService(Moderation.Moderation, services.moderation),
       Effect.provideService(UnitOfWork.UnitOfWork, services.unit)
     )
   return { keys, inThis }
@@ -100,6 +106,8 @@ const taking: ReadonlyArray<Death> = [
   ["commit", false]
 ]
 
+const moderating: ReadonlyArray<Death> = [["moderate", false], ["moderate", true]]
+
 const deleting: ReadonlyArray<Death> = [
   ["delete blob", false],
   ["delete blob", true],
@@ -111,7 +119,7 @@ const nameOf = ([moment, isMade]: Death) => `${isMade ? "after" : "before"} ${mo
 
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Crashes of a process (${name})`, (it) => {
-    for (const at of taking) {
+    for (const at of [...taking, ...moderating]) {
       it.effect(`${nameOf(at)} during the creation of a job charge nothing, and the sweep deletes the image`, () =>
         Effect.gen(function*() {
           const account = yield* openAccount({ credits: 100 })

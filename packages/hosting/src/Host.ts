@@ -20,6 +20,7 @@ import * as DataDirectory from "./DataDirectory.ts"
 import * as Drivers from "./Drivers.ts"
 import * as Http from "./Http.ts"
 import * as Keys from "./Keys.ts"
+import * as Moderation from "./Moderation.ts"
 import * as Notifications from "./Notifications.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import * as Services from "./Services.ts"
@@ -98,6 +99,7 @@ export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
     const { dataDirectory, databaseUrl: url, models, planTable } = settings
     const isEmbedded = url === undefined
+    const moderation = yield* Moderation.fromFile(settings.moderation)
     // Processes that share a Postgres may share their files. An embedded database belongs to one process.
     yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
     const database = { url, dataDirectory, maxConnections: settings.databasePoolSize }
@@ -114,7 +116,7 @@ export const layer = (settings: Settings) =>
       isEmbedded ? layerTakeOver : Layer.empty
     )
     return checks.pipe(
-      Layer.provideMerge(Services.layer({ models, planTable })),
+      Layer.provideMerge(Services.layer({ models, moderation, planTable })),
       Layer.provideMerge(surroundings),
       Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
       Layer.provideMerge(Database.layer(database))

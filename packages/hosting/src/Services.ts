@@ -9,7 +9,7 @@ import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
-export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "planTable"> {}
+export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "moderation" | "planTable"> {}
 
 /** The plan table of this host, which the HTTP interface shows. */
 export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTable.PlanTable>()(
@@ -30,9 +30,9 @@ const attemptsMax = 5
  * The use-cases, the domain services and the rate limits. Requires `Stores`, a
  * `BlobStore`, `Notifications` and `Webhook.layerProtection`.
  */
-export const layer = ({ models, planTable = PlanTable.defaults }: ServicesOptions) =>
+export const layer = ({ models, moderation, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
-    Services.layer({ models, params: clientParams, planTable, scheduler: { attemptsMax } }),
+    Services.layer({ models, moderation, params: clientParams, planTable, scheduler: { attemptsMax } }),
     Budget.layer,
     Places.layer,
     RateLimit.layer,

@@ -7,13 +7,13 @@ import type { PlanTable } from "@kinora/accounts"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { dirname, resolve } from "node:path"
-import type { DriverFile } from "./internal/drivers/driverFile.ts"
 import * as ConfigFile from "./internal/settings/configFile.ts"
 import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
 import { type Environment, readAll } from "./internal/settings/reading.ts"
+import type { Section } from "./internal/settings/variables.ts"
 
-export type { DriverFile } from "./internal/drivers/driverFile.ts"
 export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
+export type { Section } from "./internal/settings/variables.ts"
 
 /** The settings of a host. */
 export interface Settings {
@@ -72,7 +72,9 @@ export interface Settings {
   /** Minimum level of log messages. */
   readonly logLevel: typeof LogLevel.Type
   /** `drivers` of the file, which `Drivers.layer` loads and validates. If `undefined`, the file has none. */
-  readonly driverFile: DriverFile | undefined
+  readonly driverFile: Section | undefined
+  /** `moderation` of the file, which `Moderation.layer` validates. If `undefined`, nothing is moderated. */
+  readonly moderation: Section | undefined
   /** `models` of the file, which the catalog validates. If `undefined`, the default models. */
   readonly models: unknown
   /** Slots, quotas and prices of the plan tiers. */
@@ -133,7 +135,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     drain: Duration.seconds(values.drain_seconds),
     metrics: values.metrics === "true",
     logLevel: values.log_level,
-    driverFile: driverFileOf(file, environment),
+    driverFile: sectionOf("drivers", file, environment),
+    moderation: sectionOf("moderation", file, environment),
     models: file.content["models"],
     planTable
   }
@@ -144,9 +147,13 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
 // internal
 // -----------------------------------------------------------------------------
 
-const driverFileOf = ({ content, path }: ConfigFile.ConfigFile, environment: Environment): DriverFile | undefined =>
-  content["drivers"] === undefined || content["drivers"] === null ? undefined : {
-    content: content["drivers"],
+const sectionOf = (
+  key: "drivers" | "moderation",
+  { content, path }: ConfigFile.ConfigFile,
+  environment: Environment
+): Section | undefined =>
+  content[key] === undefined || content[key] === null ? undefined : {
+    content: content[key],
     directory: dirname(resolve(path)),
     environment: Redacted.make(environment)
   }

@@ -55,6 +55,7 @@ describe("Settings", () => {
         metrics: true,
         logLevel: "info",
         driverFile: undefined,
+        moderation: undefined,
         models: undefined,
         planTable: PlanTable.defaults
       })

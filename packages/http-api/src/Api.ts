@@ -153,7 +153,6 @@ export class Images extends HttpApiGroup.make("images").add(
       "model_kind_mismatch",
       "result_expired",
       "generation_failed",
-      "content_rejected",
       "generation_pending"
     ],
     summary: "Create an image",

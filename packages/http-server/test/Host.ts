@@ -70,27 +70,35 @@ const webhookProtection = Layer.merge(
 ).pipe(Layer.provide(Aead.layerWebCrypto))
 
 /** Every service except the server. */
-export const services = Layer.mergeAll(Services.layer({ models }), Budget.layer, Places.layer, RateLimit.layer).pipe(
-  Layer.provideMerge(MemoryRateLimitStore.layer),
-  Layer.provideMerge(Services.layerMemoryStores),
-  Layer.provideMerge(Layer.mergeAll(
-    BlobStore.layerMemory,
-    Changes.layer,
-    Media.layer(),
-    Readiness.layerAlways,
-    UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
-    Wakeup.layer,
-    WebhookWakeup.layer,
-    webhookProtection
-  )),
-  Layer.provideMerge(Layer.merge(Digest.layerWebCrypto, SecureRandom.layerWebCrypto))
-)
+const servicesWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
+  Layer.mergeAll(Services.layer({ models, ...options }), Budget.layer, Places.layer, RateLimit.layer).pipe(
+    Layer.provideMerge(MemoryRateLimitStore.layer),
+    Layer.provideMerge(Services.layerMemoryStores),
+    Layer.provideMerge(Layer.mergeAll(
+      BlobStore.layerMemory,
+      Changes.layer,
+      Media.layer(),
+      Readiness.layerAlways,
+      UrlSigner.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] }),
+      Wakeup.layer,
+      WebhookWakeup.layer,
+      webhookProtection
+    )),
+    Layer.provideMerge(Layer.merge(Digest.layerWebCrypto, SecureRandom.layerWebCrypto))
+  )
+
+/** `servicesWith` default options. */
+export const services = servicesWith({})
 
 /** The services and a router, at `startedAt` of the clock of the test. */
-export const layer = services.pipe(
-  Layer.provideMerge(HttpServer.layerServices),
-  Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
-)
+export const layerWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
+  servicesWith(options).pipe(
+    Layer.provideMerge(HttpServer.layerServices),
+    Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
+  )
+
+/** `layerWith` default options. */
+export const layer = layerWith({})
 
 /** A response with its whole body. */
 export interface Answer {

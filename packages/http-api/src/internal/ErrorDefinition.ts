@@ -1,6 +1,6 @@
 /** Rows of the tables of error codes. */
 import { Schema } from "effect"
-import { nullable, text } from "./fields.ts"
+import { nullable, optional, text } from "./fields.ts"
 
 /** The properties of `details`. They need no services. */
 type DetailFields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
@@ -56,4 +56,15 @@ export const model = { model: text("The id of the model.") }
 export const failedGeneration = {
   generation_id: text("The id of the job."),
   reason: nullable(Schema.String, "A short machine-readable reason, if there is one.")
+}
+
+/** `details` of rejected content: of a request, or of the result of a job. */
+export const rejectedContent = {
+  generation_id: optional(Schema.String, "The id of the job that failed. Absent if no job was created."),
+  reason: failedGeneration.reason,
+  input: optional(
+    Schema.Literals(["prompt", "image"]),
+    "What the moderation rejected before a job was created. Absent if a job failed."
+  ),
+  index: optional(Schema.Int, "Position in `params.images`, from 0, of the image that the moderation rejected.")
 }

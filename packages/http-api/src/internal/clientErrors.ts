@@ -1,7 +1,15 @@
 /** Error codes that clients receive. The order is the order in the documentation. */
 import { Schema } from "effect"
 import { Status } from "../Generation.ts"
-import { bodyIssues, type ErrorDefinition, failedGeneration, imageIndex, issues, model } from "./ErrorDefinition.ts"
+import {
+  bodyIssues,
+  type ErrorDefinition,
+  failedGeneration,
+  imageIndex,
+  issues,
+  model,
+  rejectedContent
+} from "./ErrorDefinition.ts"
 import { field, int, text, time } from "./fields.ts"
 
 const jobStatus = { status: field(Status, "The status of the job.") }
@@ -161,9 +169,9 @@ export const clientErrors = {
   },
   content_rejected: {
     status: 422,
-    message: "The model rejected the content and the job was refunded; change the prompt or the images.",
+    message: "The content was rejected, and nothing is charged; change the prompt or the images.",
     plan: "always",
-    details: failedGeneration
+    details: rejectedContent
   },
   rate_limited: {
     status: 429,

@@ -17,7 +17,8 @@ export const creationErrors = [
   "idempotency_in_progress",
   "idempotency_key_reused",
   "queue_full",
-  "model_unavailable"
+  "model_unavailable",
+  "content_rejected"
 ] as const
 
 /** Of requests and responses that do not fit the schemas of an endpoint. */

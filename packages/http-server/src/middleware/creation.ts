@@ -39,6 +39,8 @@ export const creationRefusals = [
   "InvalidParams",
   "InvalidImage",
   "UploadNotFound",
+  "ContentRejected",
+  "ModerationUnavailable",
   "QuotaExceeded",
   "InsufficientCredits",
   "QueueFull",

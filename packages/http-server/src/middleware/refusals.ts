@@ -118,6 +118,16 @@ const refusals = {
     refuse("invalid_image", { message: sentence(reason.message), details: indexOf(reason) }),
   UploadNotFound: (reason: GenerationError.UploadNotFound | UploadError.UploadNotFound) =>
     refuse("upload_not_found", { details: indexOf(reason) }),
+  ContentRejected: ({ image, plan, reason }: GenerationError.ContentRejected) =>
+    refuse("content_rejected", {
+      plan,
+      message: image === null
+        ? "The moderation rejected the prompt; nothing was charged. Change the prompt."
+        : `The moderation rejected params.images[${image}]; nothing was charged. Use another image.`,
+      details: image === null ? { input: "prompt", reason } : { input: "image", index: image, reason }
+    }),
+  ModerationUnavailable: () =>
+    refuse("unavailable", { message: "The content could not be checked; nothing was charged. Retry later." }),
   QuotaExceeded: ({ plan, quotaKind, resetsAt }: GenerationError.QuotaExceeded) =>
     refuse("quota_exceeded", { plan, details: { quota_kind: quotaKind, resets_at: resetsAt } }),
   InsufficientCredits: ({ available, plan, required }: GenerationError.InsufficientCredits) =>

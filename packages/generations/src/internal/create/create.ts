@@ -3,10 +3,10 @@ import type { PlanTable } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog/Catalog"
 import { Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { DateTime, type Duration, Effect } from "effect"
+import { DateTime, type Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { CreateCommand } from "../../CreateCommand.ts"
-import { GenerationId } from "../../Generation.ts"
+import type { CreateCommand, Created, RequestIdentity } from "../../CreateCommand.ts"
+import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { orRefuse, refuse } from "../refuse.ts"
 import { admit } from "./admission.ts"
@@ -14,38 +14,65 @@ import * as AdmittedJob from "./admittedJob.ts"
 import { makeCreateAll } from "./createAll.ts"
 import * as ImageSources from "./imageSources.ts"
 import { type InputImagesOptions, makeInputImages } from "./inputImages.ts"
+import { type InputModerationOptions, makeModerateInput } from "./inputModeration.ts"
 
 /** Options for `makeCreate`. */
-export interface CreateOptions extends InputImagesOptions {
+export interface CreateOptions extends InputImagesOptions, InputModerationOptions {
   readonly planTable: PlanTable.PlanTable
   /** How long a job may wait before it starts. */
   readonly queueLimit: Duration.Input
+  /** Returns the generation that an earlier request with the same identity created. */
+  readonly replay: (
+    account: string,
+    identity: RequestIdentity
+  ) => Effect.Effect<Option.Option<Generation>, GenerationError.GenerationError | StorageError>
 }
 
 /** Makes the use-case. Concurrent calls share units of work. */
-export const makeCreate = Effect.fnUntraced(function*({ planTable, queueLimit, ...imageOptions }: CreateOptions) {
-  const { find } = yield* Catalog
-  const random = yield* SecureRandom.SecureRandom
-  const inputImages = yield* makeInputImages(imageOptions)
-  const createOne = yield* Folding.makeResult({ name: "Generations.create", run: yield* makeCreateAll })
+export const makeCreate = Effect.fnUntraced(
+  function*({ moderationsMax, planTable, queueLimit, replay, ...imageOptions }: CreateOptions) {
+    const { find } = yield* Catalog
+    const random = yield* SecureRandom.SecureRandom
+    const inputImages = yield* makeInputImages(imageOptions)
+    const moderateInput = yield* makeModerateInput({ moderationsMax })
+    const createOne = yield* Folding.makeResult({ name: "Generations.create", run: yield* makeCreateAll })
 
-  return Effect.fn("Generations.create")(function*(command: CreateCommand) {
-    const at = yield* DateTime.now
-    const terms = yield* orRefuse(admit(command, { find, planTable }, at))
-    const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
-    const inputs = yield* inputImages.take(command.account.id, sources, at)
-    const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
-    const job = AdmittedJob.make({ command, terms, inputs, id, at, queueLimit })
-    const created = yield* createOne(job).pipe(
-      Effect.catchTag("IdempotencyError", () => Effect.fail(new GenerationError.KeyInProgress())),
-      // After a storage failure or an interruption, a job may refer to the images, so they stay until the sweep.
-      Effect.catch((error): Effect.Effect<never, GenerationError.GenerationError | StorageError> =>
-        error._tag === "StorageError"
-          ? Effect.fail(error)
-          : Effect.andThen(inputImages.discard(inputs), refuse(error))
+    /** Fails with the refusal, unless the same request created a job meanwhile or under an earlier verdict. */
+    const earlierOr = (command: CreateCommand, refusal: GenerationError.GenerationError) =>
+      Effect.flatMap(replay(command.account.id, command.identity), (earlier) =>
+        Option.isNone(earlier)
+          ? Effect.fail(refusal)
+          : Effect.succeed<Created>({ generation: earlier.value, replayed: true }))
+
+    /** Claims, charges and inserts the job. */
+    const commit = (job: AdmittedJob.AdmittedJob) =>
+      createOne(job).pipe(
+        Effect.catchTag("IdempotencyError", () => Effect.fail(new GenerationError.KeyInProgress())),
+        // After a storage failure or an interruption, a job may refer to the images, so they stay until the sweep.
+        Effect.catch((error): Effect.Effect<never, GenerationError.GenerationError | StorageError> =>
+          error._tag === "StorageError"
+            ? Effect.fail(error)
+            : Effect.andThen(inputImages.discard(job.inputs), refuse(error))
+        )
       )
-    )
-    if (created.replayed) yield* inputImages.discard(inputs)
-    return created
-  })
-})
+
+    return Effect.fn("Generations.create")(function*(command: CreateCommand) {
+      const at = yield* DateTime.now
+      const terms = yield* orRefuse(admit(command, { find, planTable }, at))
+      const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
+      const inputs = yield* inputImages.take(command.account.id, sources, at)
+      const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
+      const job = AdmittedJob.make({ command, terms, inputs, id, at, queueLimit })
+      const created = yield* moderateInput(job.generation).pipe(
+        // No unit of work has started, so no job can refer to the images.
+        Effect.onError(() => inputImages.discard(inputs)),
+        Effect.matchEffect({
+          onFailure: (refusal) => earlierOr(command, refusal),
+          onSuccess: () => commit(job)
+        })
+      )
+      if (created.replayed) yield* inputImages.discard(inputs)
+      return created
+    })
+  }
+)

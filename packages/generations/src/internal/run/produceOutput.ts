@@ -1,6 +1,6 @@
 /**
  * Produces the files of one generation: runs the operation of its generator, stores and
- * verifies the result, and derives the small images. Runs outside any unit of work; another worker
+ * verifies the result, derives the small images, and asks the moderation. Runs outside any unit of work; another worker
  * can repeat all of it from the job's checkpoint.
  */
 import type { ClaimedJob } from "@kinora/scheduler/Job"
@@ -10,6 +10,7 @@ import type { Output } from "../../Generation.ts"
 import { makeDerivedImages } from "./derivedImages.ts"
 import { isResultMime } from "./generatorRequest.ts"
 import { isLost, makeRunOperation, type Taken } from "./operation.ts"
+import { makeModerateOutput } from "./outputModeration.ts"
 import * as Progress from "./progress.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryGone, retryTransient, type RunError } from "./retries.ts"
@@ -39,6 +40,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   const runOperation = yield* makeRunOperation({ retries, upstreams })
   const verifyResult = yield* makeVerifyResult({ retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
+  const moderateOutput = yield* makeModerateOutput({ retries })
 
   const collect = Effect.fnUntraced(
     function*(job: ClaimedJob, { sent, upstream }: Taken) {
@@ -84,6 +86,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
       ? derivedImages.ofImage(job, content)
       : derivedImages.ofVideo(job, content, facts, poster)
     const output: Output = { content: { ...content, mime: facts.mime }, ...derived }
+    yield* moderateOutput(generation, output)
     return output
   })
 })

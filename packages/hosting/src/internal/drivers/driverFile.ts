@@ -2,17 +2,8 @@
 import type { Problem } from "@kinora/generator/ServedModel"
 import { Effect, Redacted, Result } from "effect"
 import type { Environment } from "../settings/reading.ts"
+import { isRecord, type Section, withVariables } from "../settings/variables.ts"
 import { type DriverModule, load as loadModule } from "./driverModule.ts"
-
-/** `drivers` of a configuration file. */
-export interface DriverFile {
-  /** Value of the key. */
-  readonly content: unknown
-  /** Absolute path of the directory of the file. Paths of modules are relative to it. */
-  readonly directory: string
-  /** Variables for `{ env: NAME }`. */
-  readonly environment: Redacted.Redacted<Environment>
-}
 
 /** Drivers by name with their options, and the problems of those that cannot be used. Paths start at `drivers`. */
 export interface LoadedDrivers {
@@ -28,7 +19,7 @@ export interface LoadedDrivers {
 const driversMax = 64
 
 /** Loads all drivers of the file. */
-export const load = Effect.fnUntraced(function*({ content, directory, environment }: DriverFile) {
+export const load = Effect.fnUntraced(function*({ content, directory, environment }: Section) {
   const variables = Redacted.value(environment)
   const entries = isRecord(content) ? Object.entries(content) : []
   if (!isRecord(content)) return nothing("must be a mapping from names to drivers")
@@ -52,9 +43,6 @@ export const load = Effect.fnUntraced(function*({ content, directory, environmen
 // -----------------------------------------------------------------------------
 
 const nothing = (message: string): LoadedDrivers => ({ drivers: {}, names: [], problems: [{ path: [], message }] })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** An entry of the file. */
 interface Entry {
@@ -94,30 +82,3 @@ const entryOf = (name: string, value: unknown, variables: Environment): Entry =>
 const expected = "must be a module: a path such as ./drivers/mine.ts, or a package"
 
 const isModule = (value: unknown): value is string => typeof value === "string" && value !== ""
-
-/** Replaces each `{ env: NAME }` by the variable. Without the variable, the value is `undefined` and a problem. */
-const withVariables = (
-  value: unknown,
-  variables: Environment,
-  path: Problem["path"]
-): { readonly value: unknown; readonly problems: ReadonlyArray<Problem> } => {
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => withVariables(item, variables, [...path, index]))
-    return { value: items.map((item) => item.value), problems: items.flatMap(({ problems }) => problems) }
-  }
-  if (!isRecord(value)) return { value, problems: [] }
-  const { env: name, ...others } = value
-  if (typeof name === "string" && Object.keys(others).length === 0) {
-    const variable = variables[name]
-    return variable === undefined || variable === ""
-      ? { value: undefined, problems: [{ path, message: `must be set: the environment has no variable ${name}` }] }
-      : { value: variable, problems: [] }
-  }
-  const fields = Object.entries(value).map(([key, field]) =>
-    [key, withVariables(field, variables, [...path, key])] as const
-  )
-  return {
-    value: Object.fromEntries(fields.map(([key, field]) => [key, field.value])),
-    problems: fields.flatMap(([, { problems }]) => problems)
-  }
-}

@@ -204,7 +204,7 @@ export const definitions = {
 } as const satisfies Readonly<Record<string, Definition>>
 
 /** Keys of the file that have no environment variable and a schema of their own. */
-export const fileKeys = ["drivers", "models", "plans"] as const
+export const fileKeys = ["drivers", "models", "moderation", "plans"] as const
 
 /** Definition of a setting. */
 export interface Definition {

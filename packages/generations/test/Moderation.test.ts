@@ -1,0 +1,4 @@
+import { layerMemory } from "./Assembly.ts"
+import { suite } from "./ModerationContract.ts"
+
+suite("memory", layerMemory)

@@ -1,0 +1,85 @@
+/** The moderation of a host, from `moderation` of the configuration file. */
+import { Issue } from "@kinora/catalog"
+import { HttpModeration, Moderation, OpenAiModeration } from "@kinora/moderation"
+import { Data, Effect, type Layer, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { isRecord, withVariables } from "./internal/settings/variables.ts"
+import type { Section } from "./Settings.ts"
+
+/** Invalid options of the moderation. Stops the start and lists every problem. */
+export class InvalidModeration extends Data.TaggedError("InvalidModeration")<{
+  /** Paths start at the configuration, such as `moderation.hook.url`. Messages contain no values. */
+  readonly problems: ReadonlyArray<{ readonly path: string; readonly message: string }>
+}> {
+  override get message(): string {
+    return [
+      "The configuration of the moderation is not valid",
+      ...this.problems.map(({ message, path }) => `  ${path}: ${message}`)
+    ].join("\n")
+  }
+}
+
+/** Returns the moderation that the file configures. Without one, everything is accepted. */
+export const fromFile = Effect.fnUntraced(
+  function*(section: Section | undefined): Effect.fn.Return<Layer.Layer<Moderation.Moderation>, InvalidModeration> {
+    if (section === undefined) return Moderation.layerNone
+    const { problems, value } = withVariables(section.content, Redacted.value(section.environment), [])
+    if (problems.length > 0) return yield* invalid(problems)
+    const [entry, ...others] = isRecord(value) ? Object.entries(value) : []
+    if (entry === undefined || others.length > 0) return yield* notOne
+    const [name, options] = entry
+    if (!Object.hasOwn(kinds, name)) return yield* notOne
+    const layer = kinds[name as keyof typeof kinds](options)
+    if (Result.isFailure(layer)) {
+      return yield* invalid(layer.failure.map(({ message, path }) => ({ path: [name, ...path], message })))
+    }
+    yield* Effect.logInfo("Requests and results are moderated", { by: name })
+    return layer.success
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface Problem {
+  readonly path: ReadonlyArray<string | number>
+  readonly message: string
+}
+
+const invalid = (problems: ReadonlyArray<Problem>) =>
+  new InvalidModeration({
+    problems: problems.map(({ message, path }) => ({ path: Issue.formatPath(["moderation", ...path]), message }))
+  })
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Makes a function that decodes the options of a moderation and returns its layer. */
+const kind = <A>(
+  schema: Schema.ConstraintDecoder<A>,
+  layer: (options: A) => Layer.Layer<Moderation.Moderation>
+) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
+  return (options: unknown): Result.Result<Layer.Layer<Moderation.Moderation>, ReadonlyArray<Problem>> =>
+    Result.mapBoth(decode(options), {
+      onSuccess: layer,
+      onFailure: ({ issue }) =>
+        formatIssue(issue).issues.map(({ message, path = [] }) => ({ path: path.map(keyOf), message: ruleOf(message) }))
+    })
+}
+
+const kinds = {
+  hook: kind(HttpModeration.Options, HttpModeration.layer),
+  openai: kind(OpenAiModeration.Options, OpenAiModeration.layer)
+} as const
+
+const notOne = invalid([{ path: [], message: `must have one of the keys ${Object.keys(kinds).join(" and ")}` }])
+
+const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string | number => {
+  const key = typeof segment === "object" ? segment.key : segment
+  return typeof key === "number" ? key : String(key)
+}
+
+const ruleOf = (message: string): string => {
+  if (message === "Missing key") return "must be given"
+  return message === "Expected no excess property" ? "is not an option" : message.replace(/^Expected /, "must be ")
+}
