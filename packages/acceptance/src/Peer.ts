@@ -19,7 +19,7 @@ export interface PeerOptions {
   readonly planTable?: PlanTable.PlanTable
 }
 
-/** A peer. Each build has services and connections of its own. */
+/** A peer. Each build has its own services and connections. */
 export const layer = (site: Site, { planTable, workers = 0 }: PeerOptions = {}) =>
   Layer.unwrap(Effect.map(Settings.load(site.environment), (settings) =>
     Layer.fresh(

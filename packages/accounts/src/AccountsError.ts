@@ -71,6 +71,6 @@ export class AccountsError extends Schema.TaggedError<AccountsError>("@kinora/ac
   { reason: AccountsErrorReason }
 ) {
   override get message(): string {
-    return `Rejected: ${this.reason._tag}`
+    return `Accounts rejected the command: ${this.reason._tag}`
   }
 }

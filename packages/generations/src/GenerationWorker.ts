@@ -159,7 +159,7 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
     )
     const ended = ends.length === 0 ? [] : yield* endAll(ends.map(({ command }) => command))
     const late = ends.filter(({ outcome }, index) => Result.isFailure(ended[index]!) && outcome._tag === "Completed")
-    // After the jobs that end, whose lanes are locked first.
+    // Ending jobs locks lanes, which precede jobs in the lock order, so jobs are released afterwards.
     yield* scheduler.release(
       settlements.flatMap(({ job, outcome }) =>
         outcome._tag === "Returned" ? [{ job: job.job, epoch: job.epoch, pool: outcome.model }] : []

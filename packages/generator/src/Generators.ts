@@ -42,7 +42,7 @@ export const layer = <const Drivers extends Readonly<Record<string, Layer.Layer<
 
 type Limits = Readonly<Record<string, UpstreamLimits.UpstreamLimits>>
 
-/** Builds each driver into a context of its own, since all provide the same service. */
+/** Builds each driver into a separate context, since all provide the same service. */
 const make = Effect.fnUntraced(function*<E, R>(
   drivers: Readonly<Record<string, Layer.Layer<Generator, E, R>>>,
   limits: Limits

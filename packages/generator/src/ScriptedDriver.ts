@@ -56,7 +56,7 @@ export default Driver.make({
   modelOptions: ModelOptions,
   layer: ({ poll_interval: pollInterval, resubmit }) =>
     ScriptedGenerator.layer.pipe(
-      // Each configuration of the driver has a `Control` of its own.
+      // Each configuration of the driver has its own `Control`.
       Layer.provide(Layer.fresh(ScriptedGenerator.layerControl({ script: scriptOf, pollInterval, resubmit })))
     )
 })

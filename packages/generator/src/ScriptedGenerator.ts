@@ -38,7 +38,7 @@ export interface Script {
 
 /** Options for `layerControl`. */
 export interface ScriptedOptions {
-  /** Script of a request without a script of its own. Default: succeeds immediately. */
+  /** Script of the requests that have none. Default: succeeds immediately. */
   readonly script?: Script | ((request: GenerationRequest) => Script) | undefined
   /** Interval between polls. Default 1 second. */
   readonly pollInterval?: Duration.Input | undefined

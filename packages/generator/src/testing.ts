@@ -3,7 +3,7 @@
  *
  *     suite("MyDriver", { generator: Result.getOrThrow(MyDriver.generator({})) })
  *
- * Every build of `generator` is a process of its own. The suite builds it again to test
+ * Every build of `generator` is a separate process. The suite builds it again to test
  * that another process continues from an operation.
  */
 import { describe } from "@effect/vitest"

@@ -100,7 +100,7 @@ export const layer = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Value at the path of a model, whose fields have digests of their own. */
+/** Value at the path of a model, whose fields have their own digests. */
 const present = "present"
 
 const encodeModel = Schema.encodeSync(Schema.toCodecJson(Model.Model))

@@ -35,7 +35,7 @@ export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly ca
 
 /**
  * The database client. Statements of many fibers share connections (`multiplex`); a unit
- * of work has a connection of its own. A statement fails after 10 seconds of waiting
+ * of work has its own connection. A statement fails after 10 seconds of waiting
  * for a lock, which bounds the wait of a request for another one with the same
  * idempotency key.
  */

@@ -1,4 +1,4 @@
-/** The `data` of webhooks: the job object of the API, with links of its own. */
+/** The `data` of webhooks: the job object of the API, with its own links. */
 import * as GenerationEvent from "@kinora/generations/GenerationEvent"
 import type { UrlSigner } from "@kinora/storage"
 import type { Event } from "@kinora/webhooks/Event"

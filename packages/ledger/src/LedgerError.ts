@@ -45,6 +45,6 @@ export class LedgerError extends Schema.TaggedError<LedgerError>("@kinora/ledger
   reason: Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired])
 }) {
   override get message(): string {
-    return `The ledger refused the command: ${this.reason._tag}`
+    return `The ledger rejected the command: ${this.reason._tag}`
   }
 }

@@ -30,7 +30,7 @@ export interface FoldingOptions<Command, A, E> {
  *
  * A call inside a unit of work, or inside any transaction of the same client, is not
  * folded: it runs in that transaction and is undone with it. If a set fails as a
- * whole, each of its commands runs by itself with an outcome of its own, except after
+ * whole, each of its commands runs by itself with its own outcome, except after
  * a lost connection. A caller that is interrupted leaves the set; if the set is
  * running already, its command may still take effect, like any request that was sent.
  */

@@ -1,5 +1,5 @@
 /**
- * A transaction that several packages share without knowing each other.
+ * A transaction that several packages share. None of them depends on another.
  *
  * A use-case wraps the calls of several packages in `atomically`. Each package
  * writes only its own tables, or its own memory maps. `layerSql` runs a unit as one

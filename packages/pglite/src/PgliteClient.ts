@@ -28,7 +28,7 @@ export interface PgliteOptions {
   readonly dataDirectory?: string | undefined
   /** Dump (`PGlite.dumpDataDir`) to start from instead of an empty database. */
   readonly loadDataDir?: Blob | undefined
-  /** Connections of the pool. Statements run one after the other all the same. Default 8. */
+  /** Maximum number of connections of the pool. PGlite runs one statement at a time. Default 8. */
   readonly maxConnections?: number | undefined
 }
 

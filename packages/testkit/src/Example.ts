@@ -18,7 +18,7 @@ export const printed = (load: () => Promise<unknown>): Effect.Effect<string> =>
   })
 
 /**
- * Runs a module in a process of its own, and returns the lines that it prints. For examples
+ * Runs a module in a separate process, and returns the lines that it prints. For examples
  * that read environment variables, which Effect's configuration reads once per process.
  */
 export const run = (module: URL, environment: Readonly<Record<string, string>>): Effect.Effect<string> =>

@@ -128,7 +128,7 @@ it("rejects a timestamp older than 300 seconds, and accepts one of exactly 300 s
   assert.strictEqual(await reasonOf(aged(301)), "expired")
   assert.strictEqual(await reasonOf(aged(61, 60)), "expired")
   assert.strictEqual(await reasonOf(aged(1, 0)), "expired")
-  assert.include((await refusal(aged(301))).message, "is 301 s old, the maximum is 300 s")
+  assert.include((await refusal(aged(301))).message, "is 301 s old; the maximum is 300 s")
 })
 
 it("accepts a timestamp in the future, and warns if it is far ahead", async () => {

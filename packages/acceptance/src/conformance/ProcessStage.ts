@@ -28,7 +28,7 @@ export interface PostgresStage extends Stage.Stage, Database {
 }
 
 /**
- * Two servers that share a database of their own. They send webhooks to public addresses only, and not to `ownDomain`. The
+ * Two servers that share a separate database. They send webhooks to public addresses only, and not to `ownDomain`. The
  * second signs URLs with a newer key, and accepts the key of the first as well.
  */
 export interface Production extends Database {

@@ -1,6 +1,6 @@
 /**
  * Statements of the contract (`docs/reference`) that conformance cases prove. Each has an id by which cases name it, and is
- * quoted, in whole or in part, as it stands in its section.
+ * quoted, in whole or in part, verbatim from its section.
  */
 import { errors } from "./requirements/errors.ts"
 import { jobs } from "./requirements/jobs.ts"
@@ -28,7 +28,7 @@ export type RequirementId = {
   [Name in Page]: { [Section in keyof Pages[Name]]: keyof Pages[Name][Section] }[keyof Pages[Name]]
 }[Page]
 
-/** A statement and where it stands. */
+/** A statement of the contract and its place in the documentation. */
 export interface Requirement {
   readonly id: RequirementId
   readonly page: string

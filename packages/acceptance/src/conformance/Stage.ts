@@ -125,7 +125,7 @@ export const makeOpenAccount = (stage: Pick<Stage, "admin" | "fetch" | "now">): 
 }
 
 /**
- * Gives each request without `X-Forwarded-For` a client address of its own, so that cases on one host do not use up
+ * Gives each request without `X-Forwarded-For` its own client address, so that cases on one host do not use up
  * each other's failed authentications. The addresses are reserved for benchmarks (RFC 2544).
  */
 export const makeFromOwnAddress = (): (init?: RequestInit) => RequestInit => {

@@ -88,7 +88,7 @@ const dimensionsOf = (model: Model.Model): ReadonlyArray<Dimension> => {
   return [...mode, ...params]
 }
 
-/** Returns all values. Of a range: the values with a row of their own, and one without. */
+/** Returns all values. Of a range: the values with their own row, and one without. */
 const valuesOf = (
   { max = 0, min = 0, type, values }: Model.ParamSchema,
   priced: ReadonlySet<Model.ParamValue>

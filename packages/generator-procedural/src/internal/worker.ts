@@ -21,7 +21,7 @@ export type Answer =
   | { readonly _tag: "Drawn"; readonly bytes: Uint8Array<ArrayBuffer>; readonly poster: Uint8Array<ArrayBuffer> | null }
   | { readonly _tag: "NotDrawn"; readonly message: string }
 
-// Elsewhere this would slow down the whole process and not just the thread.
+// Only Linux has a priority per thread. On other systems, the whole process would get it.
 if (process.platform === "linux") setPriority(0, 10)
 sharp.cache(false)
 sharp.concurrency(1)

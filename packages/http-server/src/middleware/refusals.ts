@@ -94,7 +94,7 @@ const answer = <E, Name extends RefusalName>(
   const { reason } = error
   const name = names.find((name) => name === reason._tag)
   if (name === undefined) return Effect.die(error)
-  // The function under a name takes the reason of that name.
+  // `refusals` maps the name of a reason to a function of that reason, which its type cannot express.
   return (refusals[name] as (reason: unknown) => Effect.Effect<never, Answer<Name>>)(reason)
 }
 

@@ -1,4 +1,4 @@
-/** Extracts the first frame of a video with the program `ffmpeg`, in a process of its own. */
+/** Extracts the first frame of a video with the program `ffmpeg`, in a separate process. */
 import { Data, Effect } from "effect"
 import { spawn } from "node:child_process"
 import { mkdtemp, open, rm } from "node:fs/promises"

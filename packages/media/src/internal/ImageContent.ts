@@ -53,7 +53,7 @@ const startsWith = (view: Buffer, offset: number, signature: Buffer) =>
 
 /**
  * Returns the offset of the first scan of a JPEG, or the length of the file if it has
- * none. A segment before the scan can contain a thumbnail with an end marker of its own.
+ * none. A segment before the scan can contain a thumbnail with its own end marker.
  * Inside a scan the marker does not occur by chance.
  */
 const scanOffset = (view: Buffer): number => {

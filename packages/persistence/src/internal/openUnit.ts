@@ -86,5 +86,5 @@ export const join = <A, E, R>(key: UnitKey, unit: OpenUnit, effect: Effect.Effec
 // internal
 // -----------------------------------------------------------------------------
 
-/** The units that join inside of one have turns of their own, so nesting cannot deadlock. */
+/** The units that join inside of one have their own turns, so nesting cannot deadlock. */
 const within = (outermost: Outermost): OpenUnit => ({ outermost, turn: Semaphore.makeUnsafe(1) })

@@ -19,7 +19,7 @@ export interface Release extends Lease {
 export interface ClaimOptions {
   /** Name of the worker, shown with its jobs. */
   readonly worker: string
-  /** Names of kinds. A claim does not include their pools, which have names of their own; a rescue does. */
+  /** Names of kinds. A claim does not include their pools, which have their own names; a rescue does. */
   readonly kinds: ReadonlyArray<string>
   /** Maximum number of jobs. */
   readonly limit: number

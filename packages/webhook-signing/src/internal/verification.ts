@@ -72,7 +72,7 @@ export const complete = async (
   if (!hmac.matches(codes, signatures)) throw new VerificationError("no_match")
   const age = now - timestamp
   if (age > toleranceSeconds) {
-    throw new VerificationError("expired", `The signature is ${age} s old, the maximum is ${toleranceSeconds} s.`)
+    throw new VerificationError("expired", `The signature is ${age} s old; the maximum is ${toleranceSeconds} s.`)
   }
   return { timestamp, warnings: -age > toleranceSeconds ? [futureTimestamp(-age)] : [] }
 }

@@ -19,7 +19,7 @@ export interface AdmittedJob {
   readonly inputsKeptUntil: DateTime.Utc
 }
 
-/** Parts of an `AdmittedJob`. */
+/** Arguments of `make`. */
 export interface AdmittedJobParts {
   readonly command: CreateCommand
   readonly terms: JobTerms

@@ -203,7 +203,7 @@ export const definitions = {
   }
 } as const satisfies Readonly<Record<string, Definition>>
 
-/** Keys of the file that have no environment variable and a schema of their own. */
+/** Keys of the file that have their own schema and no environment variable. */
 export const fileKeys = ["drivers", "models", "moderation", "plans"] as const
 
 /** Definition of a setting. */

@@ -16,8 +16,8 @@ export const claim = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
  * The statement of `claim`. The index contains only queued jobs, by kind and position, and
  * Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs there
  * are nor on those of other kinds. Jobs are locked one by one in the merged order, so no
- * job is locked that is not claimed. SKIP LOCKED, so that workers do not wait for each
- * other's jobs. MATERIALIZED, so that no plan applies the limit twice.
+ * job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each
+ * other's jobs, and MATERIALIZED keeps a plan from applying the limit twice.
  */
 export const claimStatement = (sql: SqlClient.SqlClient, terms: ClaimTerms): Statement.Statement<unknown> =>
   sql`

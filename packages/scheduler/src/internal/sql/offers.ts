@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { offerKept } from "../queues.ts"
 import type { Offer, Queue } from "../storeTypes.ts"
 
-/** Records or renews an offer, and deletes old ones. SKIP LOCKED, so that workers do not wait for each other. */
+/** Records or renews an offer, and deletes old ones. Skips locked rows, so that workers do not wait for each other. */
 export const announce = (sql: SqlClient.SqlClient, { id, kinds, slots, until, worker }: Offer, now: DateTime.Utc) =>
   sql`
     WITH old AS (

@@ -35,7 +35,7 @@ export const makeDrain = Effect.fnUntraced(function*(settings: Settings, running
   return Effect.suspend(() => {
     const isFirst = !isDraining
     isDraining = true
-    // On a fiber of its own, so that interrupting a caller does not stop the drain.
+    // In a separate fiber, so that interrupting a caller does not stop the drain.
     return isFirst ? Effect.andThen(Effect.forkDetach(stop), drained.await) : drained.await
   })
 })

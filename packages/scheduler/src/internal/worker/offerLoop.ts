@@ -6,7 +6,7 @@ import { logFailure, type Settings } from "./settings.ts"
 /** Creates the loop. It renews the offer like a lease, and retracts it when it is interrupted. */
 export const makeOfferLoop = Effect.fnUntraced(function*(settings: Settings) {
   const scheduler = yield* Scheduler
-  // A worker that restarts under its name has an offer of its own.
+  // A worker that restarts under its name has its own offer.
   const id = String(yield* Random.nextInt)
   const offer = {
     id,

@@ -16,7 +16,7 @@ export interface RunningJobs {
   readonly isEmpty: Effect.Effect<void>
   /** Calls the listener after each job that ends. */
   readonly onEnd: (listener: () => void) => void
-  /** Runs `body` on a fiber of its own. `body` runs `settling` before it settles the job. */
+  /** Runs `body` in a separate fiber. `body` runs `settling` before it settles the job. */
   readonly start: (
     job: ClaimedJob,
     body: (settling: Effect.Effect<void>) => Effect.Effect<void>

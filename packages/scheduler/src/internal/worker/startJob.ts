@@ -1,4 +1,4 @@
-/** Runs a job and settles it, on a fiber of its own. */
+/** Runs a job in a separate fiber and settles it. */
 import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"

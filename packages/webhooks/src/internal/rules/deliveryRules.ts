@@ -100,7 +100,7 @@ export const restart = (delivery: DeliveryState, at: DateTime.Utc): Decision<Del
     body: null
   }, undefined)
 
-/** Fails a pending delivery that began before `before`. A delivery under a lease at `now` stays: its send may succeed. */
+/** Fails a pending delivery that began before `before`. Rejects one under a lease at `now`, whose send may still succeed. */
 export const expire = (
   delivery: DeliveryState,
   { before, now }: { readonly before: DateTime.Utc; readonly now: DateTime.Utc }

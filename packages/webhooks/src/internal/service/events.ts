@@ -88,6 +88,6 @@ const check = ({ limits: { dataBytesMax } }: Dependencies, { data, type }: NewEv
   }
   const bytes = utf8.encode(JSON.stringify(data)).length
   return bytes > dataBytesMax
-    ? Effect.die(new Error(`The data of an event of type ${type} has ${bytes} bytes, the maximum is ${dataBytesMax}`))
+    ? Effect.die(new Error(`The data of an event of type ${type} has ${bytes} bytes; the maximum is ${dataBytesMax}`))
     : Effect.void
 }

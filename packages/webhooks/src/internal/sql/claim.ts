@@ -22,7 +22,7 @@ export interface ClaimCommand {
 }
 
 /**
- * Claims deliveries. `SKIP LOCKED`, so that two workers do not wait for each other. The index
+ * Claims deliveries. Skips locked rows, so that workers do not wait for each other. The index
  * has the order of `ORDER BY due_at, id`, so a backlog is never sorted. The sizes are columns,
  * so the data of deliveries that are not claimed is not read. If an event does not exist, its
  * columns are null.

@@ -129,7 +129,7 @@ const makeBody = (
 class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge"
   constructor(bytes: number, bytesMax: number) {
-    super(`The webhook body has ${bytes} bytes, the maximum is ${bytesMax}`)
+    super(`The webhook body has ${bytes} bytes; the maximum is ${bytesMax}`)
   }
 }
 
