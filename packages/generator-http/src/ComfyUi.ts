@@ -9,7 +9,7 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError, Lost } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
@@ -42,9 +42,8 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url, poll_interval = Duration.seconds(2), ...limits } = options
-  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
   const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials },
+    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
     { response_bytes_max: queueBytesMax, ...limits }
   )
   const download = yield* makeDownload(upstream, limits)

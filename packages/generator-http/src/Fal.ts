@@ -6,7 +6,7 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError, type Permanent } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
@@ -34,8 +34,10 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://queue.fal.run", poll_interval = Duration.seconds(2), ...limits } = options
-  const authorization = Redacted.make(`Key ${Redacted.value(api_key)}`)
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
+  const upstream = yield* Upstream.make(
+    { baseUrl: base_url, credentials: Upstream.credentialsOf("Key", api_key) },
+    limits
+  )
   const download = yield* makeDownload(upstream, limits)
   const getResult = (target: string) =>
     upstream.call({ method: "GET", target, reasonOf: reasonOfResult }, Schema.Record(Schema.String, Schema.Unknown))

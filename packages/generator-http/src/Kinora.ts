@@ -8,7 +8,7 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { type GeneratorError, Lost } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
@@ -43,8 +43,10 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(
   function*({ api_key, base_url, plan = "credits", poll_interval, ...limits }: Options) {
-    const authorization = Redacted.make(`Bearer ${Redacted.value(api_key)}`)
-    const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
+    const upstream = yield* Upstream.make(
+      { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
+      limits
+    )
     const download = yield* makeDownload(upstream, limits)
     const downloadPoster = yield* makeDownload(upstream, { ...limits, result_bytes_max: posterBytesMax })
     return toGenerator({

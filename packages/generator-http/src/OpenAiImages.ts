@@ -8,7 +8,7 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, readImages, type RequestBody } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
@@ -49,8 +49,10 @@ export type ModelOptions = typeof ModelOptions.Type
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://api.openai.com/v1", kept_bytes_max = 256 * 1024 * 1024, ...given } = options
   const limits = { call_timeout: Duration.minutes(3), response_bytes_max: 64 * 1024 * 1024, ...given }
-  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials }, limits)
+  const upstream = yield* Upstream.make(
+    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
+    limits
+  )
   const download = yield* makeDownload(upstream, limits)
   const results = KeptResults.make(kept_bytes_max)
   return toGenerator({

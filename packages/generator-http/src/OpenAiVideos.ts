@@ -6,7 +6,7 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Option, Redacted, Schema, type Scope, Stream } from "effect"
+import { Duration, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
@@ -50,8 +50,10 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url, poll_interval = Duration.seconds(5), thumbnails = false, ...limits } = options
-  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials }, limits)
+  const upstream = yield* Upstream.make(
+    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
+    limits
+  )
   const download = yield* makeDownload(upstream, limits)
   const downloadThumbnail = yield* makeDownload(upstream, { ...limits, result_bytes_max: thumbnailBytesMax })
   return toGenerator({

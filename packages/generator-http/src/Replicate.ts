@@ -6,7 +6,7 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { makeDownload } from "./internal/download.ts"
@@ -41,8 +41,10 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://api.replicate.com/v1", poll_interval = Duration.seconds(2), ...limits } = options
-  const authorization = Redacted.make(`Bearer ${Redacted.value(api_key)}`)
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
+  const upstream = yield* Upstream.make(
+    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
+    limits
+  )
   const download = yield* makeDownload(upstream, limits)
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Prediction)
   return toGenerator({

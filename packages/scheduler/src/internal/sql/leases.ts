@@ -88,49 +88,32 @@ export const rescue = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
 
 /** Extends leases, and returns the jobs whose lease holds. */
 export const heartbeat = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>, until: DateTime.Utc) =>
-  decodeIds(sql`
-    WITH held AS MATERIALIZED (${held(sql, leases)})
-    UPDATE scheduler_job AS job SET lease_until = ${DateTime.toDate(until)}
-    FROM held
-    WHERE job.id = held.id
-    RETURNING job.id
-  `)
+  updateHeld(sql, leases, { set: sql`lease_until = ${DateTime.toDate(until)}` })
 
 /** Stores checkpoints, and returns the jobs whose lease holds. */
 export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<Checkpoint>) =>
-  decodeIds(sql`
-    WITH held AS MATERIALIZED (${held(sql, checkpoints)})
-    UPDATE scheduler_job AS job SET checkpoint = given.checkpoint
-    FROM held
-    JOIN ${
-    Rows.table("given", checkpoints, {
+  updateHeld(sql, checkpoints, {
+    given: Rows.table("given", checkpoints, {
       id: ["uuid", ({ job }) => job],
       checkpoint: ["json", ({ checkpoint }) => checkpoint]
-    })
-  } ON given.id = held.id
-    WHERE job.id = held.id
-    RETURNING job.id
-  `)
+    }),
+    set: sql`checkpoint = given.checkpoint`
+  })
 
 /** Queues leased jobs again without counting the attempt, and returns those whose lease held. */
 export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>) =>
-  decodeIds(sql`
-    WITH held AS MATERIALIZED (${held(sql, leases)})
-    UPDATE scheduler_job AS job SET
+  updateHeld(sql, leases, {
+    given: Rows.table("given", leases, {
+      id: ["uuid", ({ job }) => job],
+      pool: ["text?", ({ pool }) => pool]
+    }),
+    set: sql`
       state = 'queued',
       lease_until = NULL,
       attempt = job.attempt - 1,
       kind = coalesce(split_part(job.kind, ':', 1) || ':' || given.pool, job.kind)
-    FROM held
-    JOIN ${
-    Rows.table("given", leases, {
-      id: ["uuid", ({ job }) => job],
-      pool: ["text?", ({ pool }) => pool]
-    })
-  } ON given.id = held.id
-    WHERE job.id = held.id
-    RETURNING job.id
-  `)
+    `
+  })
 
 /** Expires the leases of all first attempts, and returns their number. */
 export const expireFirstLeases = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
@@ -167,6 +150,20 @@ const queuedInOrder = (sql: SqlClient.SqlClient, kinds: ReadonlyArray<string>) =
 
 /** SQL expression for the time at which the time limit of a started job passes. */
 const endInSql = "started_at + time_limit_ms * interval '1 millisecond'"
+
+/** Updates the jobs under these leases with values of `given`, and returns the jobs whose lease holds. */
+const updateHeld = (
+  sql: SqlClient.SqlClient,
+  leases: ReadonlyArray<Lease>,
+  { given, set }: { readonly given?: Statement.Fragment; readonly set: Statement.Fragment }
+) =>
+  decodeIds(sql`
+    WITH held AS MATERIALIZED (${held(sql, leases)})
+    UPDATE scheduler_job AS job SET ${set}
+    FROM held ${given === undefined ? sql`` : sql`JOIN ${given} ON given.id = held.id`}
+    WHERE job.id = held.id
+    RETURNING job.id
+  `)
 
 /** The jobs that run under these leases, locked in the order of ids. */
 const held = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) =>

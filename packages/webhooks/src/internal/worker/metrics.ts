@@ -14,7 +14,7 @@ export interface EndedSend {
 /** Counts a send that ended, with its duration and its delay. */
 export const recordSend = ({ delay, duration, reason }: EndedSend): Effect.Effect<void> =>
   Effect.andThen(
-    Metric.update(sendsOf(outcomeOf(reason)), 1),
+    Metric.update(Metric.withAttributes(sends, { outcome: outcomeOf(reason) }), 1),
     Effect.andThen(Metric.update(seconds, duration / 1000), Metric.update(delays, Math.max(0, delay) / 1000))
   )
 
@@ -30,19 +30,10 @@ export const trackInFlight = <A, E, R>(send: Effect.Effect<A, E, R>): Effect.Eff
 const outcomeOf = (reason: Reason): string =>
   reason.startsWith("status_") ? `${reason.slice(0, "status_N".length)}xx` : reason
 
-const sends = new Map<string, Metric.Counter<number>>()
-
-const sendsOf = (outcome: string) => {
-  const known = sends.get(outcome)
-  if (known !== undefined) return known
-  const made = Metric.counter("kinora_webhook_sends_total", {
-    description: "Webhook requests sent, by outcome.",
-    attributes: { outcome },
-    incremental: true
-  })
-  sends.set(outcome, made)
-  return made
-}
+const sends = Metric.counter("kinora_webhook_sends_total", {
+  description: "Webhook requests sent, by outcome.",
+  incremental: true
+})
 
 const seconds = Metric.histogram("kinora_webhook_send_seconds", {
   description: "Duration of a webhook request.",
