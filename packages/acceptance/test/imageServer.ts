@@ -14,7 +14,7 @@ const drill = (options: Drill.DrillOptions): ModelInput => ({ ...Drill.model(opt
 
 /** Models of the server. */
 export const models: ReadonlyArray<ModelInput> = [
-  DefaultModels.draft,
+  ...DefaultModels.models,
   drill({ id: "drill" }),
   drill({ id: "drill-dear", credits: 1_000 }),
   drill({ id: "drill-failing", failure: "generation_failed" }),

@@ -147,6 +147,15 @@ layer(ImageServer.layer, { excludeTestServices: true, timeout: "5 minutes" })("t
       assert.strictEqual(width, height)
     }))
 
+  it.effect("images.generate accepts the id that a model had before, and returns an image of the former size", () =>
+    Effect.gen(function*() {
+      const { client } = yield* start()
+      const { data } = yield* Effect.promise(() =>
+        client.images.generate({ model: "kinora-sketch-1", prompt: "a lake", response_format: "b64_json" })
+      )
+      assert.deepStrictEqual(pngSizeOf(Buffer.from(data?.[0]?.b64_json ?? "", "base64")), [1024, 1024])
+    }))
+
   it.effect("images.generate returns the model's default format without response_format", () =>
     Effect.gen(function*() {
       const { client } = yield* start()

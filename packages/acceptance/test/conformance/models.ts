@@ -101,7 +101,10 @@ export const models = ({ holds }: Define): void => {
       expect([image.status, await image.json()]).toEqual([200, expect.objectContaining({ data: [expect.any(Object)] })])
     }
     const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/generations"))
-    expect(new Set(data.map(({ model }) => model))).toEqual(new Set(["kinora-draft", "kinora-still"]))
+    // The image endpoint as well, newest first.
+    expect(data.map(({ model, params }) => [model, params])).toEqual(
+      aliases.toReversed().flatMap(([, id, params]) => [[id, params], [id, params]])
+    )
   })
 
   holds("models.withdrawn", async (stage) => {

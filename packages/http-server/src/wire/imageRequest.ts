@@ -65,7 +65,8 @@ export const resolve = (asked: Asked, model: Model.Model): Result.Result<
   const ratio = asked.size === undefined ? undefined : Option.getOrUndefined(AspectRatio.nearest(model, asked.size))
   return Result.succeed({
     plan: asked.plan ?? "credits",
-    model: model.id,
+    // An alias keeps its defaults.
+    model: asked.model,
     params: {
       prompt: asked.prompt,
       ...(ratio === undefined ? {} : { [AspectRatio.paramName]: ratio }),
