@@ -53,6 +53,14 @@ const withoutPool = Effect.fnUntraced(function*(generation: Generation) {
 /** A catalog without a model, as that of a worker from before the model was added. */
 const catalogWithout = (model: string) => Catalog.make(models.filter(({ id }) => id !== model))
 
+/** Provides a catalog in which the model `redraw` has another id, and its former one as an alias. */
+const renamed = Effect.provideServiceEffect(
+  Catalog.Catalog,
+  Catalog.make(
+    models.map((model) => model.id === redraw ? { ...model, id: "redraw-2", aliases: [{ id: redraw }] } : model)
+  )
+)
+
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
   layer(services)(`Workers that run some models (${name})`, (it) => {
     it.effect("leave the jobs of other models queued until a worker with the model runs them", () =>
@@ -80,6 +88,19 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         // The new worker runs both models, those of the old release included.
         yield* startWorker()
         assert.strictEqual((yield* ended(added)).status, "completed")
+      }).pipe(Effect.scoped, TestClock.withLive))
+
+    it.effect("run the jobs under a former id of a model, also if they are restricted to the model", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 100 })
+        const older = yield* createNew(account, redraw)
+        const queues = yield* GenerationQueue.read.pipe(renamed)
+        const modelsOfQueues = queues.map(({ model, queued }) => [model, queued] as const)
+        assert.deepInclude(modelsOfQueues, ["redraw-2", 1])
+        assert.notInclude(queues.map(({ model }) => model), redraw)
+        yield* startWorker(1, { models: ["redraw-2"] }).pipe(renamed)
+        const { model, status } = yield* ended(older)
+        assert.deepStrictEqual([model, status], [redraw, "completed"])
       }).pipe(Effect.scoped, TestClock.withLive))
 
     it.effect("move a job without a pool to the pool of its model if they do not run the model", () =>
