@@ -84,19 +84,22 @@ const countImages = (images: unknown): number => Array.isArray(images) ? images.
 
 const checkImages = (model: Model.Model, images: unknown): Checked<void> => {
   if (images !== undefined && images !== null && !Array.isArray(images)) return failure(["images"], "must be a list")
-  // A model without input images reports them in `checkMode`.
-  return model.max_reference_images > 0 && countImages(images) > model.max_reference_images
-    ? failure(["images"], `must have at most ${model.max_reference_images} images`)
-    : Result.void
+  if (countImages(images) <= model.max_reference_images) return Result.void
+  return model.max_reference_images === 0
+    ? failure(["images"], "must be absent: this model accepts no images")
+    : failure(["images"], `must have at most ${model.max_reference_images} images`)
 }
 
-const checkMode = (model: Model.Model, mode: unknown, images: number): Checked<Model.Mode> => {
+const checkMode = (model: Model.Model, mode: unknown, count: number): Checked<Model.Mode> => {
+  // `checkImages` reports the images of a model that accepts none.
+  const images = model.max_reference_images === 0 ? 0 : count
   const isImplied = mode === undefined
   const asked = isImplied ? Model.modeOf(model.kind, images > 0) : mode
   const found = model.capabilities.find((capability) => capability === asked)
   if (found === undefined) {
-    if (!isImplied) return failure(["mode"], `must be one of ${list(model.capabilities)}`)
-    return failure(["images"], images > 0 ? "must be absent: this model accepts no images" : "must have an image")
+    return isImplied
+      ? failure(["images"], "must have an image")
+      : failure(["mode"], `must be one of ${list(model.capabilities)}`)
   }
   const { takesImages } = Model.modes[found]
   if (takesImages && images === 0) return failure(["images"], `must have an image in mode ${found}`)

@@ -182,9 +182,9 @@ describe("resolve", () => {
       "images",
       "must be absent: this model accepts no images"
     ])
-    assert.deepStrictEqual(only(textOnly, { ...x, mode: "image_to_video", images: [{}] }), [
-      "mode",
-      "must be one of text_to_video"
+    assert.deepStrictEqual(issuesOf(textOnly, { ...x, mode: "image_to_video", images: [{}] }), [
+      { path: ["images"], message: "must be absent: this model accepts no images" },
+      { path: ["mode"], message: "must be one of text_to_video" }
     ])
     assert.deepStrictEqual(only(imageOnly, x), ["images", "must have an image"])
     assert.deepStrictEqual(only(filmModel, { ...x, mode: "image_to_video" }), [
