@@ -194,7 +194,7 @@ export const job = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const job = await Calls.completed(account, {
       model: "kinora-still",
-      params: { aspect_ratio: "16:9", resolution: "2k" }
+      params: { aspect_ratio: "16:9" }
     })
     const sizeOf = async (url: string | null) => Pictures.sizeOf(await (await stage.fetch(url ?? "/nothing")).bytes())
     const preview = await sizeOf(job.preview_url)

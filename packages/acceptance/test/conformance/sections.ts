@@ -4,6 +4,7 @@ import { authentication } from "./authentication.ts"
 import { codes } from "./codes.ts"
 import { content } from "./content.ts"
 import { create } from "./create.ts"
+import { defaults } from "./defaults.ts"
 import { deliveries } from "./deliveries.ts"
 import { embedding } from "./embedding.ts"
 import { endpoints } from "./endpoints.ts"
@@ -38,6 +39,7 @@ export const sections: Readonly<Record<string, Section>> = {
   content,
   images,
   models,
+  defaults,
   account: (define) => {
     account(define)
     usage(define)
