@@ -1,7 +1,9 @@
 import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
-import { circuitSuite, limitSuite } from "./UpstreamsContract.ts"
+import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite } from "./UpstreamsContract.ts"
 
 const services = layerMemoryWith({}, mediaThatTrusts)
 
 circuitSuite("memory", services)
 limitSuite("memory", services)
+fallbackSuite("memory", services)
+deadlineSuite("memory", services)

@@ -62,7 +62,8 @@ export const makeUpstream = Effect.fnUntraced(function*({ limits = {}, ...option
   }
 })
 
-type Upstream = Effect.Success<ReturnType<typeof makeUpstream>>
+/** An upstream of a test. */
+export type Upstream = Effect.Success<ReturnType<typeof makeUpstream>>
 
 /** Options of `start`. */
 export interface StartOptions extends GenerationWorker.GenerationWorkerOptions {
@@ -120,8 +121,8 @@ export const statusesOf = (jobs: ReadonlyArray<Generation>) =>
 /** Moves the clock until the condition holds. Fails the test after 20 minutes. */
 export const until = Effect.fnUntraced(function*<E, R>(condition: Effect.Effect<boolean, E, R>) {
   for (let steps = 0; !(yield* condition); steps++) {
-    if (steps > 2_400) return yield* Effect.die(new Error("The condition does not hold after 20 minutes"))
-    yield* TestClock.adjust("500 millis")
+    if (steps > 1_200) return yield* Effect.die(new Error("The condition does not hold after 20 minutes"))
+    yield* TestClock.adjust("1 second")
     yield* settle
   }
 })
@@ -138,7 +139,7 @@ const waiting: ReadonlySet<string> = new Set(["pending", "queued", "processing"]
 
 /** Moves the clock in steps, so that timers that follow each other run. */
 export const pass = (seconds: number) =>
-  Effect.forEach(Array.from({ length: seconds * 2 }), () => Effect.andThen(TestClock.adjust("500 millis"), settle), {
+  Effect.forEach(Array.from({ length: seconds }), () => Effect.andThen(TestClock.adjust("1 second"), settle), {
     discard: true
   })
 

@@ -1,9 +1,22 @@
 /** Workers and upstreams that fail or are limited, on every backend. */
 import { assert, layer } from "@effect/vitest"
+import { GeneratorError } from "@kinora/generator"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, type Layer } from "effect"
+import { Effect, Exit, type Layer, Scope } from "effect"
 import type { layerMemory } from "./Assembly.ts"
-import { busy, createJobs, denied, ended, makeUpstream, pass, start, statesOf, statusesOf, until } from "./Upstreams.ts"
+import {
+  busy,
+  createJobs,
+  denied,
+  ended,
+  makeUpstream,
+  pass,
+  start,
+  statesOf,
+  statusesOf,
+  until,
+  type Upstream
+} from "./Upstreams.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
@@ -135,5 +148,150 @@ export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
         yield* pass(30)
         assert.strictEqual(main.outage.submits, 4)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+      }).pipe(Effect.scoped))
+  })
+
+const failed = new GeneratorError.Permanent({ code: "generation_failed", reason: "provider", message: "It failed." })
+
+const rejected = new GeneratorError.Permanent({ code: "content_rejected", reason: "safety", message: "It is unsafe." })
+
+export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`A model with a fallback (${name})`, (it) => {
+    /** Starts a worker with both upstreams. */
+    const startBoth = (first: Upstream, second: Upstream) =>
+      start({
+        upstreams: { first, second },
+        drivers: { [still]: { name: "first", fallbacks: [{ name: "second" }] } }
+      })
+
+    it.effect("is run by the fallback while the first upstream fails, and by the first one afterwards", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* makeUpstream({ limits: quick }), yield* makeUpstream()]
+        first.outage.reason = busy
+        yield* startBoth(first, second)
+        const jobs = yield* createJobs(still, 6)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+        assert.strictEqual(yield* second.callsOf("submit"), 6)
+        assert.strictEqual(yield* first.callsOf("submit"), 0)
+        first.outage.reason = undefined
+        yield* pass(60)
+        const later = yield* createJobs(still, 2)
+        yield* ended(later)
+        assert.strictEqual(yield* first.callsOf("submit"), 2)
+      }).pipe(Effect.scoped))
+
+    it.effect("gets the jobs that the first upstream refuses, or reports as failed", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* makeUpstream(), yield* makeUpstream()]
+        yield* startBoth(first, second)
+        first.outage.reason = denied
+        const refused = yield* createJobs(still, 1)
+        assert.deepStrictEqual((yield* ended(refused)).map(({ status }) => status), ["completed"])
+        first.outage.reason = undefined
+        const [job] = yield* createJobs(still, 1)
+        yield* first.control.fail(job!.id, failed)
+        assert.deepStrictEqual((yield* ended([job!])).map(({ status }) => status), ["completed"])
+        assert.strictEqual(yield* second.callsOf("submit"), 2)
+      }).pipe(Effect.scoped))
+
+    it.effect("does not get a job whose content the first upstream rejects", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* makeUpstream({ script: { outcome: rejected } }), yield* makeUpstream()]
+        yield* startBoth(first, second)
+        const whilePolled = yield* createJobs(still, 1)
+        assert.deepStrictEqual((yield* ended(whilePolled)).map(({ failure }) => failure?.code), ["content_rejected"])
+        first.outage.reason = rejected
+        const whileSubmitted = yield* createJobs(still, 1)
+        assert.deepStrictEqual((yield* ended(whileSubmitted)).map(({ failure }) => failure?.code), ["content_rejected"])
+        assert.strictEqual(second.outage.submits, 0)
+      }).pipe(Effect.scoped))
+
+    it.effect("does not get a job that the first upstream may have", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* makeUpstream({ resubmit: "unsafe" }), yield* makeUpstream()]
+        yield* startBoth(first, second)
+        first.outage.reason = new GeneratorError.UnknownOutcome()
+        const jobs = yield* createJobs(still, 1)
+        assert.deepStrictEqual(
+          (yield* ended(jobs)).map(({ failure, refunded }) => [failure?.code, refunded]),
+          [["upstream_error", true]]
+        )
+        assert.strictEqual(second.outage.submits, 0)
+      }).pipe(Effect.scoped))
+
+    it.effect("fails its jobs if both upstreams fail them", () =>
+      Effect.gen(function*() {
+        const upstreams = [yield* makeUpstream(), yield* makeUpstream()] as const
+        for (const { outage } of upstreams) outage.reason = denied
+        yield* startBoth(...upstreams)
+        const jobs = yield* createJobs(still, 1)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["upstream_error"])
+        assert.deepStrictEqual(upstreams.map(({ outage }) => outage.submits), [1, 1])
+      }).pipe(Effect.scoped))
+
+    it.effect("continues a job where it is, also after the configuration has changed", () =>
+      Effect.gen(function*() {
+        const [first, second] = [
+          yield* makeUpstream({ limits: quick }),
+          yield* makeUpstream({ script: { delay: "hold" } })
+        ]
+        first.outage.reason = busy
+        const before = yield* Scope.make()
+        yield* Scope.provide(startBoth(first, second), before)
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => second.outage.polls > 0))
+        yield* Scope.close(before, Exit.void)
+        first.outage.reason = undefined
+        const [submits, polls] = [first.outage.submits, second.outage.polls]
+        yield* start({ upstreams: { first, second }, drivers: { [still]: { name: "first" } } })
+        yield* until(Effect.sync(() => second.outage.polls > polls))
+        yield* second.control.succeed(jobs[0]!.id)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed"])
+        assert.deepStrictEqual([first.outage.submits, second.outage.submits], [submits, 1])
+        assert.strictEqual(yield* first.callsOf("collect"), 0)
+      }).pipe(Effect.scoped))
+
+    it.effect("fails a job with a refund if the driver that runs it was removed", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* makeUpstream({ script: { delay: "hold" } }), yield* makeUpstream()]
+        const before = yield* Scope.make()
+        yield* Scope.provide(startBoth(first, second), before)
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => first.outage.polls > 0))
+        yield* Scope.close(before, Exit.void)
+        yield* start({ upstreams: { second }, drivers: { [still]: { name: "second" } } })
+        assert.deepStrictEqual(
+          (yield* ended(jobs)).map(({ failure, refunded }) => [failure?.code, refunded]),
+          [["upstream_error", true]]
+        )
+        assert.strictEqual(second.outage.submits, 0)
+      }).pipe(Effect.scoped))
+  })
+
+export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`A job at its time limit (${name})`, (it) => {
+    it.effect("is cancelled at an upstream that does not respond to polls", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ limits: quick, script: { delay: "hold" } })
+        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        upstream.outage.reason = busy
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["time_limit"])
+        assert.isAtLeast(yield* upstream.callsOf("cancel"), 1)
+      }).pipe(Effect.scoped))
+
+    it.effect("is cancelled by a worker that does not run its model", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({ script: { delay: "hold" } })
+        const drivers = { [still]: { name: "main" }, [redraw]: { name: "main" } }
+        const before = yield* Scope.make()
+        yield* Scope.provide(start({ upstreams: { main }, drivers }), before)
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => main.outage.polls > 0))
+        yield* Scope.close(before, Exit.void)
+        yield* start({ upstreams: { main }, drivers, models: [redraw] })
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["time_limit"])
+        assert.strictEqual(yield* main.callsOf("cancel"), 1)
       }).pipe(Effect.scoped))
   })

@@ -22,9 +22,7 @@ export const UpstreamLimits = Schema.Struct({
    */
   failures_max: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(5))),
   /** Time until one job tests whether the upstream works again. Doubles with each failed test, up to 8 times. */
-  open_time: duration("15 seconds"),
-  /** Time without a success after which models that have no other upstream are paused. */
-  pause_after: duration("1 minute")
+  open_time: duration("15 seconds")
 })
 /** Type of `UpstreamLimits`. */
 export type UpstreamLimits = typeof UpstreamLimits.Type

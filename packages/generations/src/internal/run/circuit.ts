@@ -1,35 +1,26 @@
 /** The circuit breakers of an upstream: one for submits and one for polls, since either can fail while the other works. */
 import type { GeneratorError, Reason } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
-import { Cause, Clock, Duration, Effect, Exit, Option, Schedule } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Schedule } from "effect"
 import { CircuitBreaker } from "effect/persistence"
 import * as Metrics from "../upstreamMetrics.ts"
 
 /** The calls that have a circuit. */
-export type Call = "submit" | "poll"
-
-/** Whether an upstream works, as far as this process has observed. */
-export interface Health {
-  /** `degraded`: calls fail, or one job tests whether the upstream works again. `paused`: it is not called, for longer than `pause_after`. */
-  readonly status: "available" | "degraded" | "paused"
-  /** Time until the next test. Zero unless `paused`. */
-  readonly retryAfter: Duration.Duration
-}
+type Call = "submit" | "poll"
 
 /** Makes the circuits of an upstream. They log when they open and when they are closed again. */
 export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits: UpstreamLimits) {
   const breaker = yield* makeBreaker(limits)
   yield* Metrics.start(upstream)
-  const failures: Record<Call, number> = { submit: 0, poll: 0 }
-  let openSince: number | undefined
+  let wasClosed = true
 
   const states = Effect.all([breaker.state("submit"), breaker.state("poll")]).pipe(Effect.orDie)
 
   /** Logs and counts a change. */
   const observe = Effect.gen(function*() {
     const isClosed = (yield* states).every(({ _tag }) => _tag === "Closed")
-    if (isClosed === (openSince === undefined)) return
-    openSince = isClosed ? undefined : yield* Clock.currentTimeMillis
+    if (isClosed === wasClosed) return
+    wasClosed = isClosed
     yield* Metrics.circuit(upstream, !isClosed)
     yield* isClosed
       ? Effect.logInfo("The upstream works again", { upstream })
@@ -38,10 +29,7 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
 
   const record = <A>(call: Call, exit: Exit.Exit<A, GeneratorError>) => {
     const outcome = outcomeOf(exit)
-    if (outcome._tag === "Success") failures[call] = 0
-    if (outcome._tag !== "Failure") return Effect.succeed(outcome)
-    failures[call] += 1
-    return Effect.as(Metrics.failed(upstream, call), outcome)
+    return outcome._tag === "Failure" ? Effect.as(Metrics.failed(upstream, call), outcome) : Effect.succeed(outcome)
   }
 
   return {
@@ -53,23 +41,7 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
       ),
 
     /** `open`: no job can be submitted. `testing`: one job can. */
-    state: Effect.map(states, (states): "closed" | "testing" | "open" =>
-      states.every(({ _tag }) => _tag === "Closed")
-        ? "closed"
-        : Duration.isPositive(remaining(states))
-        ? "open"
-        : "testing"),
-
-    health: Effect.gen(function*(): Effect.fn.Return<Health> {
-      const retryAfter = remaining(yield* states)
-      if (openSince === undefined) {
-        const isFailing = Math.max(failures.submit, failures.poll) * 2 >= limits.failures_max
-        return { status: isFailing ? "degraded" : "available", retryAfter: Duration.zero }
-      }
-      const openFor = (yield* Clock.currentTimeMillis) - openSince
-      const isPaused = Duration.isPositive(retryAfter) && openFor >= Duration.toMillis(limits.pause_after)
-      return isPaused ? { status: "paused", retryAfter } : { status: "degraded", retryAfter: Duration.zero }
-    })
+    state: Effect.map(states, stateOf)
   }
 })
 
@@ -97,6 +69,11 @@ const openFactorMax = 8
 
 /** Maximum of the time that an upstream can ask for. */
 const retryAfterMax = "10 minutes"
+
+const stateOf = (states: ReadonlyArray<CircuitBreaker.State>): "closed" | "testing" | "open" => {
+  if (states.every(({ _tag }) => _tag === "Closed")) return "closed"
+  return Duration.isPositive(remaining(states)) ? "open" : "testing"
+}
 
 /** Returns the time until no circuit rejects calls. */
 const remaining = (states: ReadonlyArray<CircuitBreaker.State>): Duration.Duration =>

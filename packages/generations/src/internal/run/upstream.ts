@@ -8,7 +8,7 @@ import type { Generator, Operation, Status } from "@kinora/generator/Generator"
 import { GeneratorError, Transient } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
 import { Effect, Schema, type Scope, Semaphore } from "effect"
-import { type Health, makeCircuit } from "./circuit.ts"
+import { makeCircuit } from "./circuit.ts"
 import { makeRate } from "./submitRate.ts"
 
 /** An upstream of this process. */
@@ -21,7 +21,6 @@ export interface Upstream {
   readonly room: Effect.Effect<number>
   /** Returns whether submits are rejected at the moment. */
   readonly isOpen: Effect.Effect<boolean>
-  readonly health: Effect.Effect<Health>
   /** Counts a job that was claimed for the upstream until the scope closes. */
   readonly expect: Effect.Effect<Expected, never, Scope.Scope>
   /** Takes a place at the upstream until the scope closes. Waits while `concurrency` other jobs have one. */
@@ -92,7 +91,6 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name }: Ups
     generator,
     room,
     isOpen: Effect.map(circuit.state, (state) => state === "open"),
-    health: circuit.health,
     expect,
     occupy: Effect.asVoid(Effect.acquireRelease(places.take(1), () => places.release(1), { interruptible: true })),
     submit: (request) =>

@@ -19,14 +19,13 @@ export interface Source {
 }
 
 /** A pool of jobs, which has the name of its model or an alias of it. */
-export interface SourcePool {
+interface SourcePool {
   readonly pool: string
   readonly source: Source
 }
 
 /** The upstreams of a worker process. */
 export interface Upstreams {
-  readonly all: ReadonlyArray<Upstream.Upstream>
   /** Returns the upstream with this name, also one that no model uses any more. */
   readonly find: (name: string) => Upstream.Upstream | undefined
   /** Counts a job that was claimed, until the scope closes. Without a source, counts nothing. */
@@ -67,7 +66,6 @@ export const makeUpstreams = Effect.gen(function*() {
     Effect.sync(() => running.set(model, (running.get(model) ?? 0) + change))
 
   const upstreams: Upstreams = {
-    all,
     find: (name) => byName.get(name),
     expect: Effect.fnUntraced(function*(source) {
       if (Option.isNone(source)) return { decided: () => undefined }
