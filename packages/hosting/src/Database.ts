@@ -3,9 +3,10 @@ import { PgClient } from "@effect/sql-pg"
 import { Migrations } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
-import { Context, Data, Effect, Layer, type Redacted } from "effect"
+import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
+import * as ResponsiveSockets from "./internal/database/responsiveSockets.ts"
 
 /** Options for `Database.layer`. */
 export interface DatabaseOptions {
@@ -15,6 +16,11 @@ export interface DatabaseOptions {
   readonly dataDirectory: string
   /** Maximum number of connections to Postgres. Default 16. */
   readonly maxConnections?: number | undefined
+  /**
+   * Time without a response of Postgres after which a connection ends. Longer than the limit of a
+   * statement, 30 seconds. Default 40 seconds.
+   */
+  readonly silenceMax?: Duration.Input | undefined
 }
 
 /** The database does not respond. */
@@ -37,20 +43,15 @@ export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly ca
  * The database client. Statements of many fibers share connections (`multiplex`); a unit
  * of work has its own connection. A statement fails after 10 seconds of waiting
  * for a lock, which bounds the wait of a request for another one with the same
- * idempotency key.
+ * idempotency key. It fails after 30 seconds of work, and a connection ends after
+ * `silenceMax` without a response.
  */
 export const layer = (
   options: DatabaseOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseUnavailable> =>
   (options.url === undefined
     ? PgliteClient.layer({ dataDirectory: join(options.dataDirectory, "database") })
-    : PgClient.layer({
-      ...connection(options.url),
-      maxConnections: options.maxConnections ?? 16,
-      multiplex: true,
-      multiplexConcurrency: 8,
-      startupParameters: { ...waits, statement_timeout: "30s" }
-    })).pipe(connected)
+    : layerPostgres(options.url, options)).pipe(connected)
 
 /**
  * Runs the migrations. On Postgres they use a separate connection without a statement
@@ -82,12 +83,31 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
 // internal
 // -----------------------------------------------------------------------------
 
+const layerPostgres = (
+  url: Redacted.Redacted,
+  { maxConnections = 16, silenceMax = "40 seconds" }: Pick<DatabaseOptions, "maxConnections" | "silenceMax">
+) =>
+  Layer.unwrap(Effect.map(
+    ResponsiveSockets.make({ url, silenceMax: Duration.fromInputUnsafe(silenceMax), keepAlive }),
+    (stream) =>
+      PgClient.layer({
+        ...connection(url),
+        stream,
+        maxConnections,
+        multiplex: true,
+        multiplexConcurrency: 8,
+        startupParameters: { ...waits, statement_timeout: "30s" }
+      })
+  ))
+
+/** Without it, a connection that waits for a notification or a long statement would detect a lost peer after hours. */
+const keepAlive = Duration.seconds(30)
+
 const connection = (url: Redacted.Redacted) => ({
   url,
   applicationName: "kinora",
   connectTimeout: "5 seconds",
-  // Without keep-alive, a connection that waits for a notification or a long statement would detect a lost peer after hours.
-  keepAlive: "30 seconds"
+  keepAlive
 } as const)
 
 const waits = { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s" }

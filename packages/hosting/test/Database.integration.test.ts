@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
-import { Effect, Layer, Redacted } from "effect"
+import { TcpProxy, TestDatabase } from "@kinora/testkit"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../src/Database.ts"
 
@@ -42,4 +42,26 @@ it.live("reports that the database was lost during a migration", () =>
       error.message,
       /^The database stopped responding during a migration\. .* start again$/
     )
+  }).pipe(Effect.scoped))
+
+it.live("fails statements and units when Postgres stops responding, also on idle connections, and recovers", () =>
+  Effect.gen(function*() {
+    const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
+    const options = { url: Redacted.make(proxy.url), dataDirectory: "unused", silenceMax: "2 seconds" } as const
+    const services = yield* Layer.build(Layer.fresh(Database.layer(options)))
+    const many = Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const statement = Effect.result(sql`SELECT 1`)
+      const unit = Effect.result(sql.withTransaction(sql`SELECT 1`))
+      const results = yield* Effect.forEach(Array.from({ length: 40 }), (_, n) => n % 2 === 0 ? statement : unit, {
+        concurrency: "unbounded"
+      })
+      return results.filter(Result.isSuccess).length
+    }).pipe(Effect.provide(services))
+
+    assert.strictEqual(yield* many, 40)
+    yield* proxy.hang
+    assert.strictEqual(yield* many, 0)
+    yield* proxy.resume
+    assert.strictEqual(yield* many, 40)
   }).pipe(Effect.scoped))

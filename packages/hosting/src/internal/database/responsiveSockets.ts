@@ -1,0 +1,82 @@
+/**
+ * Connections to Postgres that end when the server stops responding.
+ *
+ * The driver has no time limit for a response. A server that hangs, or a proxy in front of it that stops forwarding,
+ * still acknowledges every packet, so keep-alive finds nothing, and `statement_timeout` is a limit of the server. Without
+ * a limit here, statements would wait for ever and occupy all connections of the pool.
+ */
+import { Duration, Effect, Redacted } from "effect"
+import { connect, type Socket } from "node:net"
+
+/** Options for `make`. */
+export interface ResponsiveSocketsOptions {
+  readonly url: Redacted.Redacted
+  /** Time without a response after which a connection ends. Longer than the server works on a statement. */
+  readonly silenceMax: Duration.Duration
+  /** Idle time before the kernel probes the peer. */
+  readonly keepAlive: Duration.Duration
+}
+
+/**
+ * Returns a function that opens a connection. Returns `undefined` if the driver has to open it: to a Unix socket, and with
+ * TLS, where responses cannot be observed from outside. Connections are observed until the scope closes.
+ */
+export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: ResponsiveSocketsOptions) {
+  const { searchParams, ...place } = placeOf(new URL(Redacted.value(url)))
+  if (place.host.startsWith("/") || (searchParams.get("sslmode") ?? "disable") !== "disable") return undefined
+  const observed = new Map<Socket, Observed>()
+  const check = Effect.sync(() => {
+    for (const [socket, state] of observed) {
+      state.quietChecks++
+      state.silentChecks = socket.bytesWritten > state.answered ? state.silentChecks + 1 : 0
+    }
+    const states = Array.from(observed)
+    if (!states.some(([, { silentChecks }]) => silentChecks > checks)) return
+    // The idle ones too, since statements that are sent on them would wait for as long again.
+    const error = new Error(`Postgres has not responded for ${Duration.format(silenceMax)}`)
+    for (const [socket, { quietChecks }] of states) if (quietChecks > checks) socket.destroy(error)
+  })
+  const interval = Duration.divideUnsafe(silenceMax, checks)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), check)))
+  return (): Socket => {
+    const socket = connect({
+      ...place,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: Duration.toMillis(keepAlive)
+    })
+    const state: Observed = { answered: 0, silentChecks: 0, quietChecks: 0 }
+    observed.set(socket, state)
+    socket.on("data", () => {
+      state.answered = socket.bytesWritten
+      state.silentChecks = 0
+      state.quietChecks = 0
+    })
+    socket.once("close", () => observed.delete(socket))
+    return socket
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Checks of a connection within the longest silence. */
+const checks = 8
+
+/** A connection. */
+interface Observed {
+  /** Bytes that had been sent when the last response arrived. A response to further ones is outstanding. */
+  answered: number
+  /** Consecutive checks that found a response outstanding. */
+  silentChecks: number
+  /** Checks since the last response. */
+  quietChecks: number
+}
+
+/** Host and port of the server, as the driver reads them. */
+const placeOf = ({ hostname, port, searchParams }: URL) => ({
+  host: searchParams.get("host") ?? (decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || "localhost"),
+  port: Number(searchParams.get("port") ?? (port || 5432)),
+  searchParams
+})
