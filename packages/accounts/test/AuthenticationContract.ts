@@ -90,16 +90,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
 
     it.effect("does not cache a key that is revoked during its look-up", () =>
       Effect.gen(function*() {
-        const read = yield* Deferred.make<void>()
-        const gate = yield* Deferred.make<void>()
-        const store = yield* AccountStore
-        const { host: makeSpied } = yield* makeSpy({
-          findOwners: (hashes) =>
-            store.findOwners(hashes).pipe(
-              Effect.tap(() => Deferred.succeed(read, undefined)),
-              Effect.tap(() => Deferred.await(gate))
-            )
-        })
+        const { gate, makeSpied, read } = yield* makeGatedLookUp
         const host = yield* makeSpied()
         const { account, key, record } = yield* makeKey(host)
         const early = yield* Effect.forkChild(host.authenticate(key))
@@ -112,16 +103,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
 
     it.effect("counts the age of a cached key from before it was read", () =>
       Effect.gen(function*() {
-        const read = yield* Deferred.make<void>()
-        const gate = yield* Deferred.make<void>()
-        const store = yield* AccountStore
-        const { host: makeSpied } = yield* makeSpy({
-          findOwners: (hashes) =>
-            store.findOwners(hashes).pipe(
-              Effect.tap(() => Deferred.succeed(read, undefined)),
-              Effect.tap(() => Deferred.await(gate))
-            )
-        })
+        const { gate, makeSpied, read } = yield* makeGatedLookUp
         const [here, slow] = [yield* makeHost(), yield* makeSpied()]
         const { account, key, record } = yield* makeKey(here)
         const early = yield* Effect.forkChild(slow.authenticate(key))
@@ -217,3 +199,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(Option.isSome((yield* host.listKeys(account.id))[0]!.lastUsedAt))
       }))
   })
+
+/** Hosts whose look-ups complete `read` when they have read a key, and return after `gate`. */
+const makeGatedLookUp = Effect.gen(function*() {
+  const read = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const store = yield* AccountStore
+  const { host: makeSpied } = yield* makeSpy({
+    findOwners: (hashes) =>
+      store.findOwners(hashes).pipe(
+        Effect.tap(() => Deferred.succeed(read, undefined)),
+        Effect.tap(() => Deferred.await(gate))
+      )
+  })
+  return { gate, makeSpied, read }
+})

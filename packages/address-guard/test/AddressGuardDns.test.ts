@@ -47,29 +47,9 @@ it.live("completes a shared query after the first caller is interrupted", () =>
     assert.deepStrictEqual((yield* Fiber.join(second)).addresses, ["8.8.8.8"])
   }))
 
-const service: NameServer.Zone = (name, type) => {
-  if (type === "AAAA") return name === "six.com" ? ["2606:4700::1"] : name === "kinora.dev" ? ["2606:4700::1"] : []
-  switch (name) {
-    case "kinora.dev":
-      return ["93.184.216.34"]
-    case "admin.kinora.dev":
-      return ["93.184.216.99"]
-    case "alias.com":
-      return { alias: "second.com" }
-    case "second.com":
-      return { alias: "Admin.Kinora.dev" }
-    case "same.com":
-      return ["8.8.8.8", "93.184.216.34"]
-    case "other.com":
-      return ["8.8.8.8"]
-    default:
-      return []
-  }
-}
-
 it.live("accepts hosts that only share an address with an own domain if `ownAddresses` is false", () =>
   Effect.gen(function*() {
-    const { check } = yield* makeScene(service, { ownDomains: ["kinora.dev"], ownAddresses: false })
+    const { check } = yield* makeScene(NameServer.ownDomainZone, { ownDomains: ["kinora.dev"], ownAddresses: false })
     assert.include((yield* check("same.com")).addresses, "93.184.216.34")
     assert.strictEqual((yield* Effect.flip(check("alias.com"))).problem, "own_domain")
   }))

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
-import type { ServedModel } from "@kinora/generator/ServedModel"
 import { replicate } from "@kinora/testkit/upstreams/ReplicateServer"
 import { responds, upstreamText } from "@kinora/testkit/upstreams/ScriptedServer"
-import { Effect, type Schema, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import driver from "../src/Replicate.ts"
+import { makeProblems } from "./ImageModel.ts"
 import * as Contract from "./ProtocolContract.ts"
 
 const options = {
@@ -163,18 +163,7 @@ it.effect("reports rejected content and jobs that Replicate ended", () =>
     }
   }))
 
-const model: ServedModel = {
-  kind: "image",
-  capabilities: ["text_to_image", "image_to_image"],
-  max_reference_images: 4,
-  output_formats: ["image/png"],
-  params_schema: [{ name: "aspect_ratio", type: "string", values: ["1:1", "16:9"] }],
-  driver: { options }
-}
-
-const problems = (changed: { readonly [name: string]: Schema.Json } = {}) =>
-  driver.check({ ...model, driver: { options: { ...options, ...changed } } })
-    .map(({ message, path }) => `${path.join(".")} ${message}`)
+const problems = makeProblems(driver, options, 4)
 
 it("returns every problem of a model", () => {
   assert.deepStrictEqual(problems(), [])

@@ -12,7 +12,7 @@
  * Arguments that break the caller's contract, such as half a credit or a reference
  * that was not requested from `load`, are defects: the functions throw.
  */
-import * as Decision from "@kinora/persistence/Decision"
+import { accept, type Decision } from "@kinora/persistence/Decision"
 import { DateTime, Result } from "effect"
 import * as Book from "./internal/Book.ts"
 import * as State from "./internal/booksState.ts"
@@ -42,7 +42,7 @@ export interface Books extends State.BooksState {}
 export const charge = (
   books: Books,
   command: ChargeCommand
-): Decision.Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
   const account = State.accountOf(books, command.account)
   if (State.findTransaction(account, { ...command, kind: "charge" }) !== undefined) {
@@ -60,13 +60,13 @@ export const charge = (
 export const refund = (
   books: Books,
   command: RefundCommand
-): Decision.Decision<Books, Refunded, LedgerError.UnknownCharge> => {
+): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
   const account = State.accountOf(books, command.account)
   const charge = State.findTransaction(account, { ...command, kind: "charge" })
   if (charge === undefined) return Result.fail(new LedgerError.UnknownCharge({ reference: command.reference }))
   if (State.findTransaction(account, { ...command, kind: "refund" }) !== undefined) {
-    return Decision.accept(books, { _tag: "AlreadyRefunded" })
+    return accept(books, { _tag: "AlreadyRefunded" })
   }
   const { ids, transaction } = State.nextTransaction(books.ids, "refund", command)
   const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
@@ -79,7 +79,7 @@ export const refund = (
     reverses: charge.id,
     entries: [...returned.entries, ...counted.entries]
   })
-  return Decision.accept(State.withAccount(books, command.account, next, returned.ids), {
+  return accept(State.withAccount(books, command.account, next, returned.ids), {
     _tag: "Refunded",
     credits: returned.parts.reduce((sum, { credits }) => sum + credits, 0),
     parts: returned.parts
@@ -90,14 +90,14 @@ export const refund = (
 export const grant = (
   books: Books,
   command: GrantCommand
-): Decision.Decision<Books, Granted, LedgerError.GrantExpired> => {
+): Decision<Books, Granted, LedgerError.GrantExpired> => {
   State.checkRequested(books, { ...command, kind: "grant" }, command.at)
   Check.credits("A grant", command.credits, 1)
   const account = State.accountOf(books, command.account)
   const found = State.findTransaction(account, { ...command, kind: "grant" })
   if (found !== undefined) {
     const lot = State.lotOf(account, found.entries[0]!.to as LotId) // the one entry of a grant goes to its lot
-    return Decision.accept(books, { _tag: "AlreadyGranted", lot })
+    return accept(books, { _tag: "AlreadyGranted", lot })
   }
   if (DateTime.isLessThanOrEqualTo(command.expiresAt, command.at)) {
     return Result.fail(new LedgerError.GrantExpired({ expiresAt: command.expiresAt }))
@@ -122,7 +122,7 @@ export const grant = (
     amount: command.credits,
     entries: [{ from: `source:${command.kind}`, to: lot.id, amount: command.credits }]
   })
-  return Decision.accept(State.withAccount(books, command.account, next, rest), { _tag: "Granted", lot })
+  return accept(State.withAccount(books, command.account, next, rest), { _tag: "Granted", lot })
 }
 
 // -----------------------------------------------------------------------------
@@ -135,7 +135,7 @@ const chargeCredits = (
   books: Books,
   command: ChargeCommand,
   { credits, imagesOnlyAllowed }: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
-): Decision.Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
   Check.credits("A price", credits, 0)
   const account = State.accountOf(books, command.account)
   const parts: Array<LotPart> = []
@@ -159,7 +159,7 @@ const chargeCredits = (
     amount: credits,
     entries: parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
   })
-  return Decision.accept(State.withAccount(books, command.account, next, ids), {
+  return accept(State.withAccount(books, command.account, next, ids), {
     _tag: "ChargedCredits",
     credits,
     parts
@@ -170,7 +170,7 @@ const chargeQuota = (
   books: Books,
   command: ChargeCommand,
   { kind, limit }: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
-): Decision.Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
   Check.name("A kind of quota", kind, 64)
   Check.credits("A quota's limit", limit, 0)
   const account = State.accountOf(books, command.account)
@@ -187,7 +187,7 @@ const chargeQuota = (
     amount: 1,
     entries: [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
   })
-  return Decision.accept(State.withAccount(books, command.account, next, ids), {
+  return accept(State.withAccount(books, command.account, next, ids), {
     _tag: "ChargedQuota",
     kind,
     day,

@@ -4,7 +4,7 @@ import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
-import { accepted, chargeOf, concurrently, grantOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
+import { accepted, assertNoUpdateLost, chargeOf, concurrently, grantOf, newAccount, noon, times } from "./commands.ts"
 
 /** The folded operations, by reference. */
 const operations = {
@@ -73,21 +73,7 @@ export const suite = <E>(
 
       it.effect(`loses no update when calls on one account run concurrently in one ${way}`, () =>
         Effect.gen(function*() {
-          const ledger = yield* Ledger
-          const inTransaction = yield* transaction
-          const account = newAccount()
-          yield* ledger.grant(grantOf(account, 100))
-          yield* accepted(ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1))))
-          yield* inTransaction(concurrently([
-            ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
-            ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
-            ...times(10).map((n) => accepted(ledger.chargeAll([chargeOf(account, `set ${n}`, 1)]))),
-            ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
-            ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
-          ]))
-          const { credits, quotaUsed } = yield* ledger.balances(account, noon)
-          assert.deepStrictEqual([credits, quotaUsed.get("image")], [100 - 20 - 10 + 30, 10])
-          assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+          yield* assertNoUpdateLost(yield* transaction)
         }))
     }
   })

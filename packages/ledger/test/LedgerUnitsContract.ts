@@ -8,8 +8,8 @@ import {
   accepted,
   adopt,
   after,
+  assertNoUpdateLost,
   chargeOf,
-  concurrently,
   grantOf,
   newAccount,
   noon,
@@ -175,21 +175,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
 
     it.effect("loses no update when a unit charges and refunds one account concurrently", () =>
       Effect.gen(function*() {
-        const ledger = yield* Ledger
         const { atomically } = yield* UnitOfWork.UnitOfWork
-        const account = newAccount()
-        yield* ledger.grant(grantOf(account, 100))
-        yield* accepted(ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1))))
-        yield* atomically(concurrently([
-          ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
-          ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
-          ...times(10).map((n) => accepted(ledger.chargeAll([chargeOf(account, `set ${n}`, 1)]))),
-          ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
-          ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
-        ]))
-        const { credits, quotaUsed } = yield* ledger.balances(account, noon)
-        assert.deepStrictEqual([credits, quotaUsed.get("image")], [100 - 20 - 10 + 30, 10])
-        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+        yield* assertNoUpdateLost(atomically)
       }))
 
     it.effect("writes nothing if the unit rolls back", () =>

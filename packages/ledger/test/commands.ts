@@ -1,7 +1,9 @@
 /** Commands that the contract suites share. */
+import { assert } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
 import { DateTime, Effect, Result } from "effect"
 import type { Books, GrantCommand } from "../src/Books.ts"
+import { Ledger } from "../src/Ledger.ts"
 import { LedgerError } from "../src/LedgerError.ts"
 
 export const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
@@ -60,3 +62,23 @@ export const refusalOf = <A, E>(call: Effect.Effect<A, LedgerError | E>): Effect
 export const accepted = <A, Refusal, E, R>(
   effect: Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, E, R>
 ): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(effect, (results) => results.map(Result.getOrThrow))
+
+/** Asserts that single calls and sets on one account that run concurrently in one transaction are all booked. */
+export const assertNoUpdateLost = Effect.fnUntraced(function*(
+  inTransaction: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
+) {
+  const ledger = yield* Ledger
+  const account = newAccount()
+  yield* ledger.grant(grantOf(account, 100))
+  yield* accepted(ledger.chargeAll(times(10).map((n) => chargeOf(account, `early ${n}`, 1))))
+  yield* inTransaction(concurrently([
+    ...times(10).map((n) => ledger.charge(chargeOf(account, `single ${n}`, 2))),
+    ...times(10).map((n) => ledger.charge(quotaChargeOf(account, `quota ${n}`, 10))),
+    ...times(10).map((n) => accepted(ledger.chargeAll([chargeOf(account, `set ${n}`, 1)]))),
+    ...times(10).map((n) => ledger.grant(grantOf(account, 3, { reference: `grant ${n}` }))),
+    ...times(10).map((n) => ledger.refund({ account, reference: `early ${n}`, at: noon }))
+  ]))
+  const { credits, quotaUsed } = yield* ledger.balances(account, noon)
+  assert.deepStrictEqual([credits, quotaUsed.get("image")], [100 - 20 - 10 + 30, 10])
+  assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+})

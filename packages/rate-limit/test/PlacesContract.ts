@@ -117,16 +117,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
     it.effect("does not store a lease again that is released during a renewal", () =>
       Effect.gen(function*() {
         const store = yield* RateLimitStore
-        const started = yield* Deferred.make<void>()
-        const gate = yield* Deferred.make<void>()
+        const { gate, renew, started } = yield* makeGatedRenewal
         const service = yield* instance().pipe(
           Effect.provideService(RateLimitStore, {
             ...store,
-            renew: (leases) =>
-              Deferred.succeed(started, undefined).pipe(
-                Effect.andThen(Deferred.await(gate)),
-                Effect.andThen(store.renew(leases))
-              )
+            renew
           })
         )
         const scope = yield* Scope.make()
@@ -143,17 +138,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
       Effect.gen(function*() {
         const store = yield* RateLimitStore
         const { atomically } = yield* UnitOfWork.UnitOfWork
-        const started = yield* Deferred.make<void>()
-        const gate = yield* Deferred.make<void>()
+        const { gate, renew, started } = yield* makeGatedRenewal
         const released = yield* Queue.unbounded<number>()
         const service = yield* instance().pipe(
           Effect.provideService(RateLimitStore, {
             ...store,
-            renew: (leases) =>
-              Deferred.succeed(started, undefined).pipe(
-                Effect.andThen(Deferred.await(gate)),
-                Effect.andThen(store.renew(leases))
-              ),
+            renew,
             release: (ids) => Effect.tap(store.release(ids), () => Queue.offer(released, ids.length))
           })
         )
@@ -198,4 +188,17 @@ const watchedInstance = Effect.gen(function*() {
     })
   )
   return { service, renewed }
+})
+
+/** Renewals that complete `started`, and continue after `gate`. */
+const makeGatedRenewal = Effect.gen(function*() {
+  const store = yield* RateLimitStore
+  const started = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  const renew: typeof store.renew = (leases) =>
+    Deferred.succeed(started, undefined).pipe(
+      Effect.andThen(Deferred.await(gate)),
+      Effect.andThen(store.renew(leases))
+    )
+  return { gate, renew, started }
 })

@@ -19,6 +19,30 @@ export type Answer =
 /** Returns the response for a name and a type. `asked` is the number of earlier queries for both. */
 export type Zone = (name: string, type: RecordType, asked: number) => Answer
 
+/**
+ * A zone for tests of own domains. `kinora.dev` and `admin.kinora.dev` are own hosts. `alias.com` is an alias of the
+ * second one, `same.com` and `six.com` share an address with the first one, and `other.com` shares nothing.
+ */
+export const ownDomainZone: Zone = (name, type) => {
+  if (type === "AAAA") return name === "six.com" ? ["2606:4700::1"] : name === "kinora.dev" ? ["2606:4700::1"] : []
+  switch (name) {
+    case "kinora.dev":
+      return ["93.184.216.34"]
+    case "admin.kinora.dev":
+      return ["93.184.216.99"]
+    case "alias.com":
+      return { alias: "second.com" }
+    case "second.com":
+      return { alias: "Admin.Kinora.dev" }
+    case "same.com":
+      return ["8.8.8.8", "93.184.216.34"]
+    case "other.com":
+      return ["8.8.8.8"]
+    default:
+      return []
+  }
+}
+
 /** A running server. */
 export interface NameServer {
   /** Address and port, as resolvers accept them. */

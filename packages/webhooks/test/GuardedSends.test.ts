@@ -132,26 +132,6 @@ it.live("stops waiting for a silent name server at the time limit", () =>
     assert.strictEqual(connections(), 0)
   }))
 
-const service: NameServer.Zone = (name, type) => {
-  if (type === "AAAA") return name === "six.com" ? ["2606:4700::1"] : name === "kinora.dev" ? ["2606:4700::1"] : []
-  switch (name) {
-    case "kinora.dev":
-      return ["93.184.216.34"]
-    case "admin.kinora.dev":
-      return ["93.184.216.99"]
-    case "alias.com":
-      return { alias: "second.com" }
-    case "second.com":
-      return { alias: "Admin.Kinora.dev" }
-    case "same.com":
-      return ["8.8.8.8", "93.184.216.34"]
-    case "other.com":
-      return ["8.8.8.8"]
-    default:
-      return []
-  }
-}
-
 it.live.each([
   "kinora.dev",
   "KINORA.dev.",
@@ -164,7 +144,7 @@ it.live.each([
   "rejects own domains under every name: %s",
   (host) =>
     Effect.gen(function*() {
-      const { check, send } = yield* makeScene(service, { ownDomains: ["Kinora.dev"] })
+      const { check, send } = yield* makeScene(NameServer.ownDomainZone, { ownDomains: ["Kinora.dev"] })
       assert.strictEqual((yield* Effect.flip(check(host))).problem, "own_domain")
       assert.deepStrictEqual(yield* send(host), blocked)
       assert.deepStrictEqual((yield* check("other.com")).addresses, ["8.8.8.8"])
