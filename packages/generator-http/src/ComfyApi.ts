@@ -9,10 +9,10 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError, UnknownOutcome } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { type HttpFailure, permanent } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
@@ -40,9 +40,7 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://cloud.comfy.org", poll_interval = Duration.seconds(2), ...limits } = options
-  const credentials = api_key === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(api_key)}`) }
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials }, limits)
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
   const get = (target: string) => upstream.call({ method: "GET", target }, Job)
   return toGenerator({
     name: "ComfyApi",

@@ -14,10 +14,10 @@ import { createHash } from "node:crypto"
 import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { type Ended, History, Queue, savedFile, Submitted, Uploaded, viewPath } from "./internal/comfyUi.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { permanent } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
-import * as Upstream from "./internal/upstream.ts"
+import type * as Upstream from "./internal/upstream.ts"
 import * as Workflow from "./internal/workflow.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
@@ -42,11 +42,10 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url, poll_interval = Duration.seconds(2), ...limits } = options
-  const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
-    { response_bytes_max: queueBytesMax, ...limits }
-  )
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, {
+    response_bytes_max: queueBytesMax,
+    ...limits
+  })
   const find = makeFind(upstream)
   return toGenerator({
     name: "ComfyUi",

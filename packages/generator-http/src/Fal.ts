@@ -9,11 +9,11 @@ import { GeneratorError, type Permanent } from "@kinora/generator/GeneratorError
 import { Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { codesOf, type HttpFailure, permanent, reasonOfStatus } from "./internal/failures.ts"
 import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
-import * as Upstream from "./internal/upstream.ts"
+import type * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://queue.fal.run` by default. */
 export const Options = Schema.Struct(driverFields)
@@ -34,11 +34,7 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://queue.fal.run", poll_interval = Duration.seconds(2), ...limits } = options
-  const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials: Upstream.credentialsOf("Key", api_key) },
-    limits
-  )
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key, scheme: "Key" }, limits)
   const getResult = (target: string) =>
     upstream.call({ method: "GET", target, reasonOf: reasonOfResult }, Schema.Record(Schema.String, Schema.Unknown))
   return toGenerator({

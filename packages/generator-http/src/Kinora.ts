@@ -10,6 +10,7 @@ import * as Generator from "@kinora/generator/Generator"
 import { type GeneratorError, Lost } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { dataUrlOf, readImages } from "./internal/body.ts"
+import { connect } from "./internal/connection.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
 import { permanent } from "./internal/failures.ts"
 import * as Jobs from "./internal/kinora.ts"
@@ -43,11 +44,7 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(
   function*({ api_key, base_url, plan = "credits", poll_interval, ...limits }: Options) {
-    const upstream = yield* Upstream.make(
-      { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
-      limits
-    )
-    const download = yield* makeDownload(upstream, limits)
+    const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
     const downloadPoster = yield* makeDownload(upstream, { ...limits, result_bytes_max: posterBytesMax })
     return toGenerator({
       name: "Kinora",

@@ -11,11 +11,11 @@ import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, readImages, type RequestBody } from "./internal/body.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { permanent } from "./internal/failures.ts"
 import * as KeptResults from "./internal/keptResults.ts"
 import { toGenerator } from "./internal/operations.ts"
-import * as Upstream from "./internal/upstream.ts"
+import type * as Upstream from "./internal/upstream.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
 /** Options of the driver. `call_timeout` is 3 minutes by default, and `response_bytes_max` 64 MiB. */
@@ -49,11 +49,7 @@ export type ModelOptions = typeof ModelOptions.Type
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://api.openai.com/v1", kept_bytes_max = 256 * 1024 * 1024, ...given } = options
   const limits = { call_timeout: Duration.minutes(3), response_bytes_max: 64 * 1024 * 1024, ...given }
-  const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
-    limits
-  )
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
   const results = KeptResults.make(kept_bytes_max)
   return toGenerator({
     name: "OpenAiImages",

@@ -9,6 +9,7 @@ import type { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
+import { connect } from "./internal/connection.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
 import { codesOf, permanent, reasonOfStatus } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
@@ -50,11 +51,7 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url, poll_interval = Duration.seconds(5), thumbnails = false, ...limits } = options
-  const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
-    limits
-  )
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
   const downloadThumbnail = yield* makeDownload(upstream, { ...limits, result_bytes_max: thumbnailBytesMax })
   return toGenerator({
     name: "OpenAiVideos",

@@ -5,10 +5,10 @@
 import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { failureOfText } from "./internal/failures.ts"
 import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
@@ -32,9 +32,7 @@ export type ModelOptions = typeof ModelOptions.Type
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://openrouter.ai/api/v1", poll_interval = Duration.seconds(10), ...limits } =
     options
-  const authorization = Redacted.make(`Bearer ${Redacted.value(api_key)}`)
-  const upstream = yield* Upstream.make({ baseUrl: base_url, credentials: { authorization } }, limits)
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
   return toGenerator({
     name: "OpenRouter",
     resubmit: "unsafe",

@@ -9,7 +9,7 @@ import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
-import { makeDownload } from "./internal/download.ts"
+import { connect } from "./internal/connection.ts"
 import { failureOfText, permanent } from "./internal/failures.ts"
 import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
@@ -41,11 +41,7 @@ export type ModelOptions = typeof ModelOptions.Type
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { api_key, base_url = "https://api.replicate.com/v1", poll_interval = Duration.seconds(2), ...limits } = options
-  const upstream = yield* Upstream.make(
-    { baseUrl: base_url, credentials: Upstream.credentialsOf("Bearer", api_key) },
-    limits
-  )
-  const download = yield* makeDownload(upstream, limits)
+  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Prediction)
   return toGenerator({
     name: "Replicate",

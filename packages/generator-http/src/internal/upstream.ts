@@ -73,13 +73,6 @@ export const connectMillis = 10_000
 /** Bytes of a response head. */
 export const headBytesMax = 16 * 1024
 
-/** Returns the credentials of an API key: the header `authorization` with this scheme, or nothing without a key. */
-export const credentialsOf = (
-  scheme: "Bearer" | "Key",
-  apiKey: Redacted.Redacted | undefined
-): Place["credentials"] =>
-  apiKey === undefined ? {} : { authorization: Redacted.make(`${scheme} ${Redacted.value(apiKey)}`) }
-
 /** Creates the calls to an upstream. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(place: Place, options: UpstreamOptions) {
   const base = new URL(place.baseUrl)
