@@ -103,6 +103,13 @@ const upstreams: Readonly<Record<string, Effect.Effect<Upstream, never, Scope.Sc
     const server = yield* openAiImages(png)
     return { environment: { OPENAI_API_KEY: "key" }, options: { base_url: `${server.origin}/v1` } }
   }),
+  "ai-sdk": Effect.gen(function*() {
+    const server = yield* openAiImages(png)
+    return {
+      environment: { OPENAI_API_KEY: "key" },
+      options: { options: { apiKey: "key", baseURL: `${server.origin}/v1` } }
+    }
+  }),
   kinora: Effect.gen(function*() {
     const server = yield* kinoraServer(png)
     server.after("POST /v1/generations", () => {

@@ -1,0 +1,1 @@
+export * as AiSdk from "./AiSdk.ts"

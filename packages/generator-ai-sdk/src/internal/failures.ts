@@ -1,0 +1,113 @@
+/** Errors of the AI SDK, and the reasons that they are for a generator. No text of a provider is passed on. */
+import { Permanent, type Reason, Transient, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import {
+  APICallError,
+  LoadAPIKeyError,
+  NoImageGeneratedError,
+  NoSuchModelError,
+  UnsupportedFunctionalityError
+} from "ai"
+import { Duration, Predicate } from "effect"
+
+/** The result is not there, or cannot be used. */
+export const unusable = new Permanent({
+  code: "upstream_error",
+  reason: "provider",
+  message: "The provider of the model returned no usable result, or the result was lost. Try again."
+})
+
+/** Returns the reason of a failed call. An error that does not tell whether work began has an unknown outcome. */
+export const reasonOf = (cause: unknown): Reason => {
+  if (LoadAPIKeyError.isInstance(cause) || NoSuchModelError.isInstance(cause)) return unavailable
+  if (UnsupportedFunctionalityError.isInstance(cause)) return invalid
+  if (NoImageGeneratedError.isInstance(cause)) return unusable
+  if (!APICallError.isInstance(cause)) return unconnected(cause)
+  const { responseBody, responseHeaders = {}, statusCode } = cause
+  return statusCode === undefined
+    ? unconnected(cause)
+    : reasonOfStatus(statusCode, codesOf(responseBody), retryAfterOf(responseHeaders))
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const unavailable = new Permanent({
+  code: "upstream_error",
+  reason: "internal",
+  message: "The provider of the model is not available to this service. Choose another model, or try again later."
+})
+
+const invalid = new Permanent({
+  code: "invalid_input",
+  reason: "provider",
+  message: "The provider of the model rejected the request. Change the prompt, the parameters or the input images."
+})
+
+const moderated = new Permanent({
+  code: "content_rejected",
+  reason: "safety",
+  message:
+    "The content policy of the model's provider rejected the request or its result. Change the prompt or the input images."
+})
+
+const reasonOfStatus = (
+  status: number,
+  codes: ReadonlyArray<string>,
+  retryAfter: Duration.Duration | undefined
+): Reason => {
+  if (status < 400 || status === 408) return new UnknownOutcome()
+  if (status === 429 && !codes.some((code) => quota.test(code))) return transient(retryAfter)
+  // Proxies send 503 also after they forwarded a request. A server that names a time did not process it.
+  if (status === 503 && retryAfter !== undefined) return transient(retryAfter)
+  if (status >= 500) return new UnknownOutcome()
+  if (codes.some((code) => moderation.test(code))) return moderated
+  if (status <= 404 && status !== 400 || codes.some((code) => quota.test(code))) return unavailable
+  return invalid
+}
+
+const transient = (retryAfter: Duration.Duration | undefined): Transient =>
+  new Transient(retryAfter === undefined ? {} : { retryAfter })
+
+/** Nothing began if there was no connection. */
+const unconnected = (error: unknown): Reason => {
+  for (let cause = error, depth = 0; Predicate.isObject(cause) && depth < causesMax; depth++) {
+    if (Predicate.hasProperty(cause, "code") && connecting.has(String(cause.code))) return new Transient({})
+    cause = Predicate.hasProperty(cause, "cause") ? cause.cause : undefined
+  }
+  return new UnknownOutcome()
+}
+
+/** Causes of an error that are read. */
+const causesMax = 8
+
+const connecting = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT"
+])
+
+const moderation = /moderation|content_?policy|content_?filter|content_rejected|safety|nsfw|sensitive/
+const quota = /insufficient_(?:quota|credits?|balance|funds)|quota_exceeded|billing|payment_required/
+
+/** Returns `error.code` and `error.type` of a body. */
+const codesOf = (body: string | undefined): ReadonlyArray<string> => {
+  try {
+    const parsed: unknown = JSON.parse(body ?? "")
+    const error = Predicate.hasProperty(parsed, "error") ? parsed.error : parsed
+    const codes = ["code", "type"].map((name) => Predicate.hasProperty(error, name) ? error[name] : undefined)
+    return codes.filter((code) => typeof code === "string").map((code) => code.toLowerCase())
+  } catch {
+    return []
+  }
+}
+
+const retryAfterOf = (headers: Readonly<Record<string, string>>): Duration.Duration | undefined => {
+  const text = headers["retry-after"]
+  return text !== undefined && /^\d{1,6}$/.test(text)
+    ? Duration.min(Duration.seconds(Number(text)), Duration.hours(1))
+    : undefined
+}
