@@ -55,7 +55,7 @@ const redraw = (account: Account, key: string, images: Schema.Json = [{ data: pn
 
 /** Creates a job of this model whose generator has succeeded. */
 const createFinished = Effect.fnUntraced(
-  function*(model = "kinora-canvas-1", output: ScriptedGenerator.Script["output"] = {}) {
+  function*(model = "kinora-still", output: ScriptedGenerator.Script["output"] = {}) {
     const { create } = yield* Generations
     const control = yield* ScriptedGenerator.Control
     const account = yield* openAccount({ credits })

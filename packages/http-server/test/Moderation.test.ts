@@ -46,7 +46,7 @@ it.effect("a rejected prompt of the image endpoint gets 422 without a job", () =
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { key } = yield* Host.openAccount()
-    const body = { plan: "credits", model: "kinora-canvas-1", prompt: "prompt" }
+    const body = { plan: "credits", model: "kinora-still", prompt: "prompt" }
     const answer = yield* send("POST", "/v1/images/generations", { key, body })
     assert.deepStrictEqual(errorOf(answer, "content_rejected").details, { input: "prompt", reason: "safety" })
   }).pipe(Effect.scoped, Effect.provide(layer)))
