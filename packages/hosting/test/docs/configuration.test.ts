@@ -27,10 +27,10 @@ const load = (text: string, environment: Readonly<Record<string, string>> = {}) 
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
   )
 
-const examples = Effect.map(
-  document,
-  (text) => Array.from(text.matchAll(/^```yaml\n(.*?)^```$/gms), ([, example = ""]) => example)
-)
+/** Returns the YAML of a page. */
+const yamlOf = (text: string) => Array.from(text.matchAll(/^```yaml\n(.*?)^```$/gms), ([, example = ""]) => example)
+
+const examples = Effect.map(document, yamlOf)
 
 /** A model of the driver with this name. */
 const named = (driver: string) => ({ ...DefaultModels.draft, id: driver, driver: { name: driver } })
@@ -135,5 +135,16 @@ describe("docs/reference/configuration.md", () => {
       const written = Yaml.parse(plans)
       const encoded = Schema.encodeSync(PlanTable.PlanTable)(PlanTable.defaults)
       assert.deepStrictEqual(written, { plans: encoded })
+    }))
+})
+
+describe("docs/how-to/use-several-upstreams.md", () => {
+  it.effect("shows limits and a fallback that a host accepts", () =>
+    Effect.gen(function*() {
+      const settings = yield* load(yamlOf(yield* read("how-to/use-several-upstreams.md")).join(""))
+      const context = yield* Layer.build(Drivers.layer(settings))
+      const { limits, names } = Context.get(context, Generators.Generators)
+      assert.deepStrictEqual(names, ["provider", "studio-gpu"])
+      assert.deepStrictEqual([limits("studio-gpu").concurrency, limits("provider").requests_per_minute], [2, 60])
     }))
 })
