@@ -3,7 +3,8 @@
  * differ. A client would be charged, limited or refused differently by each of them.
  *
  * Each process records digests of its configuration while it runs. Drivers and their
- * options are not compared, because workers may reach their generators in different ways.
+ * options are not compared, because workers may reach their generators in different ways,
+ * and descriptions are not, because clients do not see them.
  */
 import { PlanTable } from "@kinora/accounts"
 import { Catalog, Model } from "@kinora/catalog"
@@ -114,7 +115,7 @@ const digestsOfHost = Effect.gen(function*() {
     const path = `models.${model.id}`
     digests[path] = present
     for (const [field, value] of Object.entries(Schema.decodeUnknownSync(Fields)(encodeModel(model)))) {
-      if (field !== "driver") digests[`${path}.${field}`] = yield* Fingerprint.make(value)
+      if (field !== "driver" && field !== "description") digests[`${path}.${field}`] = yield* Fingerprint.make(value)
     }
   }
   return digests

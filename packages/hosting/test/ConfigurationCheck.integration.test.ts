@@ -47,7 +47,7 @@ for (const [name, database] of TestDatabase.all) {
           const message = "Another process of this database has a different configuration"
           const server = yield* start("server", "server", [draft, still])
           // A worker may have fewer models, and other drivers.
-          const worker = yield* start("worker", "worker", [{ ...still, driver: { name: "scripted" } }])
+          const worker = yield* start("worker", "worker", [{ ...still, driver: { name: "scripted" }, description: "" }])
           const other = yield* start("other", "server", [dearer])
           const differences = ["models.kinora-draft", "models.kinora-still.price_table"]
           yield* Effect.repeat(sql`SELECT 1`, {
