@@ -57,10 +57,7 @@ export const charge = (
  * Refunds a charge at most once. Each part goes back to the lot that paid it. A part
  * whose lot has expired becomes a new lot of kind `refund` with the same restrictions.
  */
-export const refund = (
-  books: Books,
-  command: RefundCommand
-): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
+export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
   const account = State.accountOf(books, command.account)
   const charge = State.findTransaction(account, { ...command, kind: "charge" })
@@ -87,10 +84,7 @@ export const refund = (
 }
 
 /** Opens a lot once per reference. */
-export const grant = (
-  books: Books,
-  command: GrantCommand
-): Decision<Books, Granted, LedgerError.GrantExpired> => {
+export const grant = (books: Books, command: GrantCommand): Decision<Books, Granted, LedgerError.GrantExpired> => {
   State.checkRequested(books, { ...command, kind: "grant" }, command.at)
   Check.credits("A grant", command.credits, 1)
   const account = State.accountOf(books, command.account)
