@@ -5,6 +5,7 @@ import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Effect, Option, Schema, type Scope } from "effect"
 import type { Download } from "./download.ts"
 import { permanent, transient } from "./failures.ts"
+import { failWith } from "./upstream.ts"
 
 /** The calls of a driver, with decoded operations. See `Generator`. */
 export interface Calls<Operation extends Schema.Json> {
@@ -22,12 +23,16 @@ export interface Calls<Operation extends Schema.Json> {
 /**
  * Creates a generator. Operations of other drivers have failed, and cannot be cancelled or
  * collected. A result that is absent because its work has not ended can be collected later.
+ * A submit fails if the upstream returns the job of another request.
  */
 export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operation>): Generator.Generator["Service"] => {
   const decode = Schema.decodeUnknownOption(calls.operation)
+  const own = makeOwn()
   return Generator.Generator.of({
     resubmit: calls.resubmit,
-    submit: Effect.fn(`${calls.name}.submit`)(calls.submit),
+    submit: Effect.fn(`${calls.name}.submit`)((request: GenerationRequest) =>
+      Effect.flatMap(calls.submit(request), (operation) => own(request, operation))
+    ),
     poll: Effect.fn(`${calls.name}.poll`)((operation: Generator.Operation) =>
       Option.match(decode(operation), {
         onNone: () => Effect.succeed(Generator.failed(foreign)),
@@ -66,3 +71,26 @@ export const toOutput = ({ body, mime }: Download, otherwise = "application/octe
 // -----------------------------------------------------------------------------
 
 const foreign = permanent("failed")
+
+/** Submits that are remembered. */
+const ownersMax = 10_000
+
+/**
+ * Makes the check that an operation is not that of another recent request of this process,
+ * whose result would go to another account.
+ */
+const makeOwn = () => {
+  const owners = new Map<string, string>()
+  return <Operation extends Schema.Json>({ id }: GenerationRequest, operation: Operation) =>
+    Effect.suspend(() => {
+      const key = JSON.stringify(operation)
+      const owner = owners.get(key)
+      if (owner !== undefined && owner !== id) {
+        return failWith(permanent("unusable"), { problem: "job of another request" })
+      }
+      owners.set(key, id)
+      const [oldest] = owners.keys()
+      if (owners.size > ownersMax && oldest !== undefined) owners.delete(oldest)
+      return Effect.succeed(operation)
+    })
+}
