@@ -11,10 +11,10 @@ import type { AddressInfo } from "node:net"
  * A response of a job: to its submission, which has created the job, to a poll, or the second half of its result, whose
  * first half was sent.
  */
-export type Moment = "submit" | "poll" | "result"
+type Moment = "submit" | "poll" | "result"
 
 /** A withheld response. */
-export interface Held {
+interface Held {
   /** Waits until the response is withheld. */
   readonly reached: Effect.Effect<void>
   /** Sends it. */

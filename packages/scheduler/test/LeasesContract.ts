@@ -1,7 +1,7 @@
 /** The guarantees of leases on every backend. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, type Layer, Option, Result } from "effect"
+import { Clock, DateTime, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../src/JobKind.ts"
 import { Scheduler } from "../src/Scheduler.ts"
@@ -255,6 +255,47 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual((yield* world.claim())[0]!.checkpoint, Option.some(3))
       }))
 
+    it.effect("claims the only job of one group after at most the slots of another group with 1,000 jobs", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const slots = 4
+        const crowd = Array.from({ length: 1_000 }, () => world.job({ cap: slots, waitingMax: 1_000 }))
+        yield* Effect.forEach(crowd, scheduler.enqueue, { concurrency: "unbounded", discard: true })
+        const alone = world.job({ lane: `${world.lane}-alone`, group: `${world.group}-alone` })
+        yield* scheduler.enqueue(alone)
+
+        const order: Array<string> = []
+        while (!order.includes(alone.job)) {
+          const [job] = yield* world.claim({ limit: 1 })
+          order.push(job!.job)
+          // A job that ends frees its slot for the next one of its lane.
+          if (order.length % 2 === 0) yield* scheduler.settle(job!)
+        }
+        assert.isAtMost(order.length, slots + 1)
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("leaves a job to its worker if the clock of another one is ahead by less than two thirds of a lease", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job())
+        const [job] = yield* world.claim()
+        const rescueAhead = (millis: number) =>
+          Clock.clockWith((clock) => Effect.provideService(world.rescue(), Clock.Clock, skewed(clock, millis)))
+        for (let beats = 0; beats < 3; beats++) {
+          // The moment before a heartbeat.
+          yield* TestClock.adjust("10 seconds")
+          assert.deepStrictEqual((yield* rescueAhead(19_999)).requeued, [])
+          assert.deepStrictEqual(yield* scheduler.heartbeat([job!], "30 seconds"), [])
+        }
+        // With more, the job is run again, and the first worker cannot change it.
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(ids((yield* rescueAhead(20_000)).requeued), [job!.job])
+        assert.strictEqual((yield* refusal(scheduler.settle(job!)))._tag, "LeaseLost")
+      }))
+
     it.effect("counts the jobs and the workers of each kind and pool", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
@@ -295,3 +336,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual((yield* own).map(({ workers }) => workers), [0, 0])
       }))
   })
+
+/** A clock that is ahead of another one. */
+const skewed = (clock: Clock.Clock, millis: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+  currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+  currentTimeNanos: clock.currentTimeNanos,
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
