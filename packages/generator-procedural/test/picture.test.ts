@@ -17,6 +17,16 @@ it("gives a prompt without known words the same colours every time", () => {
   assert.deepStrictEqual(planOf("qwxz vbnm", "a").palette, planOf("QWXZ, vbnm", "a").palette)
 })
 
+it("selects the palette by the colour that the prompt names before its places", () => {
+  const [red, green, blue] = planOf("the planet mars in orbit, red", "any").palette[3]
+  assert.isAbove(red, 2 * green)
+  assert.isAbove(red, 2 * blue)
+  assert.notDeepEqual(
+    planOf("saturn in a violet nebula", "any").palette,
+    planOf("saturn in a teal nebula", "any").palette
+  )
+})
+
 it("parses a quoted text as a title, and an apostrophe as none", () => {
   const titleOf = (prompt: string) => planOf(prompt, "any").title
   assert.strictEqual(titleOf("a poster \"Night  Market\" in blue"), "Night Market")

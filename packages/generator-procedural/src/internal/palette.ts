@@ -10,7 +10,7 @@ export type Palette = readonly [Rgb, Rgb, Rgb, Rgb, Rgb, Rgb]
 export const paletteOf = (words: Words, key: string): Palette => {
   const chance = new Chance(`palette|${key}`)
   const ranked = entries
-    .map((entry) => ({ entry, score: words.count(entry.words) }))
+    .map((entry) => ({ entry, score: words.count(entry.words) + 2 * words.count(entry.words.filter(isColor)) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
   const [first, second] = ranked
@@ -49,10 +49,18 @@ const entry = (words: string, colors: string, dark = false): Entry => {
   }
 }
 
+/** Words that name the colour itself. They outweigh places, of which "a red planet in space" has two. */
+const colorNames = (
+  "red,crimson,scarlet,ruby,blue,azure,cobalt,sapphire,yellow,lemon,sunflower,sunflowers,gold,amber,orange,rose,roses," +
+  "pink,magenta,purple,violet,lavender,amethyst,teal,turquoise,green,emerald,monochrome,terracotta"
+).split(",")
+const isColor = (word: string): boolean => colorNames.includes(word)
+
 // Of entries that fit equally well the first decides, so the names of colours come first and places last.
 const entries: ReadonlyArray<Entry> = [
   entry("red,crimson,scarlet,ruby", "#14030a #470a1c #8f1330 #d42a45 #f58a8a #ffe9e2"),
   entry("blue,azure,cobalt,sapphire", "#061026 #0e2a5c #1d56b0 #4c93e8 #a9d0f7 #f2f8ff"),
+  entry("purple,violet,lavender,amethyst", "#10061f #2d1259 #5b2bb0 #9a63e0 #d3b4f5 #f7f0ff"),
   entry("yellow,lemon,sunflower,sunflowers,sunny", "#2a1c06 #6b4a0c #b8860f #f2c230 #fbe38a #fffbe6"),
   entry("sunset,dusk,evening,golden hour,twilight", "#1b1035 #5b1a5e #b83b5e #f08a5d #f9c56e #fff0c4"),
   entry("dawn,sunrise,morning", "#22294f #5a5b9f #b383b8 #f2a7a0 #fbd3a8 #fff4df"),
@@ -74,7 +82,7 @@ const entries: ReadonlyArray<Entry> = [
   entry("spring,blossom,cherry,sakura,meadow", "#1d3b2a #4a7a4c #95b96b #f2a7bd #f9d3dc #fffbe9"),
   entry("earth,coffee,wood,clay,vintage,sepia,leather", "#1e1713 #4a382b #7f6247 #b4916a #d9c3a0 #f5ecdc"),
   entry(
-    "berry,rose,roses,romantic,pink,magenta,wine,purple,violet,lavender,orchid",
+    "berry,rose,roses,romantic,pink,magenta,wine,orchid",
     "#1c0820 #4b1248 #8c2267 #d14c86 #f5a3b0 #ffeee6"
   ),
   entry(

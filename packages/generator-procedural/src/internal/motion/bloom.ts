@@ -12,7 +12,7 @@ export const bloom: Motion = (plan, surface, seconds) => {
   const chance = new Chance(`bloom|${plan.key}`)
   const noise = new Noise(chance)
   const backdrop = makeLayer(surface, 0, seconds, (wide) => paintBackdrop(plan, wide, chance, noise))
-  const flowers = arrange(surface, chance)
+  const flowers = arrange(plan, surface, chance)
   const far = makeLayer(surface, 0.008, seconds, (wide) => {
     paintBlurred(plan, wide, flowers.filter(({ nearness }) => nearness < 0.45))
   })

@@ -5,7 +5,7 @@ import { black, css, mix, white } from "../color.ts"
 import { clamp, Noise } from "../noise.ts"
 import type { Plan } from "../plan.ts"
 import { finish, glow, type Scene, shade, type Surface, tau } from "../surface.ts"
-import { type Flower, flowerOf, paintFlower, paintStem } from "./flower.ts"
+import { type Flower, flowerOf, kindOf, paintFlower, paintStem } from "./flower.ts"
 import { wrapped } from "./weather.ts"
 
 /** Paints flowers. */
@@ -13,7 +13,7 @@ export const bloom: Scene = (plan, surface) => {
   const chance = new Chance(`bloom|${plan.key}`)
   const noise = new Noise(chance)
   paintBackdrop(plan, surface, chance, noise)
-  const flowers = arrange(surface, chance)
+  const flowers = arrange(plan, surface, chance)
   const behind = flowers.filter(({ nearness }) => nearness < 0.45)
   paintBlurred(plan, surface, behind)
   paintBokeh(plan, surface, chance)
@@ -51,8 +51,13 @@ export const paintBackdrop = ({ dark, palette, ramp }: Plan, surface: Surface, c
 }
 
 /** Arranges flowers: the large one a little off the middle, the others around it without touching its heart. */
-export const arrange = ({ height, unit, width }: Surface, chance: Chance): ReadonlyArray<Flower> => {
-  const main = flowerOf(chance, {
+export const arrange = (
+  plan: Plan,
+  { height, unit, width }: Surface,
+  chance: Chance
+): ReadonlyArray<Flower> => {
+  const kind = kindOf(plan, chance)
+  const main = flowerOf(chance, kind, {
     x: width * chance.between(0.44, 0.56),
     y: height * chance.between(0.38, 0.46),
     size: chance.between(275, 320) * unit,
@@ -68,7 +73,7 @@ export const arrange = ({ height, unit, width }: Surface, chance: Chance): Reado
     const crowded = flowers.some((other) =>
       Math.hypot(other.x - x, other.y - y) < (other.size + size) * (nearness < 0.45 && other !== main ? 0.45 : 0.78)
     )
-    if (!crowded) flowers.push(flowerOf(chance, { x, y, size, nearness }))
+    if (!crowded) flowers.push(flowerOf(chance, kind, { x, y, size, nearness }))
   }
   return flowers.toSorted((a, b) => a.nearness - b.nearness)
 }

@@ -28,7 +28,7 @@ export const isSilk = ({ words }: Plan, chance: Chance): boolean => {
     "soft",
     "energy"
   )
-  const strands = words.has("hair", "wood", "wind", "ribbon", "ribbons", "swirl", "lines", "gold", "golden")
+  const strands = words.has("hair", "wood", "wind", "ribbon", "ribbons", "swirl", "lines")
   return soft === strands ? chance.happens(0.5) : soft
 }
 

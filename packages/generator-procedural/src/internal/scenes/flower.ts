@@ -5,8 +5,38 @@ import { clamp } from "../noise.ts"
 import type { Plan } from "../plan.ts"
 import { type Surface, tau } from "../surface.ts"
 
+/** Properties that the flowers of a picture share. */
+export interface Kind {
+  /** Fewest and most petals of a ring. */
+  readonly petals: readonly [number, number]
+  /** Rings of petals of the nearest flower. */
+  readonly rings: number
+  /** Radius of the heart, as a share of the size. */
+  readonly heart: number
+  /** The heart is brown instead of yellow. */
+  readonly brown: boolean
+  /** 0 for petals in the palette's strong colours, 1 for pale ones. */
+  readonly pale: number
+}
+
+/** Selects the flowers of a picture by the prompt, or else by chance. */
+export const kindOf = ({ words }: Plan, chance: Chance): Kind => {
+  const [any, pale] = [chance.pick([full, full, open, daisy] as const), chance.between(0.15, 0.95)]
+  if (words.has("sunflower", "sunflowers")) return sunflower
+  const kind = words.has("rose", "roses", "peony", "peonies", "dahlia", "bouquet")
+    ? full
+    : words.has("daisy", "daisies", "meadow", "aster", "chamomile")
+    ? daisy
+    : words.has("cherry", "sakura", "blossom", "blossoms", "orchid", "anemone")
+    ? open
+    : any
+  const soft = words.has("white", "soft", "pastel", "cherry", "sakura", "snow")
+  const strong = words.has("red", "roses", "rose", "romantic", "vivid")
+  return { ...kind, pale: soft ? 0.9 : strong ? 0.1 : pale }
+}
+
 /** A flower. Lengths are pixels. */
-export interface Flower {
+export interface Flower extends Pick<Kind, "heart" | "brown" | "pale"> {
   readonly x: number
   readonly y: number
   /** From the heart to the tips. */
@@ -28,11 +58,15 @@ export interface Flower {
 /** A flower of this place and size, the rest left to chance. */
 export const flowerOf = (
   chance: Chance,
+  { brown, heart, pale, petals, rings }: Kind,
   place: Pick<Flower, "x" | "y" | "size" | "nearness">
 ): Flower => ({
   ...place,
-  petals: chance.whole(8, 13),
-  rings: place.nearness === 1 ? chance.whole(5, 6) : chance.whole(3, 4),
+  brown,
+  heart,
+  pale,
+  petals: chance.whole(...petals),
+  rings: Math.max(2, rings - (place.nearness === 1 ? 0 : 2)),
   turn: chance.between(0, tau),
   tilt: chance.between(0.74, 1),
   hue: chance.next(),
@@ -63,10 +97,10 @@ export const paintStem = ({ palette }: Plan, { context, height, unit }: Surface,
 
 /** The flower itself. */
 export const paintFlower = ({ palette }: Plan, { context, unit }: Surface, flower: Flower): void => {
-  const { hue, petals, rings, size, tilt, turn, x, y } = flower
+  const { brown, heart, hue, pale, petals, rings, size, tilt, turn, x, y } = flower
   const [c0, , c2, c3, c4, c5] = palette
   const deep = mix(mix(c2, c3, hue), c3, 0.35)
-  const tip = mix(c4, c5, 0.2 + 0.4 * hue)
+  const tip = mix(mix(c3, c4, 0.25 + 0.3 * hue), mix(c4, c5, 0.2 + 0.4 * hue), pale)
   context.save()
   context.translate(x, y)
   context.rotate(turn)
@@ -95,13 +129,24 @@ export const paintFlower = ({ palette }: Plan, { context, unit }: Surface, flowe
       context.restore()
     }
   }
-  paintHeart(context, size, mix(c3, [250, 190, 60], 0.6), c0)
+  paintHeart(
+    context,
+    size * heart,
+    brown ? 420 : 150,
+    brown ? mix(c0, [124, 72, 28], 0.7) : mix(c3, [250, 190, 60], 0.6),
+    c0
+  )
   context.restore()
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const full: Omit<Kind, "pale"> = { petals: [8, 13], rings: 6, heart: 0.18, brown: false }
+const open: Omit<Kind, "pale"> = { petals: [5, 7], rings: 2, heart: 0.2, brown: false }
+const daisy: Omit<Kind, "pale"> = { petals: [14, 19], rings: 3, heart: 0.24, brown: false }
+const sunflower: Kind = { petals: [19, 24], rings: 3, heart: 0.44, brown: true, pale: 0 }
 
 type Context = Surface["context"]
 
@@ -169,15 +214,20 @@ const paintShadow = (context: Context, size: number, color: Rgb): void => {
 }
 
 /** Seeds in a sunflower's spiral. */
-const paintHeart = (context: Context, size: number, color: Rgb, dark: Rgb): void => {
-  const seeds = 150
+const paintHeart = (context: Context, heart: number, seeds: number, color: Rgb, dark: Rgb): void => {
   for (let seed = 0; seed < seeds; seed++) {
     const angle = seed * 2.399963
-    const radius = size * 0.0152 * Math.sqrt(seed)
+    const radius = heart * Math.sqrt(seed / seeds)
     const share = seed / seeds
     context.fillStyle = css(mix(mix(color, dark, clamp(0.55 - share)), white, share * 0.25))
     context.beginPath()
-    context.arc(Math.cos(angle) * radius, Math.sin(angle) * radius, size * (0.0095 + 0.004 * share), 0, tau)
+    context.arc(
+      Math.cos(angle) * radius,
+      Math.sin(angle) * radius,
+      heart * (0.62 + 0.26 * share) / Math.sqrt(seeds),
+      0,
+      tau
+    )
     context.fill()
   }
 }
