@@ -1,8 +1,6 @@
 /** A video of a job in the `<video>` element of a real browser. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { once } from "node:events"
-import { createServer } from "node:http"
 import type { Page } from "playwright-core"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
@@ -29,7 +27,8 @@ const seekResult = Effect.fnUntraced(function*(browser: string, bytes: number) {
   const { output } = yield* client.awaitEnd(id)
   assert.strictEqual(output?.bytes, bytes)
 
-  const { answers, page } = yield* openPage(browser, output?.url ?? "")
+  const url = output?.url ?? ""
+  const { answers, page } = yield* Browser.openPage(browser, pageOf(url), url)
   const loaded = yield* see(page, "loaded")
   assert.closeTo(loaded.duration, Video.duration, 1)
   for (const at of [Video.duration / 2, Video.duration - 2, 5]) {
@@ -51,49 +50,6 @@ const Seen = Schema.Struct({ currentTime: Schema.Number, duration: Schema.Number
 
 const see = (page: Page, expression: string) =>
   Effect.promise(() => page.evaluate(expression)).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Seen)), Effect.orDie)
-
-/** A response to a request for the video. */
-interface VideoAnswer {
-  readonly status: number
-  readonly contentRange: string
-}
-
-/** Opens the page in a browser. `answers` are the responses of the service so far. */
-const openPage = Effect.fnUntraced(function*(browser: string, url: string) {
-  const origin = yield* servePage(pageOf(url))
-  const launched = yield* Browser.launch(browser)
-  return yield* Effect.promise(async () => {
-    const page = await launched.newPage()
-    const answers: Array<VideoAnswer> = []
-    page.on("response", (response) => {
-      if (response.url() !== url) return
-      answers.push({ status: response.status(), contentRange: response.headers()["content-range"] ?? "" })
-    })
-    await page.goto(origin)
-    return { page, answers }
-  })
-})
-
-/** Serves one page from an origin of its own, which embeds only resources that permit it. */
-const servePage = (html: string) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((_, response) => {
-        response.writeHead(200, { "content-type": "text/html", "cross-origin-embedder-policy": "require-corp" })
-        response.end(html)
-      })
-      await once(server.listen(0, "127.0.0.1"), "listening")
-      return server
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  ).pipe(Effect.map((server) => {
-    const address = server.address()
-    return `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
-  }))
 
 /** `crossorigin` permits reading a canvas on which the video was drawn. */
 const pageOf = (url: string) =>
