@@ -49,6 +49,15 @@ export interface Program {
   readonly printed: Effect.Effect<Printed>
   /** Bytes of heap and buffers in use after a garbage collection. Measured programs only. */
   readonly memoryInUse: Effect.Effect<number>
+  /** Resident memory after a garbage collection. Measured programs only. */
+  readonly residentMemory: Effect.Effect<ResidentMemory>
+}
+
+/** Resident memory of a process, in bytes. */
+export interface ResidentMemory {
+  readonly now: number
+  /** Maximum since the process started, from the operating system. */
+  readonly max: number
 }
 
 /** A running server. */
@@ -67,7 +76,7 @@ export const start = (
 /** Starts a server and waits until it accepts requests. */
 export const startServer = (environment: Readonly<Record<string, string>>) => launchServer(environment, false)
 
-/** Starts a server whose `memoryInUse` can be read. */
+/** Starts a server whose memory can be read. */
 export const startMeasuredServer = (environment: Readonly<Record<string, string>>) => launchServer(environment, true)
 
 /** Starts a script and waits for its first line. */
@@ -80,11 +89,10 @@ export const startScript = Effect.fn("Program.startScript")(
 )
 
 /** Starts a worker and waits until it is ready. */
-export const startWorker = Effect.fn("Program.startWorker")(function*(environment: Readonly<Record<string, string>>) {
-  const launched = yield* launch("worker", environment)
-  yield* launched.firstLine
-  return launched.program
-})
+export const startWorker = (environment: Readonly<Record<string, string>>) => launchWorker(environment, false)
+
+/** Starts a worker whose memory can be read. */
+export const startMeasuredWorker = (environment: Readonly<Record<string, string>>) => launchWorker(environment, true)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -119,13 +127,15 @@ const launch = Effect.fnUntraced(function*(
     ({ ended, process }) => endBy(process, ended, "SIGKILL")
   )
   const { ended, line, output, process } = child
+  const memory = measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
   const program: Program = {
     pid: process.pid ?? 0,
     ended: Effect.promise(() => ended),
     stop: endBy(process, ended, "SIGTERM"),
     kill: endBy(process, ended, "SIGKILL"),
     printed: Effect.sync(() => ({ ...output })),
-    memoryInUse: measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
+    memoryInUse: Effect.map(memory, ({ inUse }) => inUse),
+    residentMemory: Effect.map(memory, ({ max, now }) => ({ max, now }))
   }
   const launched: Launched = {
     program,
@@ -148,6 +158,15 @@ const launchServer = Effect.fn("Program.startServer")(function*(
   return server
 })
 
+const launchWorker = Effect.fn("Program.startWorker")(function*(
+  environment: Readonly<Record<string, string>>,
+  measured: boolean
+) {
+  const launched = yield* launch("worker", environment, measured)
+  yield* launched.firstLine
+  return launched.program
+})
+
 const endBy = (process: ChildProcess, ended: Promise<Ended>, signal: "SIGTERM" | "SIGKILL") =>
   Effect.promise(() => {
     process.kill(signal)
@@ -162,18 +181,22 @@ const probe = `data:text/javascript,${
     process.on("message", () => {
       gc()
       gc()
-      const { external, heapUsed } = process.memoryUsage()
-      process.send(external + heapUsed)
+      const { external, heapUsed, rss } = process.memoryUsage()
+      // In KiB.
+      const { maxRSS } = process.resourceUsage()
+      process.send({ inUse: external + heapUsed, now: rss, max: maxRSS * 1024 })
     })
     process.channel.unref()
   `)
 }`
 
 const askProbe = (process: ChildProcess) =>
-  Effect.callback<number>((resume) => {
-    process.once("message", (bytes) => resume(Effect.succeed(Number(bytes))))
+  Effect.callback<unknown>((resume) => {
+    process.once("message", (memory) => resume(Effect.succeed(memory)))
     process.send("memory")
-  })
+  }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Memory)), Effect.orDie)
+
+const Memory = Schema.Struct({ inUse: Schema.Number, now: Schema.Number, max: Schema.Number })
 
 const hostOf = (name: Name): Script => ({ file: join(repository, "hosts", name, "src/main.ts"), args: ["--json"] })
 
