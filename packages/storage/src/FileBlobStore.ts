@@ -23,21 +23,30 @@ export interface FileBlobStoreOptions {
   readonly directory: string
   /**
    * Age after which a partial file is considered left over from a crash. Such files are
-   * removed when the layer is built. Choose it longer than any put waits for its next
-   * bytes, since other processes may write to the directory. Default one day.
+   * removed when the layer is built, and at every `partialInterval`. Choose it longer than
+   * any put waits for its next bytes, since other processes may write to the directory.
+   * Default one day.
    */
   readonly partialAgeMax?: Duration.Input | undefined
+  /** Time between two searches for partial files of crashes. Default one hour. */
+  readonly partialInterval?: Duration.Input | undefined
 }
 
-/** Provides a `BlobStore` in a directory. Creates the directory and removes partial files of crashes. */
+/** Provides a `BlobStore` in a directory. Creates the directory, and removes partial files of crashes while the layer lives. */
 export const layer = (options: FileBlobStoreOptions): Layer.Layer<BlobStore, BlobError> =>
   Layer.effect(BlobStore, make(options))
 
-/** Creates a `BlobStore` in a directory, like `layer`. */
+/** Creates a `BlobStore` in a directory, like `layer`. Removes partial files of crashes until the scope closes. */
 export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
-  const places = makePlaces(options.directory)
+  const { directory, partialAgeMax = "1 day", partialInterval = "1 hour" } = options
+  const places = makePlaces(directory)
   yield* prepare(places)
-  yield* removeStale(places, options.partialAgeMax ?? Duration.days(1))
+  yield* removeStale(places, partialAgeMax)
+  const removeAgain = Effect.catch(
+    removeStale(places, partialAgeMax),
+    (error) => Effect.logWarning("Removing partial files of crashes failed, retrying after the interval", error)
+  )
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(partialInterval), removeAgain)))
 
   return BlobStore.of({
     put: Effect.fn("BlobStore.put")(function*(key, stream, putOptions) {
@@ -51,7 +60,7 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
             ? attempt("put", () => partial.handle.writeFile(chunk))
             : Effect.fail(refusal)
         }))
-      yield* Effect.uninterruptible(publish(partial, places.fileOf(key)))
+      yield* publish(partial, places.fileOf(key))
       return meter.finish()
     }, Effect.scoped),
 
@@ -124,6 +133,7 @@ const prepare = Effect.fnUntraced(function*({ fans, partials }: Places) {
   for (const directory of [blobs, path.dirname(blobs)]) yield* syncDirectory("make", directory)
 })
 
+/** Removes the partial files that are older than `ageMax`. A file that cannot be removed does not stop the others. */
 const removeStale = Effect.fnUntraced(function*({ partials }: Places, ageMax: Duration.Input) {
   const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(ageMax)
   const names = yield* attempt("make", () => readdir(partials))
@@ -134,7 +144,8 @@ const removeStale = Effect.fnUntraced(function*({ partials }: Places, ageMax: Du
       if (mtimeMs < oldest) yield* attempt("make", () => rm(file, { force: true }))
     }).pipe(
       // Another process has removed or published the file meanwhile.
-      Effect.catchReason("BlobError", "NotFound", () => Effect.void)
+      Effect.catchReason("BlobError", "NotFound", () => Effect.void),
+      Effect.catch((error) => Effect.logWarning("A partial file of a crash cannot be removed", { name }, error))
     ), fewAtATime)
 })
 
@@ -150,15 +161,20 @@ const acquirePartial = ({ partials }: Places) =>
       const file = path.join(partials, randomUUID())
       return Effect.map(attempt("put", () => open(file, "wx")), (handle): PartialFile => ({ file, handle }))
     }),
-    // A file that cannot be removed now is removed at a later start, by its age.
+    // A file that cannot be removed now is removed later, by its age.
     ({ file, handle }) => Effect.andThen(close(handle), Effect.ignore(attempt("put", () => rm(file, { force: true }))))
   )
 
-/** Syncs the bytes before the name, so that a name that survives a loss of power has all its bytes. */
+/**
+ * Syncs the bytes before the name, so that a name that survives a loss of power has all its bytes. A put that is
+ * interrupted while it syncs the bytes publishes nothing.
+ */
 const publish = Effect.fnUntraced(function*({ file, handle }: PartialFile, target: string) {
   yield* attempt("put", () => handle.sync())
-  yield* attempt("put", () => rename(file, target))
-  yield* syncDirectory("put", path.dirname(target))
+  yield* Effect.uninterruptible(Effect.andThen(
+    attempt("put", () => rename(file, target)),
+    syncDirectory("put", path.dirname(target))
+  ))
 })
 
 const acquireFile = (key: string, file: string) =>

@@ -4,7 +4,18 @@ import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { once } from "node:events"
-import { fstatSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  watch,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -157,6 +168,31 @@ it.effect("removes partial files without a write for a day, and no others", () =
     yield* TestClock.setTime((1_000 + day) * 1_000)
     yield* Effect.void.pipe(Effect.provide(layer))
     assert.deepStrictEqual(partials(directory), ["young"])
+  }))
+
+it.effect("removes partial files while it runs, also if one of them cannot be removed", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    yield* TestClock.setTime(10 * 60_000)
+    yield* Layer.build(FileBlobStore.layer({ directory, partialAgeMax: "10 minutes", partialInterval: "1 minute" }))
+    const folder = path.join(directory, "partial")
+    const removed = yield* Deferred.make<void>()
+    for (const [name, writtenAt] of [["a", 0], ["b", 0], ["c", 0], ["d", 0], ["old", 0], ["young", 61]] as const) {
+      const file = path.join(folder, name)
+      // A directory cannot be removed like a file.
+      if (name === "a") mkdirSync(file)
+      else writeFileSync(file, "bytes")
+      utimesSync(file, writtenAt, writtenAt)
+    }
+    const watcher = watch(folder, () => {
+      if (partials(directory).length === 2) Deferred.doneUnsafe(removed, Effect.void)
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(() => watcher.close()))
+    yield* TestClock.adjust("59 seconds")
+    assert.strictEqual(partials(directory).length, 6)
+    yield* TestClock.adjust("1 second")
+    yield* Deferred.await(removed)
+    assert.deepStrictEqual(partials(directory).toSorted(), ["a", "young"])
   }))
 
 it.effect("shares a directory with other processes, and finds its blobs after a restart", () =>
