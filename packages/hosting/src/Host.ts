@@ -8,7 +8,7 @@
  */
 import { GenerationQueue } from "@kinora/generations"
 import { Scheduler } from "@kinora/scheduler"
-import { BlobStore, FileBlobStore, UrlSigner } from "@kinora/storage"
+import { BlobStore, FileBlobStore, ResponsiveBlobStore, UrlSigner } from "@kinora/storage"
 import { Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { hostname } from "node:os"
@@ -106,7 +106,7 @@ export const layer = (settings: Settings) =>
 
     const surroundings = Layer.mergeAll(
       Stores.layerSql,
-      FileBlobStore.layer({ directory: join(dataDirectory, "files") }),
+      layerFiles(settings),
       isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom)),
       Webhook.layerProtectionOf(settings)
     )
@@ -151,6 +151,15 @@ const workerOf = ({ jobGrace, jobLease, resultTtl, workerModels, workers }: Sett
   lease: jobLease,
   grace: jobGrace
 })
+
+const layerFiles = ({ dataDirectory, partialFileAge, partialFileInterval, storageSilence }: Settings) =>
+  ResponsiveBlobStore.layer({ silenceMax: storageSilence }).pipe(
+    Layer.provide(FileBlobStore.layer({
+      directory: join(dataDirectory, "files"),
+      partialAgeMax: partialFileAge,
+      partialInterval: partialFileInterval
+    }))
+  )
 
 const layerUrlSigner = (settings: Settings) =>
   Layer.unwrap(Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys })))

@@ -8,7 +8,7 @@ import {
   Readiness,
   UnreadableRequest
 } from "@kinora/http-server"
-import { BlobStore } from "@kinora/storage"
+import { BlobStore, ResponsiveBlobStore } from "@kinora/storage"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -83,13 +83,13 @@ export const layer = (
     )
   }))
 
-/** Ready while the database and the file storage respond. */
+/** Ready while the database and the file storage respond, each within 2 seconds. */
 export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> = Layer
   .effect(
     Readiness.Readiness,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const blobs = yield* BlobStore.BlobStore
+      const blobs = ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: "2 seconds" })
       const isDatabaseReady = Effect.provideService(Database.isReady, SqlClient.SqlClient, sql)
       // The file does not exist. Any answer of the storage counts.
       const isStorageReady = Effect.as(blobs.head("readiness"), true).pipe(

@@ -31,6 +31,12 @@ export interface Settings {
   readonly databaseUrl: Redacted.Redacted | undefined
   /** Maximum number of connections to Postgres. */
   readonly databasePoolSize: number
+  /** Time without progress after which an operation on stored files fails. */
+  readonly storageSilence: Duration.Duration
+  /** Age after which a partial file is considered left over from a killed process. */
+  readonly partialFileAge: Duration.Duration
+  /** Time between two searches for partial files of killed processes. */
+  readonly partialFileInterval: Duration.Duration
   /** Maximum number of concurrent jobs in this process; 0: none. */
   readonly workers: number
   /** Models whose jobs this process runs. If `undefined`, all models of the catalog. */
@@ -115,6 +121,9 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
     databasePoolSize: values.database_pool_size,
+    storageSilence: Duration.seconds(values.storage_silence_seconds),
+    partialFileAge: Duration.hours(values.partial_file_age_hours),
+    partialFileInterval: Duration.minutes(values.partial_file_interval_minutes),
     workers: values.workers,
     workerModels: values.worker_models,
     jobLease: Duration.seconds(values.job_lease_seconds),

@@ -71,6 +71,24 @@ export const definitions = {
     expected: "a number of connections from 2 to 200",
     about: "Maximum number of connections of this process to Postgres."
   },
+  storage_silence_seconds: {
+    schema: between(1, 3_600),
+    default: "30",
+    expected: "a number of seconds from 1 to 3600",
+    about: "Seconds without progress after which reading or writing a stored file fails."
+  },
+  partial_file_age_hours: {
+    schema: between(1, 8_760),
+    default: "24",
+    expected: "a number of hours from 1 to 8760",
+    about: "Hours after their last write after which partial files of killed processes are deleted."
+  },
+  partial_file_interval_minutes: {
+    schema: between(1, 10_080),
+    default: "60",
+    expected: "a number of minutes from 1 to 10080",
+    about: "Minutes between two searches for partial files of killed processes."
+  },
   workers: {
     schema: between(0, 256),
     default: "4",
