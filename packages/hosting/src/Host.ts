@@ -97,7 +97,7 @@ export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */
 export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { dataDirectory, databaseUrl: url, models, planTable } = settings
+    const { dataDirectory, databaseUrl: url, media, models, planTable } = settings
     const isEmbedded = url === undefined
     const moderation = yield* Moderation.fromFile(settings.moderation)
     // Processes that share a Postgres may share their files. An embedded database belongs to one process.
@@ -116,7 +116,7 @@ export const layer = (settings: Settings) =>
       isEmbedded ? layerTakeOver : Layer.empty
     )
     return checks.pipe(
-      Layer.provideMerge(Services.layer({ models, moderation, planTable })),
+      Layer.provideMerge(Services.layer({ media, models, moderation, planTable })),
       Layer.provideMerge(surroundings),
       Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
       Layer.provideMerge(Database.layer(database))

@@ -9,7 +9,10 @@ import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
-export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "moderation" | "planTable"> {}
+export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "moderation" | "planTable"> {
+  /** Limits of images and videos. Default: those of `Media`. */
+  readonly media?: Media.MediaOptions | undefined
+}
 
 /** The plan table of this host, which the HTTP interface shows. */
 export class CurrentPlanTable extends Context.Service<CurrentPlanTable, PlanTable.PlanTable>()(
@@ -30,7 +33,7 @@ const attemptsMax = 5
  * The use-cases, the domain services and the rate limits. Requires `Stores`, a
  * `BlobStore`, `Notifications` and `Webhook.layerProtection`.
  */
-export const layer = ({ models, moderation, planTable = PlanTable.defaults }: ServicesOptions) =>
+export const layer = ({ media, models, moderation, planTable = PlanTable.defaults }: ServicesOptions) =>
   Layer.mergeAll(
     Services.layer({ models, moderation, params: clientParams, planTable, scheduler: { attemptsMax } }),
     Budget.layer,
@@ -38,5 +41,5 @@ export const layer = ({ models, moderation, planTable = PlanTable.defaults }: Se
     RateLimit.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer()))
+    Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))
   )

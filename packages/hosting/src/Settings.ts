@@ -4,11 +4,18 @@
  * invalid settings stop the start, and all of them are reported at once.
  */
 import type { PlanTable } from "@kinora/accounts"
+import type { Media } from "@kinora/media"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { dirname, resolve } from "node:path"
 import * as ConfigFile from "./internal/settings/configFile.ts"
-import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
+import {
+  type Definition,
+  definitions,
+  type LogLevel,
+  type Values,
+  variableOf
+} from "./internal/settings/definitions.ts"
 import { type Environment, readAll } from "./internal/settings/reading.ts"
 import type { Section } from "./internal/settings/variables.ts"
 
@@ -45,6 +52,8 @@ export interface Settings {
   readonly jobLease: Duration.Duration
   /** How long running jobs may continue when this process stops. */
   readonly jobGrace: Duration.Duration
+  /** Limits of the verification of results, and options for the first frames of videos. */
+  readonly media: Required<Pick<Media.MediaOptions, "frame" | "probe">>
   /** Keys of content URLs: the first signs, all verify. If empty, one is generated and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
   /** Keys of webhook secrets: the first encrypts, all decrypt. If empty, one is generated and kept in the data directory. */
@@ -128,6 +137,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     workerModels: values.worker_models,
     jobLease: Duration.seconds(values.job_lease_seconds),
     jobGrace: Duration.seconds(values.job_grace_seconds),
+    media: mediaOf(values),
     urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
     webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
     webhookSends: values.webhook_sends,
@@ -155,6 +165,26 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const mediaOf = (values: Values): Settings["media"] => ({
+  probe: {
+    bytesMax: values.probe_mib * MiB,
+    sideMax: values.probe_side_max,
+    pixelsMax: values.probe_pixels_max,
+    durationMax: Duration.seconds(values.probe_duration_seconds),
+    tracksMax: values.probe_tracks_max,
+    readsMax: values.probe_reads_max
+  },
+  frame: {
+    program: values.frame_program,
+    directory: values.frame_directory,
+    fileBytesMax: values.frame_mib * MiB,
+    pixelsMax: values.frame_pixels_max,
+    secondsMax: values.frame_seconds
+  }
+})
+
+const MiB = 1024 ** 2
 
 const sectionOf = (
   key: "drivers" | "moderation",

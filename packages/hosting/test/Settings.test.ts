@@ -41,6 +41,23 @@ describe("Settings", () => {
         workerModels: undefined,
         jobLease: Duration.seconds(30),
         jobGrace: Duration.seconds(30),
+        media: {
+          probe: {
+            bytesMax: 2 * 1024 ** 3,
+            sideMax: 16_384,
+            pixelsMax: 2 ** 27,
+            durationMax: Duration.hours(1),
+            tracksMax: 8,
+            readsMax: 100_000
+          },
+          frame: {
+            program: "ffmpeg",
+            directory: undefined,
+            fileBytesMax: 512 * 1024 ** 2,
+            pixelsMax: 40_000_000,
+            secondsMax: 20
+          }
+        },
         urlSigningKeys: [],
         webhookKeys: [],
         webhookSends: 256,
@@ -96,6 +113,32 @@ describe("Settings", () => {
         "is [1]; expected a port from 0 to 65535",
         "is [\"data\",\"more\"]; expected a directory"
       ])
+    }))
+
+  it.effect("reads the limits of results and of their first frames", () =>
+    Effect.gen(function*() {
+      const { media } = yield* loadWith(
+        "probe_mib: 1\nprobe_side_max: 100\nprobe_pixels_max: 5000\nprobe_duration_seconds: 5\nprobe_tracks_max: 2\n" +
+          "probe_reads_max: 200\nframe_program: /opt/ffmpeg\nframe_directory: /var/tmp\nframe_mib: 3\n",
+        { KINORA_FRAME_PIXELS_MAX: "6000", KINORA_FRAME_SECONDS: "7" }
+      )
+      assert.deepStrictEqual(media, {
+        probe: {
+          bytesMax: 1024 ** 2,
+          sideMax: 100,
+          pixelsMax: 5_000,
+          durationMax: Duration.seconds(5),
+          tracksMax: 2,
+          readsMax: 200
+        },
+        frame: {
+          program: "/opt/ffmpeg",
+          directory: "/var/tmp",
+          fileBytesMax: 3 * 1024 ** 2,
+          pixelsMax: 6_000,
+          secondsMax: 7
+        }
+      })
     }))
 
   it.effect("reads several signing keys", () =>

@@ -136,13 +136,18 @@ const requests: ReadonlyArray<Row> = [
   fixed("days of a usage report", "31", "400 `invalid_range`")
 ]
 
+const invalidResult = "the job fails with `upstream_error` and is refunded"
+
 const jobs: ReadonlyArray<Row> = [
   ["`queued` and `processing` jobs per account and plan group", "by tier", "plans", "further jobs are `pending`"],
   fixed("`pending` jobs per account, both groups together", "20", "429 `queue_full`, `details.waiting_max`"),
   fixed("time until a job starts", "24 hours", "the job fails with `queue_timeout` and is refunded"),
   ["run time of a job", "by model", "models", "the job fails with `time_limit` and is refunded"],
   fixed("starts of a job whose workers are lost", "5", "the job fails with `worker_lost` and is refunded"),
-  fixed("size of a result", "2 GiB", "the job fails with `generation_failed` and is refunded"),
+  ["size of a result", "2 GiB", "probe_mib", invalidResult],
+  ["width and height of a result", "16,384 pixels", "probe_side_max", invalidResult],
+  ["pixels of an image or a frame of a result", "134,217,728", "probe_pixels_max", invalidResult],
+  ["duration of a video", "1 hour", "probe_duration_seconds", invalidResult],
   ["Unicode code points of a prompt", "by model", "models", "400 `invalid_params`"],
   ["input images per job", "by model", "models", "400 `invalid_params`"],
   fixed("characters of an `Idempotency-Key`", "255", "400 `invalid_idempotency_key`"),

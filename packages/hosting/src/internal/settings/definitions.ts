@@ -1,6 +1,8 @@
 /** Definitions of all settings: schema, default and documentation. */
 import { Result, Schema, SchemaGetter } from "effect"
 import { IpNetwork } from "effect/net"
+import { between } from "./between.ts"
+import { mediaDefinitions } from "./mediaDefinitions.ts"
 
 /** Minimum level of log messages. */
 export const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
@@ -12,9 +14,6 @@ const listOf = (item: Schema.Codec<string>) =>
       encode: SchemaGetter.transform((parts: ReadonlyArray<string>) => parts.join(","))
     })
   )
-
-const between = (minimum: number, maximum: number) =>
-  Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
 const Secret = Schema.String.check(Schema.isMinLength(32))
 /** A host name without scheme, port, path or wildcard. */
@@ -114,6 +113,7 @@ export const definitions = {
     expected: "a number of seconds from 0 to 3600",
     about: "Seconds that running jobs have to finish when the process stops, before other processes continue them."
   },
+  ...mediaDefinitions,
   url_signing_keys: {
     schema: listOf(Secret),
     default: undefined,
