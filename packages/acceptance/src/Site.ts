@@ -1,9 +1,9 @@
 /** A directory, a database and a configuration for the hosts of one test. */
 import type { ModelInput } from "@kinora/catalog/Model"
+import * as MemoryDirectory from "@kinora/testkit/MemoryDirectory"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
@@ -39,7 +39,7 @@ export interface DriverInput {
 /** Creates a site. Its directory is removed when the scope closes. */
 export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, models, pgliteDump }: SiteOptions) {
   const directory = yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-site-"))),
+    Effect.promise(() => mkdtemp(join(MemoryDirectory.parent(), "kinora-site-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
   const config = join(directory, "kinora.config.yaml")

@@ -64,7 +64,8 @@ const emptyDatabase = Effect.gen(function*() {
   const admin = yield* SqlClient.SqlClient
   const name = `test_${randomUUID().replaceAll("-", "")}`
   yield* Effect.acquireRelease(
-    admin`CREATE DATABASE ${admin(name)}`,
+    // The default strategy also writes every page to the log.
+    admin`CREATE DATABASE ${admin(name)} STRATEGY file_copy`,
     () => Effect.orDie(admin`DROP DATABASE ${admin(name)} WITH (FORCE)`)
   )
   return name

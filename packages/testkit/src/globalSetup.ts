@@ -2,13 +2,13 @@
 export type { ProvidedContext } from "./internal/providedContext.ts"
 import { PGlite } from "@electric-sql/pglite"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { type PostgresServer, startPostgres } from "./internal/postgresServer.ts"
+import * as MemoryDirectory from "./MemoryDirectory.ts"
 
 export default async function(project: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), "kinora-test-"))
+  const directory = await mkdtemp(join(MemoryDirectory.parent(), "kinora-test-"))
   // An embedded server started by root runs as another user.
   await chmod(directory, 0o755)
   const [server, dump] = await Promise.allSettled([startPostgres(directory), dumpPglite(directory)])

