@@ -1,1 +1,2 @@
 export * as AddressGuard from "./AddressGuard.ts"
+export * as GuardedHttp from "./GuardedHttp.ts"

@@ -8,26 +8,23 @@
 import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { GeneratorError, UnknownOutcome } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Schema } from "effect"
+import { UnknownOutcome } from "@kinora/generator/GeneratorError"
+import { type Duration, Effect, Layer, Schema } from "effect"
 import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
-import { connect } from "./internal/connection.ts"
+import { connectToJobs } from "./internal/connection.ts"
 import { type HttpFailure, permanent } from "./internal/failures.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
+import { serverFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 import * as Workflow from "./internal/workflow.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
 /** Options of the driver. */
 export const Options = Schema.Struct({
-  ...UpstreamOptions.fields,
+  ...serverFields,
   /** The address of the server without `/api/v2`. Default `https://cloud.comfy.org`. */
-  base_url: Schema.optionalKey(UpstreamOptions.BaseUrl),
-  /** Sent as `Authorization: Bearer`. Default: none. */
-  api_key: Schema.optionalKey(Driver.Secret),
-  /** Time between two polls of a job. Default 2 seconds. */
-  poll_interval: Schema.optionalKey(Schema.DurationFromString)
+  base_url: Schema.optionalKey(UpstreamOptions.BaseUrl)
 })
 /** Type of `Options`. */
 export type Options = typeof Options.Type
@@ -39,26 +36,19 @@ export type ModelOptions = typeof ModelOptions.Type
 
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const { api_key, base_url = "https://cloud.comfy.org", poll_interval = Duration.seconds(2), ...limits } = options
-  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
+  const { download, pollInterval, upstream } = yield* connectToJobs(options, { baseUrl: "https://cloud.comfy.org" })
   const get = (target: string) => upstream.call({ method: "GET", target }, Job)
   return toGenerator({
     name: "ComfyApi",
     resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
-    poll: ({ self }) => Effect.map(get(self), (job) => statusOf(job, poll_interval)),
-    cancel: ({ cancel }) =>
-      Effect.catchIf(
-        upstream.tell({ method: "POST", target: cancel, repeat: "safe" }),
-        ({ reason }) => reason._tag === "Permanent",
-        () => Effect.void
-      ),
+    poll: ({ self }) => Effect.map(get(self), (job) => statusOf(job, pollInterval)),
+    cancel: ({ cancel }) => ignoreRejection(upstream.tell({ method: "POST", target: cancel, repeat: "safe" })),
     collect: Effect.fnUntraced(function*({ kind, node, self }) {
       const { outputs } = yield* get(self)
       const file = outputs.find(({ node_id, type }) => type === kind && (node === null || node_id === node))
-      if (file === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
-      return toOutput(yield* download(absolute(upstream, file.url)), file.content_type)
+      return yield* collectFrom(download, file && absolute(upstream, file.url), file?.content_type)
     })
   })
 })

@@ -17,19 +17,16 @@ import { type Ended, History, Queue, savedFile, Submitted, Uploaded, viewPath } 
 import { connect } from "./internal/connection.ts"
 import { permanent } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
+import { serverFields } from "./internal/sharedOptions.ts"
 import type * as Upstream from "./internal/upstream.ts"
 import * as Workflow from "./internal/workflow.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
 /** Options of the driver. */
 export const Options = Schema.Struct({
-  ...UpstreamOptions.fields,
+  ...serverFields,
   /** The address of the server, such as `http://gpu.internal:8188`. */
-  base_url: UpstreamOptions.BaseUrl,
-  /** Sent as `Authorization: Bearer`, for a server behind a proxy. Default: none. */
-  api_key: Schema.optionalKey(Driver.Secret),
-  /** Time between two polls of a job. Default 2 seconds. */
-  poll_interval: Schema.optionalKey(Schema.DurationFromString)
+  base_url: UpstreamOptions.BaseUrl
 })
 /** Type of `Options`. */
 export type Options = typeof Options.Type

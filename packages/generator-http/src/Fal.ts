@@ -5,14 +5,14 @@
 import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { GeneratorError, type Permanent } from "@kinora/generator/GeneratorError"
-import { Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
-import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
+import type { Permanent } from "@kinora/generator/GeneratorError"
+import { Effect, Layer, Option, Predicate, Schema } from "effect"
+import { bind, inputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
-import { connect } from "./internal/connection.ts"
+import { connectToJobs } from "./internal/connection.ts"
 import { codesOf, type HttpFailure, permanent, reasonOfStatus } from "./internal/failures.ts"
-import { driverFields, inputFields } from "./internal/hostedOptions.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
+import { driverFields, inputFields } from "./internal/sharedOptions.ts"
 import type * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://queue.fal.run` by default. */
@@ -33,8 +33,10 @@ export type ModelOptions = typeof ModelOptions.Type
 
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const { api_key, base_url = "https://queue.fal.run", poll_interval = Duration.seconds(2), ...limits } = options
-  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key, scheme: "Key" }, limits)
+  const { download, pollInterval, upstream } = yield* connectToJobs(options, {
+    baseUrl: "https://queue.fal.run",
+    scheme: "Key"
+  })
   const getResult = (target: string) =>
     upstream.call({ method: "GET", target, reasonOf: reasonOfResult }, Schema.Record(Schema.String, Schema.Unknown))
   return toGenerator({
@@ -44,7 +46,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     submit: makeSubmit(upstream),
     poll: Effect.fnUntraced(function*({ response, status: target }) {
       const { error, error_type, status } = yield* upstream.call({ method: "GET", target }, RequestStatus)
-      if (status !== "COMPLETED") return Generator.pending(poll_interval)
+      if (status !== "COMPLETED") return Generator.pending(pollInterval)
       if (error !== undefined && error !== null) return Generator.failed(failureOf(error_type))
       // The status does not tell whether the work succeeded, but the response of the result URL does.
       return yield* Effect.catch(
@@ -53,11 +55,10 @@ export const make = Effect.fnUntraced(function*(options: Options) {
           failure.reason._tag === "Permanent" ? Effect.succeed(Generator.failed(failure.reason)) : Effect.fail(failure)
       )
     }),
-    cancel: ({ cancel: target }) => cancel(upstream, target),
+    cancel: ({ cancel: target }) => ignoreRejection(upstream.tell({ method: "PUT", target })),
     collect: Effect.fnUntraced(function*({ kind, response }) {
       const file = resultFile(yield* getResult(response), kind)
-      if (file === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
-      return toOutput(yield* download(file.url), file.content_type ?? undefined)
+      return yield* collectFrom(download, file?.url, file?.content_type ?? undefined)
     })
   })
 })
@@ -66,12 +67,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
 export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
   Layer.effect(Generator.Generator, make(options))
 
-export default Driver.make({
-  options: Options,
-  modelOptions: ModelOptions,
-  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...imageBindingProblems(model, bindings)],
-  layer
-})
+export default Driver.make({ options: Options, modelOptions: ModelOptions, check: inputProblems, layer })
 
 // -----------------------------------------------------------------------------
 // internal
@@ -139,14 +135,6 @@ const failureOf = (errorType: unknown): Permanent => {
 /** A model that failed responds with `detail`. Without it, the failure is one of the queue. */
 const reasonOfResult = ({ body, status }: HttpFailure) =>
   status >= 500 && Predicate.hasProperty(body, "detail") ? permanent("failed") : undefined
-
-/** Cancels a request. fal rejects it if the request has ended or does not exist. */
-const cancel = (upstream: Upstream.Upstream, target: string): Effect.Effect<void, GeneratorError> =>
-  Effect.catchIf(
-    upstream.tell({ method: "PUT", target }),
-    ({ reason }) => reason._tag === "Permanent",
-    () => Effect.void
-  )
 
 /** Returns the first file of this kind. Models return one file or a list. */
 const resultFile = (result: Readonly<Record<string, unknown>>, kind: Kind): File | undefined =>

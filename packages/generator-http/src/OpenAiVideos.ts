@@ -12,7 +12,7 @@ import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
 import { connect } from "./internal/connection.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
 import { codesOf, permanent, reasonOfStatus } from "./internal/failures.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
+import { ignoreRejection, toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
@@ -58,11 +58,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
-    poll: ({ id }) =>
-      Effect.map(
-        upstream.call({ method: "GET", target: targetOf(id) }, Video),
-        (video) => statusOf(video, poll_interval)
-      ),
+    poll: ({ id }) => Effect.map(get(upstream, id), (video) => statusOf(video, poll_interval)),
     cancel: ({ id }) => cancel(upstream, id),
     collect: Effect.fnUntraced(function*({ id }) {
       const poster = thumbnails
@@ -110,6 +106,8 @@ const Video = Schema.Struct({
 const optionsOf = Driver.optionsOf(ModelOptions)
 
 const targetOf = (id: string) => `/videos/${encodeURIComponent(id)}`
+
+const get = (upstream: Upstream.Upstream, id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Video)
 
 /** Names of form fields that the driver sends itself. */
 const ownFields = ["prompt", "model", "input_reference"]
@@ -166,14 +164,10 @@ const isModerated = (error: unknown): boolean => {
  * servers stop the work of a deleted job, others do not, and some do not support it.
  */
 const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
-  upstream.call({ method: "GET", target: targetOf(id) }, Video).pipe(
-    Effect.flatMap((video) =>
-      statusOf(video, Duration.zero)._tag === "Pending"
-        ? upstream.tell({ method: "DELETE", target: targetOf(id) })
-        : Effect.void
-    ),
-    Effect.catchIf(({ reason }) => reason._tag === "Permanent", () => Effect.void)
-  )
+  ignoreRejection(Effect.flatMap(get(upstream, id), (video) =>
+    statusOf(video, Duration.zero)._tag === "Pending"
+      ? upstream.tell({ method: "DELETE", target: targetOf(id) })
+      : Effect.void))
 
 /** Reads a thumbnail. Returns `undefined` if there is none, since the video is complete without it. */
 const readThumbnail = (thumbnail: Effect.Effect<Download, GeneratorError, Scope.Scope>) =>

@@ -8,10 +8,10 @@ import * as Generator from "@kinora/generator/Generator"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
-import { connect } from "./internal/connection.ts"
+import { connectToJobs } from "./internal/connection.ts"
 import { failureOfText } from "./internal/failures.ts"
-import { driverFields, inputFields } from "./internal/hostedOptions.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
+import { driverFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://openrouter.ai/api/v1` by default, and `poll_interval` 10 seconds. */
@@ -30,9 +30,10 @@ export type ModelOptions = typeof ModelOptions.Type
 
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const { api_key, base_url = "https://openrouter.ai/api/v1", poll_interval = Duration.seconds(10), ...limits } =
-    options
-  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
+  const { download, pollInterval, upstream } = yield* connectToJobs(options, {
+    baseUrl: "https://openrouter.ai/api/v1",
+    pollInterval: Duration.seconds(10)
+  })
   return toGenerator({
     name: "OpenRouter",
     resubmit: "unsafe",
@@ -41,7 +42,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     poll: ({ id }) =>
       Effect.map(
         upstream.call({ method: "GET", target: targetOf(id) }, Video),
-        (video) => statusOf(video, poll_interval)
+        (video) => statusOf(video, pollInterval)
       ),
     // The API cannot cancel a job.
     cancel: () => Effect.void,

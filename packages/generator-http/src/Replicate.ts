@@ -7,13 +7,13 @@ import { type GenerationRequest, Kind } from "@kinora/generator/GenerationReques
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Schema } from "effect"
-import { bind, bindingProblems, imageBindingProblems, withPrompt } from "./internal/bindings.ts"
+import { bind, inputProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
-import { connect } from "./internal/connection.ts"
+import { connectToJobs } from "./internal/connection.ts"
 import { failureOfText, permanent } from "./internal/failures.ts"
-import { driverFields, inputFields } from "./internal/hostedOptions.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
 import { resultUrl } from "./internal/resultUrl.ts"
+import { driverFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://api.replicate.com/v1` by default. */
@@ -40,22 +40,22 @@ export type ModelOptions = typeof ModelOptions.Type
 
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const { api_key, base_url = "https://api.replicate.com/v1", poll_interval = Duration.seconds(2), ...limits } = options
-  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
+  const { download, pollInterval, upstream } = yield* connectToJobs(options, {
+    baseUrl: "https://api.replicate.com/v1"
+  })
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Prediction)
   return toGenerator({
     name: "Replicate",
     resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
-    poll: ({ id }) => Effect.map(get(id), (prediction) => statusOf(prediction, poll_interval)),
-    cancel: ({ id }) => cancel(upstream, id),
+    poll: ({ id }) => Effect.map(get(id), (prediction) => statusOf(prediction, pollInterval)),
+    cancel: ({ id }) =>
+      ignoreRejection(upstream.tell({ method: "POST", target: `${targetOf(id)}/cancel`, repeat: "safe" })),
     collect: Effect.fnUntraced(function*({ id, kind }) {
       const { data_removed = false, output } = yield* get(id)
       if (data_removed) return yield* new GeneratorError({ reason: permanent("gone") })
-      const url = resultUrl(output, kind)
-      if (url === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
-      return toOutput(yield* download(url))
+      return yield* collectFrom(download, resultUrl(output, kind))
     })
   })
 })
@@ -64,12 +64,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
 export const layer = (options: Options): Layer.Layer<Generator.Generator> =>
   Layer.effect(Generator.Generator, make(options))
 
-export default Driver.make({
-  options: Options,
-  modelOptions: ModelOptions,
-  check: (model, { bindings = [] }) => [...bindingProblems(model, bindings), ...imageBindingProblems(model, bindings)],
-  layer
-})
+export default Driver.make({ options: Options, modelOptions: ModelOptions, check: inputProblems, layer })
 
 // -----------------------------------------------------------------------------
 // internal
@@ -138,11 +133,3 @@ const statusOf = ({ error, status }: typeof Prediction.Type, after: Duration.Dur
       return Generator.pending(after)
   }
 }
-
-/** Cancels a job. Replicate rejects it if the job has ended or does not exist. */
-const cancel = (upstream: Upstream.Upstream, id: string): Effect.Effect<void, GeneratorError> =>
-  Effect.catchIf(
-    upstream.tell({ method: "POST", target: `${targetOf(id)}/cancel`, repeat: "safe" }),
-    ({ reason }) => reason._tag === "Permanent",
-    () => Effect.void
-  )

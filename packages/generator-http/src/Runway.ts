@@ -5,15 +5,14 @@
 import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind, type Mode } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
-import { connect } from "./internal/connection.ts"
+import { connectToJobs } from "./internal/connection.ts"
 import { permanent } from "./internal/failures.ts"
-import { driverFields, inputFields } from "./internal/hostedOptions.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
 import { resultUrl } from "./internal/resultUrl.ts"
+import { driverFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://api.dev.runwayml.com/v1` by default, and `poll_interval` 5 seconds. */
@@ -32,31 +31,24 @@ export type ModelOptions = typeof ModelOptions.Type
 
 /** Creates the generator. Its connections close with the scope. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const { api_key, base_url = "https://api.dev.runwayml.com/v1", poll_interval = Duration.seconds(5), ...limits } =
-    options
-  const { download, upstream } = yield* connect({ baseUrl: base_url, apiKey: api_key }, limits)
+  const { download, pollInterval, upstream } = yield* connectToJobs(options, {
+    baseUrl: "https://api.dev.runwayml.com/v1",
+    pollInterval: Duration.seconds(5)
+  })
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id), headers: version }, Task)
   return toGenerator({
     name: "Runway",
     resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
-    poll: ({ id }) => Effect.map(get(id), (task) => statusOf(task, poll_interval)),
+    poll: ({ id }) => Effect.map(get(id), (task) => statusOf(task, pollInterval)),
     // Runway deletes the result of a task that has ended.
     cancel: ({ id }) =>
-      get(id).pipe(
-        Effect.flatMap((task) =>
-          statusOf(task, poll_interval)._tag === "Pending"
-            ? upstream.tell({ method: "DELETE", target: targetOf(id), headers: version })
-            : Effect.void
-        ),
-        Effect.catchIf(({ reason }) => reason._tag === "Permanent", () => Effect.void)
-      ),
-    collect: Effect.fnUntraced(function*({ id, kind }) {
-      const url = resultUrl((yield* get(id)).output, kind)
-      if (url === undefined) return yield* new GeneratorError({ reason: permanent("unusable") })
-      return toOutput(yield* download(url))
-    })
+      ignoreRejection(Effect.flatMap(get(id), (task) =>
+        statusOf(task, pollInterval)._tag === "Pending"
+          ? upstream.tell({ method: "DELETE", target: targetOf(id), headers: version })
+          : Effect.void)),
+    collect: ({ id, kind }) => Effect.flatMap(get(id), ({ output }) => collectFrom(download, resultUrl(output, kind)))
   })
 })
 

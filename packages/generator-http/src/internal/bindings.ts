@@ -100,14 +100,11 @@ export const ownInputProblems = (
       : []
   )
 
-/** Returns a problem if the model allows more input images than the bindings pass. */
-export const imageBindingProblems = (model: ServedModel, bindings: ReadonlyArray<Binding>): ReadonlyArray<Problem> => {
-  const bound = boundImages(bindings).size
-  return model.max_reference_images <= bound || isBound(bindings, "images") ? [] : [{
-    path: ["max_reference_images"],
-    message: `must be at most ${bound}, the number of input images that have a binding`
-  }]
-}
+/** Returns every reason why the bindings of named inputs, which pass the input images too, cannot serve a model. */
+export const inputProblems = (
+  model: ServedModel,
+  { bindings = [] }: { readonly bindings?: ReadonlyArray<Binding> }
+): ReadonlyArray<Problem> => [...bindingProblems(model, bindings), ...imageBindingProblems(model, bindings)]
 
 /**
  * Returns every reason why the bindings do not fit a form whose `ownFields` the driver sends itself, input images as
@@ -135,6 +132,15 @@ export const seedOf = ({ id, seed }: GenerationRequest): number =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Returns a problem if the model allows more input images than the bindings pass. */
+const imageBindingProblems = (model: ServedModel, bindings: ReadonlyArray<Binding>): ReadonlyArray<Problem> => {
+  const bound = boundImages(bindings).size
+  return model.max_reference_images <= bound || isBound(bindings, "images") ? [] : [{
+    path: ["max_reference_images"],
+    message: `must be at most ${bound}, the number of input images that have a binding`
+  }]
+}
 
 const imageSource = /^image_[1-9]\d?$/
 

@@ -4,9 +4,9 @@
  * accepts. Redirects are followed under the same rules.
  */
 import * as AddressGuard from "@kinora/address-guard/AddressGuard"
+import * as GuardedHttp from "@kinora/address-guard/GuardedHttp"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
 import { Duration, Effect, type Scope, Stream } from "effect"
-import { Client } from "undici"
 import type { UpstreamOptions } from "../UpstreamOptions.ts"
 import { type Disconnected, disconnected, type HttpResponse, send } from "./exchange.ts"
 import { type HttpFailure, permanent, reasonOfStatus, transient } from "./failures.ts"
@@ -79,25 +79,7 @@ const openElsewhere = Effect.fnUntraced(function*(guard: AddressGuard.AddressGua
     guard.check(withoutFragment(url)),
     ({ problem }) => failWith(problem === "dns" ? transient() : permanent("unusable"), { ...facts, problem })
   )
-  const client = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      new Client(target.url.origin, {
-        allowH2: false,
-        pipelining: 1,
-        maxHeaderSize: headBytesMax,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: {
-          timeout: connectMillis,
-          lookup: AddressGuard.lookupOf(target),
-          autoSelectFamily: true,
-          // A resumed session skips the check of the certificate.
-          maxCachedSessions: 0
-        }
-      })
-    ),
-    (client) => Effect.promise(() => client.destroy())
-  )
+  const client = yield* GuardedHttp.connect(target, { headBytesMax, connectTimeout: connectMillis })
   const request = { method: "GET", url: target.url, headers: { "user-agent": userAgent } } as const
   return yield* Effect.catch(
     send(client, request, { isWritten: false }),

@@ -1,4 +1,5 @@
 /** One HTTP request and its response over undici. Redirects are not followed, bodies are not decompressed. */
+import * as GuardedHttp from "@kinora/address-guard/GuardedHttp"
 import { Data, Effect } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
 import type { Readable } from "node:stream"
@@ -72,19 +73,7 @@ export const disconnected = (cause: unknown): Disconnected => {
  * Reads a body to its end. Returns `undefined` and closes the connection if the body has more than `bytesMax` bytes.
  */
 export const readWhole = (body: Readable, bytesMax: number): Effect.Effect<Buffer | undefined, Disconnected> =>
-  Effect.tryPromise({
-    try: async () => {
-      const parts: Array<Buffer> = []
-      let total = 0
-      for await (const part of body as AsyncIterable<Buffer>) {
-        total += part.length
-        if (total > bytesMax) return undefined
-        parts.push(part)
-      }
-      return Buffer.concat(parts, total)
-    },
-    catch: disconnected
-  })
+  Effect.tryPromise({ try: () => GuardedHttp.readWhole(body, bytesMax), catch: disconnected })
 
 // -----------------------------------------------------------------------------
 // internal

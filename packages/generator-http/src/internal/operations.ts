@@ -66,6 +66,23 @@ export const toOutput = ({ body, mime }: Download, otherwise = "application/octe
   body
 })
 
+/**
+ * Downloads the result of a job from the URL in its response. Fails with `Permanent` if there is none. `otherwise` is the
+ * media type if the server does not name one.
+ */
+export const collectFrom = (
+  download: (url: string) => Effect.Effect<Download, GeneratorError, Scope.Scope>,
+  url: string | undefined,
+  otherwise?: string
+): Effect.Effect<Generator.Output, GeneratorError, Scope.Scope> =>
+  url === undefined
+    ? Effect.fail(new GeneratorError({ reason: permanent("unusable") }))
+    : Effect.map(download(url), (result) => toOutput(result, otherwise))
+
+/** Completes a call that cancels a job. The upstream rejects it if the job has ended or does not exist. */
+export const ignoreRejection = (call: Effect.Effect<void, GeneratorError>): Effect.Effect<void, GeneratorError> =>
+  Effect.catchIf(call, ({ reason }) => reason._tag === "Permanent", () => Effect.void)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -3,9 +3,9 @@
  * accepts. Redirects are not followed.
  */
 import * as AddressGuard from "@kinora/address-guard/AddressGuard"
+import * as GuardedHttp from "@kinora/address-guard/GuardedHttp"
 import { Duration, Effect, type Schema } from "effect"
-import type { Readable } from "node:stream"
-import { Client } from "undici"
+import type { Client } from "undici"
 import { type ModerationError, unavailable } from "../ModerationError.ts"
 
 /** Options for `makePost`. */
@@ -28,10 +28,11 @@ export const makePost = Effect.fnUntraced(function*(options: PostOptions) {
   const post: Post = (body, headers) =>
     Effect.scoped(Effect.gen(function*() {
       const target = yield* guard.check(options.url)
-      const client = yield* connect(target)
-      const text = yield* exchange(client, target.url, body, { ...fixedHeaders, ...headers })
+      // The time limit is that of the whole request.
+      const client = yield* GuardedHttp.connect(target, { connectTimeout: 0 })
+      const bytes = yield* exchange(client, target.url, body, { ...fixedHeaders, ...headers })
       return yield* Effect.try({
-        try: (): unknown => JSON.parse(text),
+        try: (): unknown => JSON.parse(bytes.toString()),
         catch: () => unavailable("Unreadable response")
       })
     })).pipe(
@@ -60,39 +61,15 @@ type Post = (
 
 /** Bytes of a response. */
 const answerBytesMax = 64 * 1024
-/** Bytes of a response head. */
-const headBytesMax = 16 * 1024
 
 const fixedHeaders = { accept: "application/json", "content-type": "application/json", "user-agent": "kinora" }
-
-/** The time limit is that of the whole request. */
-const connect = (target: AddressGuard.Target) =>
-  Effect.acquireRelease(
-    Effect.sync(() =>
-      new Client(target.url.origin, {
-        allowH2: false,
-        pipelining: 1,
-        maxHeaderSize: headBytesMax,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: {
-          timeout: 0,
-          lookup: AddressGuard.lookupOf(target),
-          autoSelectFamily: true,
-          // A resumed session skips the check of the certificate.
-          maxCachedSessions: 0
-        }
-      })
-    ),
-    (client) => Effect.promise(() => client.destroy())
-  )
 
 const exchange = (
   client: Client,
   url: URL,
   body: Buffer<ArrayBuffer>,
   headers: Readonly<Record<string, string>>
-): Effect.Effect<string, ModerationError> =>
+): Effect.Effect<Buffer, ModerationError> =>
   Effect.gen(function*() {
     const response = yield* Effect.tryPromise({
       try: (signal) => client.request({ path: url.pathname + url.search, method: "POST", headers, body, signal }),
@@ -104,22 +81,11 @@ const exchange = (
       return yield* Effect.fail(unavailable(`Status ${response.statusCode}`))
     }
     return yield* Effect.filterOrFail(
-      Effect.tryPromise({ try: () => readWhole(response.body), catch: disconnected }),
-      (text) => text !== undefined,
+      Effect.tryPromise({ try: () => GuardedHttp.readWhole(response.body, answerBytesMax), catch: disconnected }),
+      (bytes) => bytes !== undefined,
       () => unavailable("Response too long")
     )
   })
-
-const readWhole = async (body: Readable): Promise<string | undefined> => {
-  const parts: Array<Buffer> = []
-  let total = 0
-  for await (const part of body as AsyncIterable<Buffer>) {
-    total += part.length
-    if (total > answerBytesMax) return undefined
-    parts.push(part)
-  }
-  return Buffer.concat(parts, total).toString()
-}
 
 /** The code of Node or undici, such as `ECONNREFUSED`. The message could contain an address. */
 const disconnected = (cause: unknown): ModerationError =>

@@ -1,4 +1,4 @@
-/** Options that the drivers of hosted providers share. */
+/** Options that several drivers share. */
 import * as Driver from "@kinora/generator/Driver"
 import { Schema } from "effect"
 import * as UpstreamOptions from "../UpstreamOptions.ts"
@@ -11,6 +11,15 @@ export const driverFields = {
   api_key: Driver.Secret,
   /** The address of the API. */
   base_url: Schema.optionalKey(UpstreamOptions.BaseUrl),
+  /** Time between two polls of a job. Default 2 seconds. */
+  poll_interval: Schema.optionalKey(Schema.DurationFromString)
+}
+
+/** Options of a driver for servers that need no API key. Each driver has the address. */
+export const serverFields = {
+  ...UpstreamOptions.fields,
+  /** Sent as `Authorization: Bearer`, also for a server behind a proxy. Default: none. */
+  api_key: Schema.optionalKey(Driver.Secret),
   /** Time between two polls of a job. Default 2 seconds. */
   poll_interval: Schema.optionalKey(Schema.DurationFromString)
 }
