@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json, type Received } from "./Listener.ts"
 import type { File as ResultFile } from "./Results.ts"
-import { formOf, scripted, sendFile } from "./ScriptedServer.ts"
+import { formOf, resultServer, scripted } from "./ScriptedServer.ts"
 
 /** A job. */
 interface Job {
@@ -22,11 +22,7 @@ export const comfyApi = Effect.gen(function*() {
   const uploads: Array<File> = []
   const content: { file?: ResultFile } = {}
 
-  const files = yield* scripted((_, response) =>
-    content.file === undefined
-      ? void response.writeHead(404).end()
-      : sendFile(response, content.file.mime, content.file.bytes)
-  )
+  const files = yield* resultServer(content)
 
   const create = ({ body, headers }: Received, response: ServerResponse) => {
     const key = String(headers["idempotency-key"])

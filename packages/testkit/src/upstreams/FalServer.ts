@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json } from "./Listener.ts"
-import { scripted, sendFile } from "./ScriptedServer.ts"
+import { resultServer, scripted } from "./ScriptedServer.ts"
 
 /** A request in the queue. */
 interface Queued {
@@ -18,11 +18,7 @@ export const fal = Effect.gen(function*() {
   const content: { file?: { readonly mime: string; readonly bytes: Uint8Array } } = {}
   const result = { status: 200, body: {} as unknown }
 
-  const files = yield* scripted((_, response) =>
-    content.file === undefined
-      ? void response.writeHead(404).end()
-      : sendFile(response, content.file.mime, content.file.bytes)
-  )
+  const files = yield* resultServer(content)
 
   const create = (path: string, body: Buffer, origin: string, response: ServerResponse) => {
     submitted.push({ path, body: JSON.parse(String(body)) })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json, type Received } from "./Listener.ts"
-import { formOf, scripted, sendFile } from "./ScriptedServer.ts"
+import { changesOf, formOf, scripted, sendFile } from "./ScriptedServer.ts"
 
 /** A job. */
 interface Video {
@@ -53,8 +53,6 @@ export const openAiVideos = Effect.gen(function*() {
     /** Files by variant. */
     files,
     /** Changes the only job. */
-    change: (changes: Partial<Video>) => {
-      for (const video of videos.values()) videos.set(video.id, { ...video, ...changes })
-    }
+    change: changesOf(videos)
   }
 })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { json } from "./Listener.ts"
 import type { File } from "./Results.ts"
-import { scripted, sendFile } from "./ScriptedServer.ts"
+import { changesOf, scripted, sendFile } from "./ScriptedServer.ts"
 
 /** A job. */
 interface Video {
@@ -41,8 +41,6 @@ export const openRouter = Effect.gen(function*() {
     /** The result of every job. */
     content,
     /** Changes the only job. */
-    change: (changes: Partial<Video>) => {
-      for (const video of videos.values()) videos.set(video.id, { ...video, ...changes })
-    }
+    change: changesOf(videos)
   }
 })

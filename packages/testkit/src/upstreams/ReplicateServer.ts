@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json, type Received } from "./Listener.ts"
-import { formOf, scripted, sendFile } from "./ScriptedServer.ts"
+import { changesOf, formOf, resultServer, scripted } from "./ScriptedServer.ts"
 
 /** A job. */
 interface Prediction {
@@ -20,11 +20,7 @@ export const replicate = Effect.gen(function*() {
   const content: { file?: { readonly mime: string; readonly bytes: Uint8Array } } = {}
   const submitted: Array<{ readonly path: string; readonly body: unknown }> = []
 
-  const files = yield* scripted((_, response) =>
-    content.file === undefined
-      ? void response.writeHead(404).end()
-      : sendFile(response, content.file.mime, content.file.bytes)
-  )
+  const files = yield* resultServer(content)
 
   const upload = async (request: Received, response: ServerResponse) => {
     uploads.push((await formOf(request)).get("content") as File)
@@ -67,8 +63,6 @@ export const replicate = Effect.gen(function*() {
     /** Submitted jobs, oldest first. */
     submitted,
     /** Changes the only job. */
-    change: (changes: Partial<Prediction>) => {
-      for (const prediction of predictions.values()) predictions.set(prediction.id, { ...prediction, ...changes })
-    }
+    change: changesOf(predictions)
   }
 })

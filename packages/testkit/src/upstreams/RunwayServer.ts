@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { json } from "./Listener.ts"
 import type { File } from "./Results.ts"
-import { scripted, sendFile } from "./ScriptedServer.ts"
+import { changesOf, resultServer, scripted } from "./ScriptedServer.ts"
 
 /** A task. */
 interface Task {
@@ -20,11 +20,7 @@ export const runway = Effect.gen(function*() {
   const submitted: Array<{ readonly path: string; readonly body: unknown }> = []
   const content: { file?: File } = {}
 
-  const files = yield* scripted((_, response) =>
-    content.file === undefined
-      ? void response.writeHead(404).end()
-      : sendFile(response, content.file.mime, content.file.bytes)
-  )
+  const files = yield* resultServer(content)
 
   const server = yield* scripted(({ body, headers, method, path }, response) => {
     if (headers["x-runway-version"] !== "2024-11-06") return json(response, 400, { error: "X-Runway-Version" })
@@ -52,8 +48,6 @@ export const runway = Effect.gen(function*() {
     /** Submitted tasks, oldest first. */
     submitted,
     /** Changes the only task. */
-    change: (changes: Partial<Task>) => {
-      for (const task of tasks.values()) tasks.set(task.id, { ...task, ...changes })
-    }
+    change: changesOf(tasks)
   }
 })

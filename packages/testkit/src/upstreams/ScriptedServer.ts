@@ -2,6 +2,7 @@
 import { Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
 import { type Handler, json, listen, type Listening, type Received } from "./Listener.ts"
+import type { File } from "./Results.ts"
 
 /** A server of a protocol. */
 export interface Scripted extends Listening {
@@ -33,6 +34,20 @@ export const scripted = (protocol: Handler): Effect.Effect<Scripted, never, Scop
     })
   )
 }
+
+/** Listens as the server of the result of every job. Responds with 404 until `content` has a file. */
+export const resultServer = (content: { readonly file?: File }): Effect.Effect<Scripted, never, Scope.Scope> =>
+  scripted((_, response) =>
+    content.file === undefined
+      ? void response.writeHead(404).end()
+      : sendFile(response, content.file.mime, content.file.bytes)
+  )
+
+/** Makes a function that changes all jobs of a server by id. */
+export const changesOf =
+  <Job extends { readonly id: string }>(jobs: Map<string, Job>) => (changes: Partial<Job>): void => {
+    for (const job of jobs.values()) jobs.set(job.id, { ...job, ...changes })
+  }
 
 /** Responds with a status and text that clients must not see. */
 export const responds = (
