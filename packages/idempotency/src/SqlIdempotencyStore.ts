@@ -94,8 +94,7 @@ const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arrivi
     FROM ${
     Rows.table("arriving", arriving, {
       ...slotColumns,
-      fingerprint: ["text", ({ fingerprint }) => fingerprint],
-      reference: ["text", ({ reference }) => reference],
+      ...Rows.fields({ fingerprint: "text", reference: "text" }),
       claimed_at: ["timestamptz", ({ at }) => at],
       expires_at: ["timestamptz", ({ expiresAt }) => expiresAt]
     }, { place: "place" })

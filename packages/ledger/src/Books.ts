@@ -147,17 +147,9 @@ const chargeCredits = (
   if (missing > 0) {
     return Result.fail(new LedgerError.InsufficientCredits({ required: credits, available: credits - missing }))
   }
-  const { ids, transaction } = State.nextTransaction(books.ids, "charge", command)
-  const next = State.book(State.replaceLots(account, paid), {
-    ...transaction,
-    amount: credits,
-    entries: parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
-  })
-  return accept(State.withAccount(books, command.account, next, ids), {
-    _tag: "ChargedCredits",
-    credits,
-    parts
-  })
+  const entries = parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
+  const charged = bookCharge(books, command, State.replaceLots(account, paid), { amount: credits, entries })
+  return accept(charged, { _tag: "ChargedCredits", credits, parts })
 }
 
 const chargeQuota = (
@@ -175,18 +167,21 @@ const chargeQuota = (
     return Result.fail(new LedgerError.QuotaExceeded({ kind, limit, used: before, resetsAt }))
   }
   const used = before + 1
+  const counted = State.setUsed(account, { account: command.account, kind, day, used })
+  const entries: ReadonlyArray<Entry> = [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
+  const charged = bookCharge(books, command, counted, { amount: 1, entries })
+  return accept(charged, { _tag: "ChargedQuota", kind, day, used })
+}
+
+/** Returns the books with a charge of an account whose lots and counters have been changed for it. */
+const bookCharge = (
+  books: Books,
+  command: ChargeCommand,
+  account: State.AccountState,
+  booked: Pick<Transaction, "amount" | "entries">
+): Books => {
   const { ids, transaction } = State.nextTransaction(books.ids, "charge", command)
-  const next = State.book(State.setUsed(account, { account: command.account, kind, day, used }), {
-    ...transaction,
-    amount: 1,
-    entries: [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
-  })
-  return accept(State.withAccount(books, command.account, next, ids), {
-    _tag: "ChargedQuota",
-    kind,
-    day,
-    used
-  })
+  return State.withAccount(books, command.account, State.book(account, { ...transaction, ...booked }), ids)
 }
 
 /** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */

@@ -7,8 +7,7 @@
  *
  *     sql`INSERT INTO ledger_entry ${Rows.unnest(entries, {
  *       transaction_id: ["uuid", (entry) => entry.transaction],
- *       amount: ["int8", (entry) => entry.amount],
- *       reverses: ["uuid?", (entry) => entry.reverses]
+ *       ...Rows.fields({ amount: "int8", reverses: "uuid?" })
  *     })}`
  */
 import { DateTime, Effect, Schema } from "effect"
@@ -33,6 +32,9 @@ interface ColumnValues {
 /** A type of column whose values are never null. */
 export type ColumnType = keyof ColumnValues
 
+/** The values of each type of column, which are nullable after a `?`. */
+type FieldValues = ColumnValues & { readonly [Type in ColumnType as `${Type}?`]: ColumnValues[Type] | null | undefined }
+
 /** A type of column, and how to read its value from a row. A `?` after the type allows `null` and `undefined`. */
 export type Column<Row> = {
   readonly [Type in ColumnType]:
@@ -42,6 +44,24 @@ export type Column<Row> = {
 
 /** The columns of a set by their names in the statement, in order. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>
+
+/** The columns that `fields` returns. */
+export type Fields<Types extends Readonly<Record<string, keyof FieldValues>>> = {
+  readonly [Name in keyof Types]: readonly [
+    type: Types[Name],
+    value: (row: { readonly [Field in Name]: FieldValues[Types[Name]] }) => FieldValues[Types[Name]]
+  ]
+}
+
+/**
+ * Returns columns that hold the field of the same name, from their types:
+ * `{ ...Rows.fields({ account: "text", amount: "int8" }), entry_id: ["uuid", (entry) => entry.id] }`.
+ */
+export const fields = <const Types extends Readonly<Record<string, keyof FieldValues>>>(types: Types): Fields<Types> =>
+  // Entries lose the relation between a name and its type, which `Fields` states.
+  Object.fromEntries<unknown>(
+    Object.entries(types).map(([name, type]) => [name, [type, (row: Readonly<Record<string, unknown>>) => row[name]]])
+  ) as Fields<Types>
 
 /**
  * Returns the columns and rows of an `INSERT INTO table`:

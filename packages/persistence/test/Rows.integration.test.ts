@@ -97,6 +97,20 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual(yield* select([7, null, 2 ** 40]), [row("7", 1), row(null, 2), row(String(2 ** 40), 3)])
       }).pipe(Effect.provide(database)))
 
+    it.effect("reads fields with the names of their columns", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const columns = {
+          ...Rows.fields({ note: "text?", small: "int4", stored: "jsonb" }),
+          double: ["int4", ({ small }: Everything) => 2 * small]
+        } as const
+        const rows = [everything(1, { note: "first" }), everything(2, { stored: { a: 1 } })]
+        assert.deepStrictEqual(
+          yield* sql`SELECT note, small, stored, double FROM ${Rows.table("wanted", rows, columns)} ORDER BY small`,
+          [{ note: "first", small: 1, stored: null, double: 2 }, { note: null, small: 2, stored: { a: 1 }, double: 4 }]
+        )
+      }).pipe(Effect.provide(database)))
+
     it.effect("passes arrays for ANY, empty ones too", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -49,11 +49,8 @@ const MovementRow = Schema.Struct({
 
 const decodeMovements = Rows.decodeAll(MovementRow)
 
-const toMovement = (row: typeof MovementRow.Type): Movement => ({
-  account: AccountId.fromUuid(row.account),
-  kind: row.kind,
-  reference: row.reference,
-  cents: row.cents,
-  balanceCents: row.balance_cents,
-  at: row.at
+const toMovement = ({ account, balance_cents, ...row }: typeof MovementRow.Type): Movement => ({
+  ...row,
+  account: AccountId.fromUuid(account),
+  balanceCents: balance_cents
 })

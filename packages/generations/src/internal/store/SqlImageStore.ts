@@ -35,11 +35,7 @@ const insert = (sql: SqlClient.SqlClient): Store["insert"] => (images) =>
     INSERT INTO generation_image ${
     Rows.unnest(images, {
       id: ["uuid", ({ id }) => UploadId.toUuid(id)],
-      account: ["text", ({ account }) => account],
-      mime: ["text", ({ mime }) => mime],
-      width: ["int4", ({ width }) => width],
-      height: ["int4", ({ height }) => height],
-      bytes: ["int4", ({ bytes }) => bytes],
+      ...Rows.fields({ account: "text", mime: "text", width: "int4", height: "int4", bytes: "int4" }),
       usable_until: ["timestamptz?", ({ usableUntil }) => usableUntil],
       kept_until: ["timestamptz", ({ keptUntil }) => keptUntil],
       is_dropped: ["boolean", () => false]
@@ -83,8 +79,7 @@ const keep = (sql: SqlClient.SqlClient): Store["keep"] => (keeps) =>
     FROM ${
     Rows.table("wanted", keeps, {
       id: ["uuid", ({ id }) => UploadId.toUuid(id)],
-      account: ["text", ({ account }) => account],
-      until: ["timestamptz", ({ until }) => until]
+      ...Rows.fields({ account: "text", until: "timestamptz" })
     })
   }
     WHERE image.id = wanted.id AND image.account = wanted.account AND NOT image.is_dropped

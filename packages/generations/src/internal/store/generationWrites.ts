@@ -14,15 +14,17 @@ export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generation
     INSERT INTO generation_job ${
     Rows.unnest(generations, {
       id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
-      account: ["text", ({ account }) => account],
-      model: ["text", ({ model }) => model],
-      kind: ["text", ({ kind }) => kind],
-      mode: ["text", ({ mode }) => mode],
-      plan: ["text", ({ plan }) => plan],
-      status: ["text", ({ status }) => status],
-      prompt: ["text", ({ prompt }) => prompt],
-      params: ["jsonb", ({ params }) => params],
-      images: ["jsonb", ({ images }) => images],
+      ...Rows.fields({
+        account: "text",
+        model: "text",
+        kind: "text",
+        mode: "text",
+        plan: "text",
+        status: "text",
+        prompt: "text",
+        params: "jsonb",
+        images: "jsonb"
+      }),
       cost_credits: ["int8?", ({ costCredits }) => costCredits],
       quota_kind: ["text?", ({ quotaKind }) => quotaKind],
       refunded: ["boolean", ({ refunded }) => refunded],
@@ -69,10 +71,7 @@ export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
       FROM ${
     Rows.table("ending", endings, {
       id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
-      status: ["text", ({ status }) => status],
-      failure: ["jsonb?", ({ failure }) => failure],
-      output: ["jsonb?", ({ output }) => output],
-      at: ["timestamptz", ({ at }) => at],
+      ...Rows.fields({ status: "text", failure: "jsonb?", output: "jsonb?", at: "timestamptz" }),
       expires_at: ["timestamptz?", ({ resultExpiresAt }) => resultExpiresAt]
     })
   }

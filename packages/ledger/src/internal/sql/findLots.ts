@@ -55,16 +55,11 @@ const LotRow = Schema.Struct({
 
 const decodeRows = Rows.decodeAll(LotRow)
 
-const toLot = (row: typeof LotRow.Type): Lot => ({
-  id: LotId.fromUuid(row.id),
-  account: row.account,
-  kind: row.kind,
-  granted: row.granted,
-  remaining: row.remaining,
-  openedAt: row.opened_at,
-  expiresAt: row.expires_at,
-  imagesOnly: row.images_only,
-  watermark: row.watermark,
-  closed: row.closed,
-  openedBy: TransactionId.fromUuid(row.opened_by)
+const toLot = ({ expires_at, id, images_only, opened_at, opened_by, ...row }: typeof LotRow.Type): Lot => ({
+  ...row,
+  id: LotId.fromUuid(id),
+  openedAt: opened_at,
+  expiresAt: expires_at,
+  imagesOnly: images_only,
+  openedBy: TransactionId.fromUuid(opened_by)
 })

@@ -7,9 +7,7 @@ import { decodeTransactions, transactionColumns } from "./transactionRow.ts"
 /** Finds the transactions of these names, with their entries. */
 export const findNamed = (sql: SqlClient.SqlClient, names: ReadonlyArray<TransactionName>) => {
   const named = Rows.table("name", names, {
-    account: ["text", ({ account }) => account],
-    reference: ["text", ({ reference }) => reference],
-    kind: ["text", ({ kind }) => kind]
+    ...Rows.fields({ account: "text", reference: "text", kind: "text" })
   })
   return sql`
     SELECT ${transactionColumns(sql)}

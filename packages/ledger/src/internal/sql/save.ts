@@ -60,11 +60,7 @@ const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 const transactionRows = (transactions: Changes["transactions"]) =>
   Rows.unnest(transactions, {
     id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
-    account: ["text", ({ account }) => account],
-    kind: ["text", ({ kind }) => kind],
-    reference: ["text", ({ reference }) => reference],
-    at: ["timestamptz", ({ at }) => at],
-    amount: ["int8", ({ amount }) => amount],
+    ...Rows.fields({ account: "text", kind: "text", reference: "text", at: "timestamptz", amount: "int8" }),
     reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)]
   })
 
@@ -80,30 +76,28 @@ const entryRows = (transactions: Changes["transactions"]) =>
 const lotRows = (lots: Changes["openedLots"]) =>
   Rows.unnest(lots, {
     id: ["uuid", ({ id }) => LotId.toUuid(id)],
-    account: ["text", ({ account }) => account],
-    kind: ["text", ({ kind }) => kind],
-    granted: ["int8", ({ granted }) => granted],
-    remaining: ["int8", ({ remaining }) => remaining],
+    ...Rows.fields({
+      account: "text",
+      kind: "text",
+      granted: "int8",
+      remaining: "int8",
+      watermark: "boolean",
+      closed: "boolean"
+    }),
     opened_at: ["timestamptz", ({ openedAt }) => openedAt],
     expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
     images_only: ["boolean", ({ imagesOnly }) => imagesOnly],
-    watermark: ["boolean", ({ watermark }) => watermark],
-    closed: ["boolean", ({ closed }) => closed],
     opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
   })
 
 const lotChangeRows = (changes: Changes["changedLots"]) =>
   Rows.table("new", changes, {
     id: ["uuid", ({ lot }) => LotId.toUuid(lot)],
-    credits: ["int8", ({ credits }) => credits],
-    closed: ["boolean", ({ closed }) => closed]
+    ...Rows.fields({ credits: "int8", closed: "boolean" })
   })
 
 const quotaRows = (quotas: Changes["quotas"]) =>
   Rows.table("new", quotas, {
-    account: ["text", ({ account }) => account],
-    day: ["date", ({ day }) => day],
-    kind: ["text", ({ kind }) => kind],
-    used: ["int8", ({ used }) => used],
+    ...Rows.fields({ account: "text", day: "date", kind: "text", used: "int8" }),
     used_before: ["int8", ({ before }) => before]
   })

@@ -26,7 +26,5 @@ export const addToCounters = (
 
 const amountRows = (amounts: ReadonlyArray<Counter.Amount>) =>
   Rows.table("added", amounts, {
-    period: ["int4", ({ period }) => period],
-    key: ["text", ({ key }) => key],
-    amount: ["int8", ({ amount }) => amount]
+    ...Rows.fields({ period: "int4", key: "text", amount: "int8" })
   }, { place: "place" })

@@ -7,8 +7,7 @@ import type { Lease } from "../lease.ts"
 /** Inserts leases, or extends those that exist. */
 export const putLeases = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) => {
   const rows = Rows.unnest(leases, {
-    id: ["uuid", ({ id }) => id],
-    key: ["text", ({ key }) => key],
+    ...Rows.fields({ id: "uuid", key: "text" }),
     expires_at: ["timestamptz", ({ expiresAt }) => expiresAt]
   })
   return sql`

@@ -12,8 +12,7 @@ export const readCounters = (
   slots: ReadonlyArray<Counter.Slot>
 ) => {
   const wanted = Rows.table("wanted", slots, {
-    period: ["int4", ({ period }) => period],
-    key: ["text", ({ key }) => key]
+    ...Rows.fields({ period: "int4", key: "text" })
   })
   return sql`
     SELECT period, key, used::float8

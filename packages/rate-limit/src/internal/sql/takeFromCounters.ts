@@ -46,10 +46,7 @@ const grantedOf = (sql: SqlClient.SqlClient, used: string, demand: string) =>
 
 const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
   Rows.table("demand", demands, {
-    period: ["int4", ({ period }) => period],
-    key: ["text", ({ key }) => key],
-    takes: ["int4", ({ takes }) => takes],
-    cost: ["int8", ({ cost }) => cost],
+    ...Rows.fields({ period: "int4", key: "text", takes: "int4", cost: "int8" }),
     maximum: ["int8", ({ limit }) => limit]
   }, { place: "place" })
 

@@ -35,8 +35,7 @@ const deleteJobs = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobPlace>) =>
     USING ${
     Rows.table("ended", ended, {
       id: ["uuid", ({ job }) => job],
-      state: ["text", ({ state }) => state],
-      epoch: ["int4", ({ epoch }) => epoch]
+      ...Rows.fields({ state: "text", epoch: "int4" })
     })
   }
     WHERE job.id = ended.id AND job.state = ended.state AND job.epoch = ended.epoch
@@ -56,9 +55,7 @@ const write = (sql: SqlClient.SqlClient, { enqueued, groups, lanes }: LanesChang
       id: ["uuid", ({ job }) => job],
       lane_id: ["text", ({ lane }) => lane],
       group_id: ["text", ({ group }) => group],
-      kind: ["text", ({ kind }) => kind],
-      payload: ["json", ({ payload }) => payload],
-      state: ["text", ({ state }) => state],
+      ...Rows.fields({ kind: "text", payload: "json", state: "text" }),
       attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
       time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
       enqueued_at: ["timestamptz", () => now]

@@ -48,9 +48,7 @@ const insert = (sql: Sql, events: ReadonlyArray<Event>, deliveries: ReadonlyArra
       INSERT INTO webhooks_event ${
     Rows.unnest(events, {
       id: ["uuid", ({ id }) => EventId.toUuid(id)],
-      account: ["text", ({ account }) => account],
-      type: ["text", ({ type }) => type],
-      data: ["json", ({ data }) => data],
+      ...Rows.fields({ account: "text", type: "text", data: "json" }),
       created_at: ["timestamptz", ({ createdAt }) => createdAt]
     })
   }

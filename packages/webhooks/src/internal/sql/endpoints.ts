@@ -155,8 +155,7 @@ const putSecrets = (sql: Sql, endpoint: EndpointId, secrets: ReadonlyArray<Seale
     INSERT INTO webhooks_secret ${
     Rows.unnest(secrets.map((secret, place) => ({ ...secret, place })), {
       endpoint_id: ["uuid", () => EndpointId.toUuid(endpoint)],
-      place: ["int4", ({ place }) => place],
-      sealed: ["text", ({ sealed }) => sealed],
+      ...Rows.fields({ place: "int4", sealed: "text" }),
       created_at: ["timestamptz", ({ createdAt }) => createdAt],
       expires_at: ["timestamptz?", ({ expiresAt }) => expiresAt]
     })
