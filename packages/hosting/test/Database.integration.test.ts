@@ -1,7 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { TcpProxy, TestDatabase } from "@kinora/testkit"
+import { Certificates, TcpProxy, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { pipeline } from "node:stream"
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import * as Database from "../src/Database.ts"
 
 /** Builds the layers on a new database with a single migration. */
@@ -44,24 +48,77 @@ it.live("reports that the database was lost during a migration", () =>
     )
   }).pipe(Effect.scoped))
 
+/** Answers the request for TLS of Postgres clients, and forwards what they send to a Postgres without TLS. */
+const makeTlsFront = Effect.fnUntraced(function*(target: string, certificate: Certificates.Certificate) {
+  const { hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port) })
+    for (const socket of [client, upstream]) sockets.add(socket)
+    client.once("data", () => {
+      client.write("S")
+      const secure = new TLSSocket(client, { isServer: true, ...certificate })
+      pipeline(secure, upstream, secure, () => upstream.destroy())
+    })
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      })
+  )
+  const url = new URL(target)
+  url.hostname = "127.0.0.1"
+  url.port = String((server.address() as AddressInfo).port)
+  return url.href
+})
+
+/** Trusts an authority in this process until the scope closes. */
+const trust = (ca: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = getCACertificates()
+      setDefaultCACertificates([...before, ca])
+      return before
+    }),
+    (before) => Effect.sync(() => setDefaultCACertificates(before))
+  )
+
+/** Runs statements and units on all connections while Postgres responds, hangs, and responds again. */
+const hangAndRecover = Effect.fnUntraced(function*(target: string, query: string) {
+  const proxy = yield* TcpProxy.make(target)
+  const url = Redacted.make(`${proxy.url}${query}`)
+  const options = { url, dataDirectory: "unused", silenceMax: "2 seconds" } as const
+  const services = yield* Layer.build(Layer.fresh(Database.layer(options)))
+  const many = Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const statement = Effect.result(sql`SELECT repeat('row', 30000)`)
+    const unit = Effect.result(sql.withTransaction(sql`SELECT 1`))
+    const results = yield* Effect.forEach(Array.from({ length: 40 }), (_, n) => n % 2 === 0 ? statement : unit, {
+      concurrency: "unbounded"
+    })
+    return results.filter(Result.isSuccess).length
+  }).pipe(Effect.provide(services))
+
+  assert.strictEqual(yield* many, 40)
+  yield* proxy.hang
+  assert.strictEqual(yield* many, 0)
+  yield* proxy.resume
+  assert.strictEqual(yield* many, 40)
+})
+
 it.live("fails statements and units when Postgres stops responding, also on idle connections, and recovers", () =>
   Effect.gen(function*() {
-    const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
-    const options = { url: Redacted.make(proxy.url), dataDirectory: "unused", silenceMax: "2 seconds" } as const
-    const services = yield* Layer.build(Layer.fresh(Database.layer(options)))
-    const many = Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const statement = Effect.result(sql`SELECT 1`)
-      const unit = Effect.result(sql.withTransaction(sql`SELECT 1`))
-      const results = yield* Effect.forEach(Array.from({ length: 40 }), (_, n) => n % 2 === 0 ? statement : unit, {
-        concurrency: "unbounded"
-      })
-      return results.filter(Result.isSuccess).length
-    }).pipe(Effect.provide(services))
+    yield* hangAndRecover(yield* TestDatabase.postgresUrl, "")
+  }).pipe(Effect.scoped))
 
-    assert.strictEqual(yield* many, 40)
-    yield* proxy.hang
-    assert.strictEqual(yield* many, 0)
-    yield* proxy.resume
-    assert.strictEqual(yield* many, 40)
+it.live("does the same with TLS", () =>
+  Effect.gen(function*() {
+    const { ca, issue } = yield* Certificates.makeAuthority
+    const certificate = yield* issue({ names: ["127.0.0.1"] })
+    yield* trust(ca)
+    const front = yield* makeTlsFront(yield* TestDatabase.postgresUrl, certificate)
+    yield* hangAndRecover(front, "?sslmode=require")
   }).pipe(Effect.scoped))

@@ -7,6 +7,7 @@
  */
 import { Duration, Effect, Redacted } from "effect"
 import { connect, type Socket } from "node:net"
+import { Duplex } from "node:stream"
 
 /** Options for `make`. */
 export interface ResponsiveSocketsOptions {
@@ -18,12 +19,13 @@ export interface ResponsiveSocketsOptions {
 }
 
 /**
- * Returns a function that opens a connection. Returns `undefined` if the driver has to open it: to a Unix socket, and with
- * TLS, where responses cannot be observed from outside. Connections are observed until the scope closes.
+ * Returns a function that opens a connection. Returns `undefined` if the driver has to open it, to a Unix socket.
+ * Connections are observed until the scope closes.
  */
 export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: ResponsiveSocketsOptions) {
   const { searchParams, ...place } = placeOf(new URL(Redacted.value(url)))
-  if (place.host.startsWith("/") || (searchParams.get("sslmode") ?? "disable") !== "disable") return undefined
+  if (place.host.startsWith("/")) return undefined
+  const usesTls = (searchParams.get("sslmode") ?? "disable") !== "disable"
   const observed = new Map<Socket, Observed>()
   const check = Effect.sync(() => {
     for (const [socket, state] of observed) {
@@ -38,7 +40,7 @@ export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: 
   })
   const interval = Duration.divideUnsafe(silenceMax, checks)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), check)))
-  return (): Socket => {
+  return (): Duplex => {
     const socket = connect({
       ...place,
       noDelay: true,
@@ -53,7 +55,7 @@ export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: 
       state.quietChecks = 0
     })
     socket.once("close", () => observed.delete(socket))
-    return socket
+    return usesTls ? streamOver(socket) : socket
   }
 })
 
@@ -72,6 +74,29 @@ interface Observed {
   silentChecks: number
   /** Checks since the last response. */
   quietChecks: number
+}
+
+/**
+ * Returns a stream over a socket. TLS over a socket takes its handle, so that the socket counts no bytes and emits no
+ * data; TLS over a stream reads and writes through it.
+ */
+const streamOver = (socket: Socket): Duplex => {
+  const stream = new Duplex({
+    read: () => void socket.resume(),
+    write: (part, _, done) => void socket.write(part, done),
+    final: (done) => void socket.end(done),
+    destroy: (error, done) => {
+      socket.destroy()
+      done(error)
+    }
+  })
+  socket.on("data", (part) => {
+    if (!stream.push(part)) socket.pause()
+  })
+  socket.once("end", () => stream.push(null))
+  socket.once("error", (error) => stream.destroy(error))
+  socket.once("close", () => stream.destroy())
+  return stream
 }
 
 /** Host and port of the server, as the driver reads them. */
