@@ -71,7 +71,8 @@ function throughput(blocked: number): RoundOfQueue {
   return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
     const jobs = Math.ceil(seconds * (blocked > 0 ? jobsPerSecond.blocked : jobsPerSecond.free))
     yield* queue.empty
-    if (blocked > 0) yield* queue.block(blocked)
+    // Very short rounds have fewer.
+    if (blocked > 0) yield* queue.block(Math.min(blocked, Math.ceil(blocked * seconds)))
     yield* queue.fill(jobs, groups)
     yield* tidy(queue.database)
     const allRun = Latch.makeUnsafe(false)

@@ -5,8 +5,10 @@ import { type Spread, spreadOf } from "./Statistics.ts"
 
 /** Options of a run. */
 export interface RoundsOptions {
-  /** Counted rounds of each contestant. One warm-up round precedes them. */
+  /** Counted rounds of each contestant. */
   readonly pairs: number
+  /** Rounds of each contestant that precede them and are not counted. */
+  readonly warmUps: number
   readonly environment: Environment
   /** Called before each round. */
   readonly progress: (text: string) => Effect.Effect<void>
@@ -32,14 +34,14 @@ export interface Outcome {
 /** Runs the rounds of a benchmark. */
 export const run = Effect.fnUntraced(
   function*(benchmark: Benchmark, options: RoundsOptions): Effect.fn.Return<Outcome, BenchmarkFailure, Scope.Scope> {
-    const { environment, pairs, progress } = options
+    const { environment, pairs, progress, warmUps } = options
     const { compares, name, title } = benchmark
     yield* progress(`${name}: preparing`)
     const contestants = yield* benchmark.contestants(environment)
     const rounds = new Map<Contestant, Array<Round>>(contestants.map((contestant) => [contestant, []]))
-    for (let pair = 0; pair <= pairs; pair++) {
+    for (let pair = 1 - warmUps; pair <= pairs; pair++) {
       for (const contestant of contestants) {
-        const which = pair === 0 ? "warming up" : `round ${pair} of ${pairs}`
+        const which = pair <= 0 ? "warming up" : `round ${pair} of ${pairs}`
         yield* progress(`${name}: ${contestant.name}, ${which}`)
         const round = yield* Effect.timeoutOrElse(Effect.scoped(contestant.round), {
           duration: Duration.seconds(patienceSeconds + patienceFactor * environment.seconds),

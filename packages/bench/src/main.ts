@@ -28,6 +28,11 @@ const input = {
     Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
     Flag.withDefault(5)
   ),
+  warmUps: Flag.Int("warm-ups").pipe(
+    Flag.withDescription("Rounds of each contestant before those that count"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))),
+    Flag.withDefault(1)
+  ),
   json: Flag.Boolean("json").pipe(
     Flag.withDescription("Print JSON with every round instead of a table"),
     Flag.withDefault(false)
@@ -44,14 +49,14 @@ const bench = Command.make(
   "bench",
   input,
   Effect.fn("bench")(
-    function*({ chosen, json, pairs, seconds, url }) {
+    function*({ chosen, json, pairs, seconds, url, warmUps }) {
       const server = yield* PostgresServer.make(url)
       const environment: Environment = { database: server.database, tidy: server.tidy, seconds }
       yield* Progress.show("baseline of the machine")
       const baseline = yield* Machine.baseline(environment)
       const outcomes = yield* Effect.forEach(
         benchmarks.filter(({ name }) => chosen.length === 0 || chosen.includes(name)),
-        (benchmark) => Rounds.run(benchmark, { pairs, environment, progress: Progress.show })
+        (benchmark) => Rounds.run(benchmark, { pairs, warmUps, environment, progress: Progress.show })
       )
       yield* Progress.clear
       const report: Report.Report = {

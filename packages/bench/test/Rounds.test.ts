@@ -25,7 +25,7 @@ const run = (compares: Benchmark["compares"], ours: ReadonlyArray<number>, their
     const contestants = Effect.sync(() => [scripted("ours", ours, asked), scripted("theirs", theirs, asked)])
     const outcome = yield* Rounds.run(
       { name: "sum", title: "Sums", compares, contestants: () => contestants },
-      { pairs: ours.length - 1, environment, progress: () => Effect.void }
+      { pairs: ours.length - 1, warmUps: 1, environment, progress: () => Effect.void }
     )
     return { asked, outcome }
   })
@@ -58,7 +58,7 @@ it.effect("interrupts a round that exceeds its timeout", () =>
     const failure = yield* Effect.flip(
       Rounds.run(
         { name: "sum", title: "Sums", compares: "p50", contestants: () => hanging },
-        { pairs: 1, environment: { ...environment, seconds: 0 }, progress: () => Effect.void }
+        { pairs: 1, warmUps: 1, environment: { ...environment, seconds: 0 }, progress: () => Effect.void }
       ).pipe(Effect.raceFirst(Effect.forever(Effect.andThen(TestClock.adjust("1 minute"), Effect.yieldNow))))
     )
     assert.strictEqual(failure.message, "sum: a round of ours does not end")

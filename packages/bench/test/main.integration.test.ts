@@ -1,4 +1,4 @@
-/** The command runs every benchmark, peers included, with the shortest rounds. */
+/** The command runs every benchmark, peers included, with the shortest rounds and no warm-up. */
 import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Schema } from "effect"
@@ -25,7 +25,7 @@ const Output = Schema.fromJsonString(Schema.Struct({
 it.live("the command runs all benchmarks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
-    const options = ["--seconds", "0.1", "--pairs", "1", "--json", "--url", url]
+    const options = ["--seconds", "0.1", "--pairs", "1", "--warm-ups", "0", "--json", "--url", url]
     const { stdout } = yield* Effect.promise(() =>
       promisify(execFile)(process.execPath, ["--conditions=@kinora/source", main, ...options])
     )
