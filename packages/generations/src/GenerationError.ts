@@ -11,7 +11,9 @@ export class ModelNotFound extends Schema.TaggedError<ModelNotFound>(id("ModelNo
 
 /** The model is paused. It stays listed but accepts no new jobs. */
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>(id("ModelUnavailable"))("ModelUnavailable", {
-  model: Schema.String
+  model: Schema.String,
+  /** Time until an upstream of the model is tested, at least 1 second; `null` if the model is paused in the catalog. */
+  retryAfter: Schema.NullOr(Schema.Duration)
 }) {}
 
 /** The model is not part of the Studio plan. */

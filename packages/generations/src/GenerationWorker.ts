@@ -8,7 +8,7 @@ import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { type Cause, DateTime, type Duration, Effect, Option, Result } from "effect"
+import { type Cause, DateTime, Duration, Effect, Option, Result } from "effect"
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
@@ -22,6 +22,7 @@ import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput
 import * as Progress from "./internal/run/progress.ts"
 import * as ResultFiles from "./internal/run/resultFiles.ts"
 import { retryStorage } from "./internal/run/retries.ts"
+import { startReporter } from "./internal/run/upstreamReporter.ts"
 import { makeSourceOf, makeUpstreams } from "./internal/run/upstreams.ts"
 
 /** Options for `GenerationWorker.makeHandler`. */
@@ -34,6 +35,13 @@ export interface GenerationWorkerOptions extends RunOptions {
   readonly models?: ReadonlyArray<string> | undefined
   /** How long a result can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
+  /**
+   * The `id` of the scheduler's `Worker`. The upstreams that fail are reported under it, and
+   * the status of their models follows. Default: they are not reported.
+   */
+  readonly worker?: string | undefined
+  /** How long a report of an upstream that fails holds if the worker is lost. Default 30 seconds. */
+  readonly reportTtl?: Duration.Input | undefined
 }
 
 /** The models of the catalog whose driver this process has, withdrawn ones included, in the order of the catalog. */
@@ -45,7 +53,7 @@ export const runnableModels = Effect.gen(function*() {
 
 /** Makes the handler of generation jobs, for `Worker.layer`. The scope is that of the worker. */
 export const makeHandler = Effect.fnUntraced(
-  function*({ models, resultTtl = "24 hours", ...options }: GenerationWorkerOptions) {
+  function*({ models, reportTtl = "30 seconds", resultTtl = "24 hours", worker, ...options }: GenerationWorkerOptions) {
     const runnable = (yield* runnableModels).map(Model.ids)
     // Jobs of an earlier catalog wait under the id that their model had then, which is an alias now.
     const offered = new Set(
@@ -53,6 +61,9 @@ export const makeHandler = Effect.fnUntraced(
     )
     const upstreams = yield* makeUpstreams
     const sourceOf = yield* makeSourceOf(upstreams)
+    if (worker !== undefined) {
+      yield* startReporter(upstreams, { worker, ttl: Duration.fromInputUnsafe(reportTtl) })
+    }
     const store = yield* GenerationStore
     const produceOutput = yield* makeProduceOutput(options, upstreams)
     const { discard } = yield* makeDiscard

@@ -26,6 +26,7 @@ import { makeReplay } from "./internal/create/replay.ts"
 import { makeCancel } from "./internal/end/cancel.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
+import type { ModelStatuses } from "./ModelStatuses.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
@@ -144,6 +145,7 @@ export type Requirements =
   | ImageStore
   | Ledger
   | Media
+  | ModelStatuses
   | Moderation
   | Scheduler
   | SecureRandom.SecureRandom

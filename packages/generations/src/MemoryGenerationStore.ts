@@ -1,15 +1,17 @@
-/** `GenerationStore` and `ImageStore` in memory, for tests and for hosts without persistent data. */
+/** `GenerationStore`, `ImageStore` and `UpstreamReports` in memory, for tests and for hosts without persistent data. */
 import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
 import { type Ending, type Expired, GenerationStore, type Selection, type Subject } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
+import * as MemoryUpstreamReports from "./internal/store/MemoryUpstreamReports.ts"
+import type { UpstreamReports } from "./UpstreamReports.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
-/** Keeps generations and their images in the memory of this process. */
-export const layer: Layer.Layer<GenerationStore | ImageStore, never, MemoryBackend> = Layer.suspend(() =>
-  Layer.merge(layerGenerations, MemoryImageStore.layer)
+/** Keeps generations, their images and the reports of workers in the memory of this process. */
+export const layer: Layer.Layer<GenerationStore | ImageStore | UpstreamReports, never, MemoryBackend> = Layer.suspend(
+  () => Layer.mergeAll(layerGenerations, MemoryImageStore.layer, MemoryUpstreamReports.layer)
 )
 
 // -----------------------------------------------------------------------------

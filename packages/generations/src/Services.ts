@@ -19,6 +19,7 @@ import * as Changes from "./Changes.ts"
 import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
 import * as MemoryGenerationStore from "./MemoryGenerationStore.ts"
+import * as ModelStatuses from "./ModelStatuses.ts"
 import * as PlanRenewal from "./PlanRenewal.ts"
 import * as SqlGenerationStore from "./SqlGenerationStore.ts"
 import * as Uploads from "./Uploads.ts"
@@ -35,6 +36,8 @@ export interface ServicesOptions {
   readonly moderation?: Layer.Layer<Moderation.Moderation> | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
+  /** Limits of the status of models. Default: those of `ModelStatuses`. */
+  readonly statuses?: ModelStatuses.ModelStatusesOptions | undefined
   /** Limits of uploads. Default: those of `Uploads`. */
   readonly uploads?: Uploads.UploadsOptions | undefined
 }
@@ -47,13 +50,14 @@ export interface ServicesOptions {
 export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
-  const { moderation = Moderation.layerNone } = options
+  const { moderation = Moderation.layerNone, statuses = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ planTable }),
     GenerationSweep.layer,
     PlanRenewal.layerWith({ planTable }),
     Uploads.layerWith(uploads)
   ).pipe(
+    Layer.provideMerge(ModelStatuses.layerWith(statuses)),
     Layer.provideMerge(
       Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layerWith(scheduler), Webhooks.layer)
     ),

@@ -91,7 +91,9 @@ export const start = Effect.fnUntraced(
     )
     // The clock of the tests is faster than a database can renew short leases.
     const lease = { lease: "2 hours", rescueInterval: "5 seconds" } as const
-    yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency, grace: 0, ...lease }))
+    yield* Layer.build(
+      Worker.layer({ name: "test", id: options.worker, handlers: [handler], concurrency, grace: 0, ...lease })
+    )
   },
   Effect.orDie
 )

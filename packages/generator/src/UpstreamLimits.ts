@@ -22,7 +22,9 @@ export const UpstreamLimits = Schema.Struct({
    */
   failures_max: Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(5))),
   /** Time until one job tests whether the upstream works again. Doubles with each failed test, up to 8 times. */
-  open_time: duration("15 seconds")
+  open_time: duration("15 seconds"),
+  /** How long the upstream fails before the models that have no other one are paused. Default 1 minute. */
+  pause_after: duration("1 minute")
 })
 /** Type of `UpstreamLimits`. */
 export type UpstreamLimits = typeof UpstreamLimits.Type

@@ -6,7 +6,7 @@ import { Ledger } from "@kinora/ledger"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
-import { Data, type Duration, Effect, Layer } from "effect"
+import { Data, type Duration, Effect, Layer, Random } from "effect"
 
 /** Options for `layerWorker`. */
 export interface WorkOptions {
@@ -46,8 +46,10 @@ export const layerWorker = ({ models, resultTtl, ...options }: WorkOptions) =>
     if (unknown.length > 0) {
       return yield* new UnknownWorkerModels({ unknown, runnable: runnable.map(({ id }) => id) })
     }
-    const handler = yield* GenerationWorker.makeHandler({ models, resultTtl })
-    return Worker.layer({ ...options, handlers: [handler] })
+    // A worker that restarts under its name has its own id.
+    const id = String(yield* Random.nextInt)
+    const handler = yield* GenerationWorker.makeHandler({ models, resultTtl, worker: id })
+    return Worker.layer({ ...options, id, handlers: [handler] })
   }))
 
 /** Starts the drain of the worker without waiting for its end, which closing its layer does. */

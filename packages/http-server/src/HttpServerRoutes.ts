@@ -7,7 +7,7 @@
  */
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
-import type { Generations, Uploads } from "@kinora/generations"
+import type { Generations, ModelStatuses, Uploads } from "@kinora/generations"
 import { Api } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
 import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
@@ -38,6 +38,7 @@ export type Requirements =
   | Digest.Digest
   | Generations.Generations
   | Ledger.Ledger
+  | ModelStatuses.ModelStatuses
   | Places.Places
   | RateLimit.RateLimit
   | Readiness

@@ -1,7 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { Generation, Generations } from "@kinora/generations"
+import { DefaultModels } from "@kinora/catalog"
+import { Generation, Generations, UpstreamReports } from "@kinora/generations"
 import { Generation as WireGeneration, Model as WireModel } from "@kinora/http-api"
 import { StorageError } from "@kinora/persistence/StorageError"
+import { Scheduler } from "@kinora/scheduler"
 import { DateTime, Deferred, Effect, Fiber, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Readiness from "../src/Readiness.ts"
@@ -150,6 +152,53 @@ it.effect("lists the models with exactly the documented properties", () =>
     ])
     assert.deepStrictEqual(data?.[1]?.price_table?.[0], { params: { resolution: "1k" }, credits: 8 })
     assert.strictEqual(limitOf(answer).limit, 300)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows that a model is paused because its upstream fails, and rejects its jobs until a test is due", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { account, key } = yield* Host.openAccount()
+    const before = yield* Host.balances(account)
+    const statuses = Effect.map(
+      send("GET", "/v1/models", { key }),
+      ({ json }) =>
+        Object.fromEntries(
+          (Schema.decodeUnknownSync(WireModel.ModelList)(json).data ?? []).map(({ id, status }) => [id, status])
+        )
+    )
+    assert.strictEqual((yield* statuses)["kinora-still"], "available")
+    const now = yield* DateTime.now
+    const { put } = yield* UpstreamReports.UpstreamReports
+    const { announce } = yield* Scheduler.Scheduler
+    yield* announce({ id: "w", worker: "w", kinds: ["generation:kinora-still"], slots: 1, ttl: "1 hour" })
+    yield* put("w", [{
+      worker: "w",
+      upstream: DefaultModels.still.driver.name,
+      status: "paused",
+      retryAt: DateTime.addDuration(now, "47500 millis"),
+      until: DateTime.add(now, { hours: 1 })
+    }], now)
+    yield* TestClock.adjust("5 seconds")
+    const during = yield* statuses
+    assert.deepStrictEqual([during["kinora-still"], during["kinora-draft"]], ["paused", "available"])
+    const one = yield* send("GET", "/v1/models/kinora-still", { key })
+    assert.strictEqual(Schema.decodeUnknownSync(WireModel.Model)(one.json).status, "paused")
+
+    const create = send("POST", "/v1/generations", {
+      key,
+      headers: { "idempotency-key": "again" },
+      body: { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+    })
+    const refused = yield* create
+    errorOf(refused, "model_unavailable")
+    assert.deepStrictEqual(
+      [refused.headers["retry-after"], refused.headers["retry-after-ms"]],
+      ["43", "42500"]
+    )
+    assert.deepStrictEqual(yield* Host.balances(account), before)
+    yield* TestClock.adjust("42500 millis")
+    assert.strictEqual((yield* statuses)["kinora-still"], "degraded")
+    assert.strictEqual((yield* create).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("returns one model as in the list, and 404 for others", () =>

@@ -50,6 +50,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
         access(() => {
           tables.offers.delete(id)
         }),
+      offers: (now) => access(() => Queues.held([...tables.offers.values()], now)),
       queues: (now) => access(() => Queues.queues([...tables.jobs.values()], [...tables.offers.values()], now)),
       verify: (limit) =>
         access(() => {

@@ -118,6 +118,8 @@ export class Scheduler extends Context.Service<Scheduler, {
   ) => Effect.Effect<void, StorageError>
   /** Deletes the offer of a worker that claims no more jobs. */
   readonly retract: (id: string) => Effect.Effect<void, StorageError>
+  /** Returns the offers of the workers that live, in no order. */
+  readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
   /**
    * Counts the jobs and the workers of each kind and pool that has any, sorted by name.
    * Reads all jobs that have not ended, so call it every few seconds at most.
@@ -158,6 +160,7 @@ const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: S
       yield* store.announce({ ...offer, until: DateTime.addDuration(now, ttl) }, now)
     }),
     retract: Effect.fn("Scheduler.retract")((id) => store.retract(id)),
+    offers: Effect.withSpan(Effect.flatMap(DateTime.now, store.offers), "Scheduler.offers"),
     queues: Effect.withSpan(Effect.flatMap(DateTime.now, store.queues), "Scheduler.queues"),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
     verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify")

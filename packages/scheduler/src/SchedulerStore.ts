@@ -50,6 +50,8 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly announce: (offer: Offer, now: DateTime.Utc) => Effect.Effect<void, StorageError>
   /** Deletes the offer of a worker. */
   readonly retract: (id: string) => Effect.Effect<void, StorageError>
+  /** Returns the offers that hold at `now`, in no order. */
+  readonly offers: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<Offer>, StorageError>
   /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
   readonly queues: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<Queue>, StorageError>
   /** Compares the counters with the jobs, in one snapshot. */

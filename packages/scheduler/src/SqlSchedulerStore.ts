@@ -41,6 +41,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       find: (jobs) => mapSql("SchedulerStore.find")(Queries.find(sql, jobs)),
       announce: (offer, now) => mapSql("SchedulerStore.announce")(Effect.asVoid(Offers.announce(sql, offer, now))),
       retract: (id) => mapSql("SchedulerStore.retract")(Effect.asVoid(Offers.retract(sql, id))),
+      offers: (now) => mapSql("SchedulerStore.offers")(Offers.offers(sql, now)),
       queues: (now) => mapSql("SchedulerStore.queues")(Offers.queues(sql, now)),
       verify: (limit) => mapSql("SchedulerStore.verify")(Audit.verify(sql, limit)),
       groupsAfter: (after, limit) => mapSql("SchedulerStore.groupsAfter")(Audit.groupsAfter(sql, after, limit)),

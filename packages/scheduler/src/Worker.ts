@@ -38,6 +38,8 @@ export class Worker extends Context.Service<Worker, {
 export interface WorkerOptions {
   /** Shown with the jobs that the worker holds. */
   readonly name: string
+  /** Id of its offer, unique per start of a worker. Default: random. */
+  readonly id?: string | undefined
   /** One per kind. Several handlers of one kind are a defect. */
   readonly handlers: ReadonlyArray<JobHandler>
   /** Maximum number of jobs that run at the same time. With 0 the worker does nothing. Default 8. */
@@ -90,6 +92,7 @@ const settingsOf = (options: WorkerOptions): Settings => {
   const third = Duration.divideUnsafe(lease, 3)
   return {
     name: options.name,
+    id: options.id,
     handlers: options.handlers,
     concurrency: options.concurrency ?? 8,
     claimMax: options.claimMax ?? 64,

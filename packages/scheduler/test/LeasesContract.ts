@@ -326,6 +326,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
 
         // A worker that is renewed stays, one that is lost leaves at its expiry, and one that stops leaves at once.
         yield* TestClock.adjust("20 seconds")
+        const offers = (yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane))
+        assert.sameDeepMembers(offers.map(({ id, kinds }) => [id, kinds]), [
+          [`${world.lane}-a`, [world.kind.name, gpu!]],
+          [`${world.lane}-b`, [gpu!, idle!]]
+        ])
         yield* scheduler.announce({ ...offer, id: `${world.lane}-a`, kinds: [gpu!], slots: 3 })
         yield* TestClock.adjust("10 seconds")
         assert.deepStrictEqual(yield* own, [

@@ -135,7 +135,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
     )
 
     it.effect.prop(
-      "queues counts what the rules count, and offers are deleted when the rules say so",
+      "queues and offers return what the rules do, and offers are deleted when the rules say so",
       [Jobs, Offers],
       ([smalls, smallOffers]) =>
         Effect.gen(function*() {
@@ -160,6 +160,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             offers = [...offers.filter((other) => other.id !== offer.id && !Queues.isOld(other, now)), offer]
           }
           assert.deepStrictEqual(yield* store.queues(now), Queues.queues(yield* readJobs, offers, now))
+          assert.sameDeepMembers([...yield* store.offers(now)], [...Queues.held(offers, now)])
           const [count] = yield* sql`SELECT count(*)::int4 AS offers FROM scheduler_worker`
           assert.deepStrictEqual<unknown>(count, { offers: offers.length })
         }),

@@ -5,12 +5,17 @@ import { Effect, Metric } from "effect"
 export const circuit = (upstream: string, isOpen: boolean): Effect.Effect<void> =>
   Metric.update(openOf(upstream), isOpen ? 1 : 0)
 
+/** Records whether a worker reports an upstream as paused. */
+export const paused = (upstream: string, isPaused: boolean): Effect.Effect<void> =>
+  Metric.update(pausedOf(upstream), isPaused ? 1 : 0)
+
 /** Starts the metrics of an upstream, so that they exist before the first failure. */
 export const start = (upstream: string): Effect.Effect<void> =>
-  Effect.andThen(
+  Effect.all([
     circuit(upstream, false),
-    Effect.forEach(calls, (call) => Metric.update(failuresOf(upstream, call), 0), { discard: true })
-  )
+    paused(upstream, false),
+    ...calls.map((call) => Metric.update(failuresOf(upstream, call), 0))
+  ], { discard: true })
 
 /** Counts a call that failed because of the upstream. */
 export const failed = (upstream: string, call: "submit" | "poll"): Effect.Effect<void> =>
@@ -25,6 +30,12 @@ const calls = ["submit", "poll"] as const
 const openOf = (upstream: string) =>
   Metric.gauge("kinora_upstream_open", {
     description: "1 while no job is submitted to the upstream because its calls fail, otherwise 0.",
+    attributes: { upstream }
+  })
+
+const pausedOf = (upstream: string) =>
+  Metric.gauge("kinora_upstream_paused", {
+    description: "1 while the worker reports the upstream as paused, after a long failure, otherwise 0.",
     attributes: { upstream }
   })
 

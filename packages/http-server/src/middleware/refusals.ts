@@ -6,7 +6,7 @@ import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import type { LedgerError } from "@kinora/ledger"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { WebhooksError } from "@kinora/webhooks"
-import { Effect, Predicate } from "effect"
+import { Duration, Effect, Predicate } from "effect"
 
 /** A name of a domain refusal that has a meaning over HTTP. */
 export type RefusalName = keyof typeof refusals
@@ -108,8 +108,11 @@ const notFound = () => refuse("not_found")
 const refusals = {
   // Creating jobs
   ModelNotFound: ({ model }: GenerationError.ModelNotFound) => modelNotFound(model),
-  ModelUnavailable: ({ model }: GenerationError.ModelUnavailable) =>
-    refuse("model_unavailable", { details: { model } }),
+  ModelUnavailable: ({ model, retryAfter }: GenerationError.ModelUnavailable) =>
+    refuse("model_unavailable", {
+      details: { model },
+      ...(retryAfter === null ? {} : { retryAfterMillis: Duration.toMillis(retryAfter) })
+    }),
   ModelNotInPlan: ({ model, plan }: GenerationError.ModelNotInPlan) =>
     refuse("model_not_in_plan", { plan, details: { model } }),
   PlanInactive: ({ plan }: GenerationError.PlanInactive) => refuse("plan_inactive", { plan }),

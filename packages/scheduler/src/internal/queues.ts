@@ -10,19 +10,23 @@ export const offerKept = { minutes: 10 } as const
 export const isOld = ({ until }: Offer, now: DateTime.Utc): boolean =>
   DateTime.isLessThan(until, DateTime.subtract(now, offerKept))
 
+/** Returns the offers that hold. */
+export const held = (offers: ReadonlyArray<Offer>, now: DateTime.Utc): ReadonlyArray<Offer> =>
+  offers.filter(({ until }) => DateTime.isGreaterThan(until, now))
+
 /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
 export const queues = (
   jobs: ReadonlyArray<StoredJob>,
   offers: ReadonlyArray<Offer>,
   now: DateTime.Utc
 ): ReadonlyArray<Queue> => {
-  const held = offers.filter((offer) => holds(offer, now))
-  const kinds = new Set([...jobs.map(({ kind }) => kind), ...held.flatMap((offer) => offer.kinds)])
+  const holding = held(offers, now)
+  const kinds = new Set([...jobs.map(({ kind }) => kind), ...holding.flatMap((offer) => offer.kinds)])
   return Array.from(kinds).toSorted().map((kind) => {
     const own = jobs.filter((job) => job.kind === kind)
     const count = (state: StoredJob["state"]) => own.filter((job) => job.state === state).length
     const times = own.filter(({ state }) => state === "queued").map(({ enqueuedAt }) => enqueuedAt)
-    const workers = held.filter((offer) => offer.kinds.includes(kind))
+    const workers = holding.filter((offer) => offer.kinds.includes(kind))
     return {
       kind,
       pending: count("pending"),
@@ -34,10 +38,3 @@ export const queues = (
     }
   })
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** Returns whether an offer holds. */
-const holds = ({ until }: Offer, now: DateTime.Utc): boolean => DateTime.isGreaterThan(until, now)

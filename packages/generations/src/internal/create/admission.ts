@@ -3,9 +3,10 @@ import { PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { Issue, type Model, Parameters, Price } from "@kinora/catalog"
 import type { ChargeCommand } from "@kinora/ledger/Books"
-import { type DateTime, type Duration, Option, Result } from "effect"
+import { DateTime, Duration, Option, Result } from "effect"
 import type { Generation } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
+import type { ModelStatus } from "../../ModelStatuses.ts"
 
 /** Terms of a job: its resolved parameters, its price and its limits. */
 export interface JobTerms {
@@ -32,17 +33,19 @@ export interface AdmissionRequest {
 export interface Offer {
   readonly find: (model: string) => Option.Option<Model.Model>
   readonly planTable: PlanTable.PlanTable
+  /** Returns the status of a model now. */
+  readonly statusOf: (model: Model.Model) => ModelStatus
 }
 
 /** Checks the model, then the plan, then the parameters. Returns the terms, or the first refusal. */
 export const admit = (
   request: AdmissionRequest,
-  { find, planTable }: Offer,
+  { find, planTable, statusOf }: Offer,
   now: DateTime.Utc
 ): Result.Result<JobTerms, GenerationError.Refusal> =>
   Result.gen(function*() {
     const { account, params, plan } = request
-    const model = yield* availableModel(find(request.model), request.model)
+    const model = yield* availableModel(find(request.model), request.model, statusOf, now)
     const quota = PlanTable.dailyQuota(planTable, account.plans.studio, now)
     if (plan === "studio") yield* assertStudio(model, quota)
     const resolved = yield* Result.mapError(Parameters.resolve(model, params), invalidParams)
@@ -61,15 +64,20 @@ export const admit = (
 
 const availableModel = (
   model: Option.Option<Model.Model>,
-  id: string
+  id: string,
+  statusOf: Offer["statusOf"],
+  now: DateTime.Utc
 ): Result.Result<Model.Model, GenerationError.Refusal> => {
   if (Option.isNone(model) || model.value.status === "withdrawn") {
     return Result.fail(new GenerationError.ModelNotFound({ model: id }))
   }
-  return model.value.status === "paused"
-    ? Result.fail(new GenerationError.ModelUnavailable({ model: id }))
-    : Result.succeed(model.value)
+  const { retryAt, status } = statusOf(model.value)
+  if (status !== "paused") return Result.succeed(model.value)
+  const retryAfter = Option.map(retryAt, (at) => Duration.max(DateTime.distance(now, at), retryAfterMin))
+  return Result.fail(new GenerationError.ModelUnavailable({ model: id, retryAfter: Option.getOrNull(retryAfter) }))
 }
+
+const retryAfterMin = Duration.seconds(1)
 
 const assertStudio = (
   { id, studio_eligible }: Model.Model,

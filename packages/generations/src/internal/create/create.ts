@@ -8,6 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import type { CreateCommand, Created, RequestIdentity } from "../../CreateCommand.ts"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
+import { ModelStatuses } from "../../ModelStatuses.ts"
 import { orRefuse, refuse } from "../refuse.ts"
 import { admit } from "./admission.ts"
 import * as AdmittedJob from "./admittedJob.ts"
@@ -32,6 +33,7 @@ export interface CreateOptions extends InputImagesOptions, InputModerationOption
 export const makeCreate = Effect.fnUntraced(
   function*({ moderationsMax, planTable, queueLimit, replay, ...imageOptions }: CreateOptions) {
     const { find } = yield* Catalog
+    const { current } = yield* ModelStatuses
     const random = yield* SecureRandom.SecureRandom
     const inputImages = yield* makeInputImages(imageOptions)
     const moderateInput = yield* makeModerateInput({ moderationsMax })
@@ -58,7 +60,7 @@ export const makeCreate = Effect.fnUntraced(
 
     return Effect.fn("Generations.create")(function*(command: CreateCommand) {
       const at = yield* DateTime.now
-      const terms = yield* orRefuse(admit(command, { find, planTable }, at))
+      const terms = yield* orRefuse(admit(command, { find, planTable, statusOf: yield* current }, at))
       const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
       const inputs = yield* inputImages.take(command.account.id, sources, at)
       const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)

@@ -1,26 +1,36 @@
 /** The circuit breakers of an upstream: one for submits and one for polls, since either can fail while the other works. */
 import type { GeneratorError, Reason } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
-import { Cause, Duration, Effect, Exit, Option, Schedule } from "effect"
+import { Cause, DateTime, Duration, Effect, Exit, Option, Schedule } from "effect"
 import { CircuitBreaker } from "effect/persistence"
 import * as Metrics from "../upstreamMetrics.ts"
 
 /** The calls that have a circuit. */
 type Call = "submit" | "poll"
 
+/** An upstream whose circuits are not all closed. */
+export interface Trouble {
+  /** Whether no job can be submitted, and the circuits were not all closed for `pause_after`. */
+  readonly isPaused: boolean
+  /** When a job may test the upstream. In the past while a test is due. */
+  readonly retryAt: DateTime.Utc
+}
+
 /** Makes the circuits of an upstream. They log when they open and when they are closed again. */
 export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits: UpstreamLimits) {
   const breaker = yield* makeBreaker(limits)
   yield* Metrics.start(upstream)
-  let wasClosed = true
+  let failing: Failing | undefined
 
   const states = Effect.all([breaker.state("submit"), breaker.state("poll")]).pipe(Effect.orDie)
 
   /** Logs and counts a change. */
   const observe = Effect.gen(function*() {
-    const isClosed = (yield* states).every(({ _tag }) => _tag === "Closed")
+    const current = yield* states
+    const isClosed = stateOf(current) === "closed"
+    const wasClosed = failing === undefined
+    failing = isClosed ? undefined : failingSince(failing, current, yield* DateTime.now)
     if (isClosed === wasClosed) return
-    wasClosed = isClosed
     yield* Metrics.circuit(upstream, !isClosed)
     yield* isClosed
       ? Effect.logInfo("The upstream works again", { upstream })
@@ -41,13 +51,37 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
       ),
 
     /** `open`: no job can be submitted. `testing`: one job can. */
-    state: Effect.map(states, stateOf)
+    state: Effect.map(states, stateOf),
+
+    /** `None` while all circuits are closed. */
+    trouble: Effect.gen(function*() {
+      if (failing === undefined) return Option.none()
+      const { retryAt, since } = failing
+      const isLong = Duration.isGreaterThanOrEqualTo(DateTime.distance(since, yield* DateTime.now), limits.pause_after)
+      return Option.some<Trouble>({ isPaused: isLong && stateOf(yield* states) === "open", retryAt })
+    })
   }
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+interface Failing {
+  readonly since: DateTime.Utc
+  readonly retryAt: DateTime.Utc
+}
+
+/** Keeps the time of the last test while the next one is due. */
+const failingSince = (
+  before: Failing | undefined,
+  states: ReadonlyArray<CircuitBreaker.State>,
+  now: DateTime.Utc
+): Failing => {
+  const left = remaining(states)
+  const retryAt = DateTime.addDuration(now, left)
+  return { since: before?.since ?? now, retryAt: Duration.isPositive(left) ? retryAt : before?.retryAt ?? retryAt }
+}
 
 const makeBreaker = Effect.fnUntraced(
   function*({ failures_max, open_time }: UpstreamLimits) {

@@ -7,8 +7,8 @@ import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { Generator, Operation, Status } from "@kinora/generator/Generator"
 import { GeneratorError, Transient } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
-import { Effect, Schema, type Scope, Semaphore } from "effect"
-import { makeCircuit } from "./circuit.ts"
+import { Effect, type Option, Schema, type Scope, Semaphore } from "effect"
+import { makeCircuit, type Trouble } from "./circuit.ts"
 import { makeRate } from "./submitRate.ts"
 
 /** An upstream of this process. */
@@ -21,6 +21,8 @@ export interface Upstream {
   readonly room: Effect.Effect<number>
   /** Returns whether submits are rejected at the moment. */
   readonly isOpen: Effect.Effect<boolean>
+  /** Whether the upstream fails. `None` while it works. */
+  readonly trouble: Effect.Effect<Option.Option<Trouble>>
   /** Counts a job that was claimed for the upstream until the scope closes. */
   readonly expect: Effect.Effect<Expected, never, Scope.Scope>
   /** Takes a place at the upstream until the scope closes. Waits while `concurrency` other jobs have one. */
@@ -91,6 +93,7 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name }: Ups
     generator,
     room,
     isOpen: Effect.map(circuit.state, (state) => state === "open"),
+    trouble: circuit.trouble,
     expect,
     occupy: Effect.asVoid(Effect.acquireRelease(places.take(1), () => places.release(1), { interruptible: true })),
     submit: (request) =>

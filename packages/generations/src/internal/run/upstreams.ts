@@ -26,6 +26,8 @@ interface SourcePool {
 
 /** The upstreams of a worker process. */
 export interface Upstreams {
+  /** The upstreams of all drivers. */
+  readonly all: ReadonlyArray<Upstream.Upstream>
   /** Returns the upstream with this name, also one that no model uses any more. */
   readonly find: (name: string) => Upstream.Upstream | undefined
   /** Counts a job that was claimed, until the scope closes. Without a source, counts nothing. */
@@ -66,6 +68,7 @@ export const makeUpstreams = Effect.gen(function*() {
     Effect.sync(() => running.set(model, (running.get(model) ?? 0) + change))
 
   const upstreams: Upstreams = {
+    all,
     find: (name) => byName.get(name),
     expect: Effect.fnUntraced(function*(source) {
       if (Option.isNone(source)) return { decided: () => undefined }

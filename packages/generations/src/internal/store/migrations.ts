@@ -113,6 +113,20 @@ export const migrations: Migrations.Migrations = {
         CREATE INDEX generation_image_usable ON generation_image (account, usable_until) WHERE usable_until IS NOT NULL
       `
       yield* sql`CREATE INDEX generation_image_due ON generation_image (greatest(usable_until, kept_until))`
+    }),
+
+    "0005_add_upstream_reports": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        CREATE TABLE generation_upstream_report (
+          worker   text        NOT NULL,
+          upstream text        NOT NULL,
+          status   text        NOT NULL CHECK (status IN ('degraded', 'paused')),
+          retry_at timestamptz NOT NULL,
+          until    timestamptz NOT NULL,
+          PRIMARY KEY (worker, upstream)
+        )
+      `
     })
   }
 }

@@ -23,6 +23,12 @@ export const announce = (sql: SqlClient.SqlClient, { id, kinds, slots, until, wo
 /** Deletes an offer. */
 export const retract = (sql: SqlClient.SqlClient, id: string) => sql`DELETE FROM scheduler_worker WHERE id = ${id}`
 
+/** Offers that hold. */
+export const offers = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
+  decodeOffers(sql`
+    SELECT id, name AS worker, kinds, slots, until FROM scheduler_worker WHERE until > ${DateTime.toDate(now)}
+  `)
+
 /** Counts jobs and workers per kind, sorted by kind. Reads all jobs that have not ended. */
 export const queues = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
   Effect.map(
@@ -60,6 +66,14 @@ export const queues = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const decodeOffers = Rows.decodeAll(Schema.Struct({
+  id: Schema.String,
+  worker: Schema.String,
+  kinds: Schema.Array(Schema.String),
+  slots: Schema.Int,
+  until: Schema.DateTimeUtcFromDate
+}))
 
 const decodeQueues = Rows.decodeAll(Schema.Struct({
   kind: Schema.String,

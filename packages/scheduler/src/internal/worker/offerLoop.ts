@@ -7,7 +7,7 @@ import { logFailure, type Settings } from "./settings.ts"
 export const makeOfferLoop = Effect.fnUntraced(function*(settings: Settings) {
   const scheduler = yield* Scheduler
   // A worker that restarts under its name has its own offer.
-  const id = String(yield* Random.nextInt)
+  const id = settings.id ?? String(yield* Random.nextInt)
   const offer = {
     id,
     worker: settings.name,

@@ -6,6 +6,8 @@ import type { ClaimOptions } from "../requests.ts"
 /** The options of a worker. */
 export interface Settings {
   readonly name: string
+  /** Id of its offer; `undefined`: a random one. */
+  readonly id: string | undefined
   readonly handlers: ReadonlyArray<JobHandler>
   readonly concurrency: number
   readonly claimMax: number
