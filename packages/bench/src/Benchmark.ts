@@ -11,6 +11,10 @@ export interface Round {
   readonly p99?: number
   /** Share of the samples in which more jobs of a group ran than its cap allows, 0 to 1. */
   readonly overCap?: number
+  /** Processor time of a job, user and system, in seconds. */
+  readonly cpuSeconds?: number
+  /** Maximum resident memory of the process since it started, in MiB. */
+  readonly peakMebibytes?: number
 }
 
 /** One participant of a benchmark. */
@@ -24,10 +28,12 @@ export interface Contestant {
 export interface Benchmark {
   /** The name on the command line. */
   readonly name: string
+  /** A further name on the command line, which runs all benchmarks of the group. */
+  readonly group?: string
   /** Describes the measurement in one line. */
   readonly title: string
   /** The figure of which the ratio is computed. Less is better, except for `perSecond`. */
-  readonly compares: "perSecond" | "p50" | "p99" | "overCap"
+  readonly compares: "perSecond" | "p50" | "p99" | "overCap" | "cpuSeconds"
   /** Creates the contestants, Kinora first. They live until the scope closes. */
   readonly contestants: (
     environment: Environment

@@ -2,8 +2,10 @@
 import type { Benchmark } from "./Benchmark.ts"
 import * as ChargeBenchmarks from "./ChargeBenchmarks.ts"
 import * as ContentBenchmarks from "./ContentBenchmarks.ts"
+import * as EventLoopBenchmarks from "./EventLoopBenchmarks.ts"
 import * as HttpBenchmarks from "./HttpBenchmarks.ts"
 import * as LimitBenchmarks from "./LimitBenchmarks.ts"
+import * as MediaBenchmarks from "./MediaBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
@@ -14,5 +16,7 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   ...QueueBenchmarks.benchmarks,
   ...ChargeBenchmarks.benchmarks,
   ...LimitBenchmarks.benchmarks,
-  ...WebhookBenchmarks.benchmarks
+  ...WebhookBenchmarks.benchmarks,
+  ...EventLoopBenchmarks.benchmarks,
+  ...MediaBenchmarks.benchmarks
 ]

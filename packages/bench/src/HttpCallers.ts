@@ -1,5 +1,6 @@
 /** Callers of an HTTP server. Each has one connection and sends one request at a time. */
 import type { Effect } from "effect"
+import { setTimeout } from "node:timers/promises"
 import { type Dispatcher, Pool } from "undici"
 import { attempt, type BenchmarkFailure, type Round } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
@@ -50,6 +51,27 @@ export const download = (
       for await (const chunk of body) bytes += chunk.length
       if (bytes !== options.bytes) throw new Error(`it sent ${bytes} bytes instead of ${options.bytes}`)
     }))
+
+/** Sends the requests at a constant rate, whether or not earlier ones have a response. Returns the responses per second. */
+export const pace = (
+  options: Omit<HttpCallersOptions, "seconds"> & { readonly perSecond: number }
+): Effect.Effect<number, BenchmarkFailure> =>
+  attempt(`The server at ${options.origin} did not do the work`, async () => {
+    const { connections, origin, perSecond, requests, status } = options
+    const pool = new Pool(origin, { connections, pipelining: 1 })
+    const began = Callers.now()
+    try {
+      await Promise.all(requests.map(async (request, index) => {
+        await setTimeout(index * 1000 / perSecond)
+        const { body, statusCode } = await pool.request(request)
+        const text = await body.text()
+        if (statusCode !== status) throw new Error(`it answered ${statusCode}: ${text}`)
+      }))
+      return requests.length * 1000 / (Callers.now() - began)
+    } finally {
+      await pool.destroy()
+    }
+  })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -22,12 +22,35 @@ export interface KinoraServerOptions {
   readonly workers: number
   /** Default: the default models. */
   readonly models?: ReadonlyArray<ModelInput>
+  /** Drivers by name, as in a configuration file. Default: the built-in ones. */
+  readonly drivers?: Readonly<Record<string, unknown>>
   /** Further settings. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 /** Starts the server. Its accounts are created by the services of this process. */
 export const make = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
+  const { program, server } = yield* prepare(environment, options)
+  const running: KinoraServer = { ...server, origin: yield* ServerProcess.make(program) }
+  return running
+})
+
+/** A running server whose process is measured. */
+export interface MeasuredKinoraServer extends KinoraServer, ServerProcess.MeasuredServer {}
+
+/** Starts the server like `make`, with a probe in its process. */
+export const makeMeasured = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
+  const { program, server } = yield* prepare(environment, options)
+  const running: MeasuredKinoraServer = { ...server, ...yield* ServerProcess.makeMeasured(program) }
+  return running
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Creates the database and the directory of a server. */
+const prepare = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
   const url = yield* environment.database
   const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
   const directory = yield* Effect.acquireRelease(
@@ -36,8 +59,11 @@ export const make = Effect.fnUntraced(function*(environment: Environment, option
   )
   const config = join(directory, "kinora.config.yaml")
   // JSON is YAML.
-  yield* attempt("No configuration for the server", () => writeFile(config, JSON.stringify({ models: options.models })))
-  const origin = yield* ServerProcess.make({
+  yield* attempt(
+    "No configuration for the server",
+    () => writeFile(config, JSON.stringify({ models: options.models, drivers: options.drivers }))
+  )
+  const program: ServerProcess.ServerProcessOptions = {
     module: join(import.meta.dirname, "../../../hosts/server/src/main.ts"),
     args: ["--json"],
     environment: {
@@ -49,14 +75,13 @@ export const make = Effect.fnUntraced(function*(environment: Environment, option
       KINORA_LOG_LEVEL: "warn",
       ...options.settings
     }
-  })
-  const server: KinoraServer = {
+  }
+  const server: Omit<KinoraServer, "origin"> = {
     name: "kinora",
-    origin,
     database: url,
     files: join(directory, "data", "files", "blobs"),
     makeKeys: (count) =>
       KinoraAccounts.make(count).pipe(Effect.provideContext(services), failingWith("The accounts could not be created"))
   }
-  return server
+  return { program, server }
 })

@@ -31,12 +31,12 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
       baseline.map(({ perSecond, what }) => [what, count(perSecond)])
     ),
     "",
-    table(
-      ["benchmark", "who", "per second (range)", "p50 ms", "p99 ms", "over cap", "ours is better by (range)"],
+    table(...withoutEmptyColumns(
+      ["benchmark", "who", "per second (range)", "p50 ms", "p99 ms", "over cap", "CPU s", "peak MiB", better],
       outcomes.flatMap(({ benchmark, results }) =>
         results.map((result, index) => [index === 0 ? `**${benchmark.name}**` : "", ...cellsOf(result)])
       )
-    ),
+    )),
     "",
     ...outcomes.map(({ benchmark }) => `- **${benchmark.name}**: ${benchmark.title}`)
   ].join("\n")
@@ -44,6 +44,8 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const better = "ours is better by (range)"
 
 const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
   const figure = (key: keyof Round): Spread | undefined => {
@@ -58,6 +60,8 @@ const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
     cell(figure("p50"), millis),
     cell(figure("p99"), millis),
     cell(figure("overCap"), (part) => `${(part * 100).toFixed(1)} %`),
+    cell(figure("cpuSeconds"), (seconds) => seconds.toFixed(2)),
+    cell(figure("peakMebibytes"), count),
     ranged(ratio, (times) => `${times >= 10 ? times.toFixed(0) : times.toFixed(2)}x`)
   ]
 }
@@ -65,9 +69,19 @@ const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
 const ranged = (spread: Spread | undefined, format: (value: number) => string): string =>
   spread === undefined ? "" : `${format(spread.median)} (${format(spread.min)} to ${format(spread.max)})`
 
-const count = (value: number): string => Math.round(value).toLocaleString("en")
+const count = (value: number): string =>
+  value > 0 && value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")
 
 const millis = (value: number): string => value < 10 ? value.toFixed(2) : value.toFixed(1)
+
+/** Only benchmarks of some kinds have figures in the middle columns. */
+const withoutEmptyColumns = (
+  head: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+): readonly [head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>] => {
+  const isUsed = (_: string, column: number) => rows.some((row) => row[column] !== "")
+  return [head.filter(isUsed), rows.map((row) => row.filter(isUsed))]
+}
 
 /** A padded Markdown table. The first columns are text, the others numbers. */
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {

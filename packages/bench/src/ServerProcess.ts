@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { attempt, BenchmarkFailure } from "./Benchmark.ts"
 
@@ -15,25 +16,57 @@ export interface ServerProcessOptions {
 }
 
 /** Starts a server that runs until the scope closes, and returns its URL. Its log goes to standard error. */
-export const make = ({ args, environment, module }: ServerProcessOptions) =>
-  Effect.acquireRelease(
-    Effect.sync(() =>
-      spawn(process.execPath, [...process.execArgv, module, ...args], {
-        env: { ...inherited(), ...environment },
-        stdio: ["ignore", "pipe", "inherit"]
-      })
-    ),
-    (child) => Effect.promise(() => stop(child))
-  ).pipe(
-    Effect.flatMap((child) => attempt(`${module} does not start`, () => firstLine(child))),
-    Effect.flatMap(Schema.decodeEffect(Ready)),
-    Effect.mapError((cause) => new BenchmarkFailure({ what: `${module} does not start`, cause })),
-    Effect.map(({ base_url }) => base_url)
-  )
+export const make = (options: ServerProcessOptions) => Effect.map(start(options, false), ({ origin }) => origin)
+
+/** A server whose process is measured. */
+export interface MeasuredServer {
+  readonly origin: string
+  /** Reads the probe. The delays are those since the previous call. */
+  readonly measure: Effect.Effect<Measurement, BenchmarkFailure>
+}
+
+/** Starts a server like `make`, with a probe in its process. */
+export const makeMeasured = (options: ServerProcessOptions) =>
+  Effect.map(start(options, true), ({ child, origin }): MeasuredServer => ({
+    origin,
+    measure: attempt("The process could not be measured", async () => {
+      const answer = once(child, "message")
+      child.send("measure")
+      const [measured] = await answer
+      return Schema.decodeUnknownSync(Measurement)(measured)
+    })
+  }))
+
+/** Delays of the event loop in milliseconds, processor time and maximum resident memory of a process. See `probe.ts`. */
+const Measurement = Schema.Struct({
+  p50: Schema.Number,
+  p99: Schema.Number,
+  cpuSeconds: Schema.Number,
+  peakMebibytes: Schema.Number
+})
+/** Type of `Measurement`. */
+export type Measurement = typeof Measurement.Type
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const start = ({ args, environment, module }: ServerProcessOptions, measured: boolean) =>
+  Effect.gen(function*() {
+    const probe = measured ? [`--import=${join(import.meta.dirname, "probe.ts")}`] : []
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn(process.execPath, [...process.execArgv, ...probe, module, ...args], {
+          env: { ...inherited(), ...environment },
+          stdio: ["ignore", "pipe", "inherit", measured ? "ipc" : "ignore"]
+        })
+      ),
+      (child) => Effect.promise(() => stop(child))
+    )
+    const line = yield* attempt(`${module} does not start`, () => firstLine(child))
+    const { base_url: origin } = yield* Schema.decodeEffect(Ready)(line)
+    return { child, origin }
+  }).pipe(Effect.mapError((cause) => new BenchmarkFailure({ what: `${module} does not start`, cause })))
 
 const Ready = Schema.fromJsonString(Schema.Struct({ base_url: Schema.String }))
 

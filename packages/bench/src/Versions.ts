@@ -11,7 +11,9 @@ const names = [
   "fastify",
   "@fastify/send",
   "pg",
-  "undici"
+  "undici",
+  "sharp",
+  "h264-mp4-encoder"
 ]
 
 /** Returns `name version` of each installed contestant. */

@@ -11,7 +11,8 @@ import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 import { versions } from "./Versions.ts"
 
-const names = benchmarks.map(({ name }) => name)
+/** Names of benchmarks and of groups. */
+const names = [...new Set(benchmarks.flatMap(({ group = [], name }) => [name].concat(group)))]
 
 const input = {
   chosen: Argument.Literals("benchmark", names).pipe(
@@ -55,7 +56,9 @@ const bench = Command.make(
       yield* Progress.show("baseline of the machine")
       const baseline = yield* Machine.baseline(environment)
       const outcomes = yield* Effect.forEach(
-        benchmarks.filter(({ name }) => chosen.length === 0 || chosen.includes(name)),
+        benchmarks.filter(({ group = "", name }) =>
+          chosen.length === 0 || chosen.includes(name) || chosen.includes(group)
+        ),
         (benchmark) => Rounds.run(benchmark, { pairs, warmUps, environment, progress: Progress.show })
       )
       yield* Progress.clear

@@ -1,4 +1,7 @@
-/** The command runs every benchmark, peers included, with the shortest rounds and no warm-up. */
+/**
+ * The command runs the benchmarks that render nothing, peers included, with the shortest rounds and no warm-up. Renders
+ * cannot be short.
+ */
 import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Schema } from "effect"
@@ -22,12 +25,12 @@ const Output = Schema.fromJsonString(Schema.Struct({
   }))
 }))
 
-it.live("the command runs all benchmarks", () =>
+it.live("the command runs the named benchmarks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const options = ["--seconds", "0.1", "--pairs", "1", "--warm-ups", "0", "--json", "--url", url]
     const { stdout } = yield* Effect.promise(() =>
-      promisify(execFile)(process.execPath, ["--conditions=@kinora/source", main, ...options])
+      promisify(execFile)(process.execPath, ["--conditions=@kinora/source", main, ...names, ...options])
     )
     const { outcomes } = yield* Schema.decodeEffect(Output)(stdout)
     assert.deepStrictEqual(outcomes.map(({ benchmark }) => benchmark.name), names)

@@ -1,0 +1,23 @@
+/** Runs in the process of a server before its program, and measures it for the parent process. */
+import { monitorEventLoopDelay } from "node:perf_hooks"
+
+/** Interval of the timer, in milliseconds. Node counts it as part of each delay. */
+const resolution = 1
+
+const delays = monitorEventLoopDelay({ resolution })
+delays.enable()
+
+const delay = (percentile: number): number => Math.max(0, delays.percentile(percentile) / 1e6 - resolution)
+
+process.on("message", () => {
+  const { system, user } = process.cpuUsage()
+  process.send?.({
+    p50: delay(50),
+    p99: delay(99),
+    cpuSeconds: (user + system) / 1e6,
+    peakMebibytes: process.resourceUsage().maxRSS / 1024
+  })
+  delays.reset()
+})
+// The channel does not keep the server alive.
+process.channel?.unref()
