@@ -14,6 +14,10 @@ import { versions } from "./Versions.ts"
 /** Names of benchmarks and of groups. */
 const names = [...new Set(benchmarks.flatMap(({ group = [], name }) => [name].concat(group)))]
 
+/** A flag for a number of rounds. */
+const roundsFlag = (name: string, minimum: number) =>
+  Flag.Int(name).pipe(Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum, maximum: 1000 }))))
+
 const input = {
   chosen: Argument.Literals("benchmark", names).pipe(
     Argument.withDescription("Benchmarks to run. Default: all"),
@@ -24,14 +28,12 @@ const input = {
     Flag.withSchema(Schema.NumberFromString.check(Schema.isBetween({ minimum: 0.1, maximum: 600 }))),
     Flag.withDefault(5)
   ),
-  pairs: Flag.Int("pairs").pipe(
+  pairs: roundsFlag("pairs", 1).pipe(
     Flag.withDescription("Rounds of each contestant"),
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
     Flag.withDefault(5)
   ),
-  warmUps: Flag.Int("warm-ups").pipe(
+  warmUps: roundsFlag("warm-ups", 0).pipe(
     Flag.withDescription("Rounds of each contestant before those that count"),
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))),
     Flag.withDefault(1)
   ),
   json: Flag.Boolean("json").pipe(

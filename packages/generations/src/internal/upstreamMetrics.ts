@@ -1,13 +1,21 @@
 /** Metrics of upstreams. */
 import { Effect, Metric } from "effect"
 
-/** Records whether jobs are submitted to an upstream. */
-export const circuit = (upstream: string, isOpen: boolean): Effect.Effect<void> =>
-  Metric.update(openOf(upstream), isOpen ? 1 : 0)
+/** Makes a function that sets a gauge of an upstream to 1 or 0. */
+const flag = (name: string, description: string) => (upstream: string, isSet: boolean): Effect.Effect<void> =>
+  Metric.update(Metric.gauge(name, { description, attributes: { upstream } }), isSet ? 1 : 0)
+
+/** Records whether the circuit of an upstream is open. */
+export const circuit = flag(
+  "kinora_upstream_open",
+  "1 while no job is submitted to the upstream because its calls fail, otherwise 0."
+)
 
 /** Records whether a worker reports an upstream as paused. */
-export const paused = (upstream: string, isPaused: boolean): Effect.Effect<void> =>
-  Metric.update(pausedOf(upstream), isPaused ? 1 : 0)
+export const paused = flag(
+  "kinora_upstream_paused",
+  "1 while the worker reports the upstream as paused, after a long failure, otherwise 0."
+)
 
 /** Starts the metrics of an upstream, so that they exist before the first failure. */
 export const start = (upstream: string): Effect.Effect<void> =>
@@ -26,18 +34,6 @@ export const failed = (upstream: string, call: "submit" | "poll"): Effect.Effect
 // -----------------------------------------------------------------------------
 
 const calls = ["submit", "poll"] as const
-
-const openOf = (upstream: string) =>
-  Metric.gauge("kinora_upstream_open", {
-    description: "1 while no job is submitted to the upstream because its calls fail, otherwise 0.",
-    attributes: { upstream }
-  })
-
-const pausedOf = (upstream: string) =>
-  Metric.gauge("kinora_upstream_paused", {
-    description: "1 while the worker reports the upstream as paused, after a long failure, otherwise 0.",
-    attributes: { upstream }
-  })
 
 const failuresOf = (upstream: string, call: string) =>
   Metric.counter("kinora_upstream_failures_total", {
