@@ -1,7 +1,7 @@
 /** The circuit breakers of an upstream: one for submits and one for polls, since either can fail while the other works. */
 import type { GeneratorError, Reason } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
-import { Cause, DateTime, Duration, Effect, Exit, Option, Schedule } from "effect"
+import { Cause, DateTime, Duration, Effect, Exit, Latch, Option, Schedule } from "effect"
 import { CircuitBreaker } from "effect/persistence"
 import * as Metrics from "../upstreamMetrics.ts"
 
@@ -21,6 +21,8 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
   const breaker = yield* makeBreaker(limits)
   yield* Metrics.start(upstream)
   let failing: Failing | undefined
+  /** Open while `failing` is set. */
+  const fails = Latch.makeUnsafe(false)
 
   const states = Effect.all([breaker.state("submit"), breaker.state("poll")]).pipe(Effect.orDie)
 
@@ -31,6 +33,7 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
     const wasClosed = failing === undefined
     failing = isClosed ? undefined : failingSince(failing, current, yield* DateTime.now)
     if (isClosed === wasClosed) return
+    yield* isClosed ? fails.close : fails.open
     yield* Metrics.circuit(upstream, !isClosed)
     yield* isClosed
       ? Effect.logInfo("The upstream works again", { upstream })
@@ -59,7 +62,10 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
       const { retryAt, since } = failing
       const isLong = Duration.isGreaterThanOrEqualTo(DateTime.distance(since, yield* DateTime.now), limits.pause_after)
       return Option.some<Trouble>({ isPaused: isLong && stateOf(yield* states) === "open", retryAt })
-    })
+    }),
+
+    /** Waits until a circuit is not closed. */
+    awaitTrouble: fails.await
   }
 })
 

@@ -23,6 +23,8 @@ export interface Upstream {
   readonly isOpen: Effect.Effect<boolean>
   /** Whether the upstream fails. `None` while it works. */
   readonly trouble: Effect.Effect<Option.Option<Trouble>>
+  /** Waits until `trouble` is not `None`. */
+  readonly awaitTrouble: Effect.Effect<void>
   /** Counts a job that was claimed for the upstream until the scope closes. */
   readonly expect: Effect.Effect<Expected, never, Scope.Scope>
   /** Takes a place at the upstream until the scope closes. Waits while `concurrency` other jobs have one. */
@@ -94,6 +96,7 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name }: Ups
     room,
     isOpen: Effect.map(circuit.state, (state) => state === "open"),
     trouble: circuit.trouble,
+    awaitTrouble: circuit.awaitTrouble,
     expect,
     occupy: Effect.asVoid(Effect.acquireRelease(places.take(1), () => places.release(1), { interruptible: true })),
     submit: (request) =>

@@ -13,9 +13,9 @@ export interface ReporterOptions {
 }
 
 /**
- * Looks at the upstreams every second until the scope closes. Writes a report when it
- * changes and when a third of its time has passed, and deletes it when the upstream works
- * again or the worker stops. Does not use the database while all upstreams work.
+ * Looks at the upstreams every second while one of them fails, until the scope closes.
+ * Writes a report when it changes and when a third of its time has passed, and deletes it
+ * when the upstream works again or the worker stops. Does nothing while all upstreams work.
  */
 export const startReporter = Effect.fnUntraced(
   function*({ all }: Pick<Upstreams, "all">, { ttl, worker }: ReporterOptions) {
@@ -63,7 +63,10 @@ export const startReporter = Effect.fnUntraced(
     const stop = Effect.suspend(() => remove(Array.from(written.keys()))).pipe(
       Effect.catchCause((cause) => Effect.logWarning("Deleting the reports failed; they expire", cause))
     )
-    yield* Effect.andThen(round, Effect.sleep(interval)).pipe(
+    const awaitTrouble = Effect.raceAll(all.map(({ awaitTrouble }) => awaitTrouble))
+    /** A report that could not be deleted is deleted in a later round. */
+    const pause = Effect.suspend(() => written.size === 0 ? awaitTrouble : Effect.void)
+    yield* Effect.andThen(pause, Effect.andThen(round, Effect.sleep(interval))).pipe(
       Effect.forever,
       Effect.ensuring(stop),
       Effect.forkScoped
