@@ -105,8 +105,7 @@ const general = new Set([
   "vary"
 ])
 
-/** A slash at the end of a path is ignored. */
-const pathOf = ({ url }: Pick<Exchange, "url">) => new URL(url, "http://service").pathname.replace(/(?<=.)\/$/, "")
+const pathOf = ({ url }: Pick<Exchange, "url">) => new URL(url, "http://service").pathname
 
 const mediaTypeOf = (headers: Headers) => headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase()
 

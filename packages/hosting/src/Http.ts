@@ -132,7 +132,9 @@ const makeServer = () => {
   const closeAfter = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader("connection", "close")
   }
-  const watch = (_: IncomingMessage, response: ServerResponse) => {
+  const watch = (request: IncomingMessage, response: ServerResponse) => {
+    // The absolute form, which only proxies receive, would be normalized to a path. Now it is an unknown path.
+    if (request.url?.startsWith("/") === false) request.url = `/${request.url}`
     responses.add(response)
     if (isEnding) closeAfter(response)
     response.once("close", () => {

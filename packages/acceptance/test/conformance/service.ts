@@ -14,6 +14,14 @@ export const service = ({ holds, inTime }: Define): void => {
     expect((await account.fetch(output?.url ?? "/nothing")).status).toBe(200)
   })
 
+  holds("conventions.spellings", async (stage) => {
+    const account = await stage.openAccount()
+    expect((await account.fetch("/v1/models")).status).toBe(200)
+    for (const path of ["/V1/models", "/v1/models/", "/v1//models", "/v1/models;x", "/v1/%6dodels", "//v1/models"]) {
+      await Calls.refusalOf(await account.fetch(path), 404, "not_found")
+    }
+  })
+
   holds("conventions.json", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)

@@ -24,4 +24,4 @@ export const documentation = (
 const conventions =
   "Every error is the envelope `{ error: { code, message, plan, details } }`. Unknown paths respond " +
   "with 404 `not_found`; known paths with another method respond with 405 `method_not_allowed` and the header `Allow`. " +
-  "Every path that supports GET supports HEAD. A trailing `/` is ignored."
+  "Every path that supports GET supports HEAD. Paths match exactly."

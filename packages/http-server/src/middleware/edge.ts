@@ -26,7 +26,11 @@ export const layer = (options: HttpServerOptions) => {
           request,
           requestId(request.headers["x-request-id"], fiber.getRef(Random.Random))
         )
-        const route = routes.find("GET", request.url)?.handler ?? unknownRoute
+        const found = routes.find("GET", request.url)?.handler
+        // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
+        // here, so that a rule of a proxy for a path covers every request that gets there.
+        const isMisspelled = found?.isSpelled(request.url) === false
+        const route = found === undefined || isMisspelled ? unknownRoute : found
         const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
         if (span?._tag === "Span") span.attribute("request.id", state.id)
@@ -34,14 +38,14 @@ export const layer = (options: HttpServerOptions) => {
           Context.getUnsafe(fiber.context, Scope.Scope),
           Effect.sync(() => measured.ended())
         ).pipe(
-          Effect.andThen(app),
+          Effect.andThen(isMisspelled ? Effect.succeed(noSuchRoute) : app),
           Effect.catchCause((cause) => {
             // A path that does not exist shows the limit of the address on every prefix.
             if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentications(state, options)
             return recover(cause, request, route)
           }),
           Effect.flatMap((response) => {
-            if (isLimited(request.url)) state.limit ??= failedAuthentications(state, options)
+            if (isLimited(request.url) || isMisspelled) state.limit ??= failedAuthentications(state, options)
             const normal = normalize(response)
             measured.answered(normal, !state.isWaiting)
             return finish(normal, state, rateLimit)

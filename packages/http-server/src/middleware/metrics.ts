@@ -6,11 +6,18 @@ import type { HttpServerResponse } from "effect/http"
 export class Route {
   readonly path: string
   readonly methods: ReadonlyArray<string>
+  readonly #pattern: RegExp
   readonly #series = new Map<string, Series>()
 
   constructor(path: string, methods: ReadonlyArray<string>) {
     this.path = path
     this.methods = methods
+    this.#pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/:\w+/g, parameterPattern)}(?:\\?|$)`)
+  }
+
+  /** Whether a request target is this path as the contract spells it, with or without a query. */
+  isSpelled(target: string): boolean {
+    return this.#pattern.test(target)
   }
 
   /** Returns the metrics of a method. Methods that the path does not support share one. */
@@ -65,6 +72,12 @@ export const countBytes = (bytes: number): Effect.Effect<void> => Metric.update(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/**
+ * A segment that is an id: not a dot segment, without characters that end a path for some
+ * readers of a URL, and without their percent-encodings.
+ */
+const parameterPattern = String.raw`(?!\.\.?(?:[/?]|$))(?:[^/?#;\\%]|%(?!2[EFef]|5[Cc])[\dA-Fa-f]{2})+`
 
 /** The metrics of a method of a path. */
 interface Series {

@@ -17,6 +17,8 @@ export const requests = {
     "conventions.links":
       "`Location`, `output.url`, the other signed URLs and the `url` of the image endpoint start with it.",
     "conventions.version": "The API version is 1.0.0. All paths of the client API start with `/v1`.",
+    "conventions.spellings":
+      "Another spelling of a path is an unknown path: other letter case, a `/` at its end, a doubled `/`, `;`, dot segments, percent-encoded letters, or an absolute URL as request target.",
     "conventions.json": "Bodies of requests and responses are JSON unless stated otherwise.",
     "conventions.times": "Times are RFC 3339 in UTC with milliseconds",
     "conventions.integers": "Integers are JSON numbers within ±(2^53 − 1).",
