@@ -5,7 +5,7 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import { type Cause, Effect, Exit, Request, RequestResolver, type Result, Semaphore } from "effect"
+import { type Cause, type Duration, Effect, Exit, Request, RequestResolver, type Result, Semaphore } from "effect"
 import { SqlError } from "effect/sql"
 import * as StorageError from "./StorageError.ts"
 import { UnitOfWork } from "./UnitOfWork.ts"
@@ -19,6 +19,11 @@ export interface FoldingOptions<Command, A, E> {
   /** Maximum number of sets that run at the same time. Default 1. */
   readonly setsMax?: number | undefined
   /**
+   * Time after which a running set no longer delays the next ones. They run in parallel
+   * then: up to 4 sets above `setsMax`. Default 1 second.
+   */
+  readonly patience?: Duration.Input | undefined
+  /**
    * Runs a set in one unit of work and returns one result per command, in order.
    * Return a refusal as a result, so that it does not fail the other commands.
    */
@@ -29,8 +34,9 @@ export interface FoldingOptions<Command, A, E> {
  * Creates a function that runs one command by folding it with others.
  *
  * A call inside a unit of work, or inside any transaction of the same client, is not
- * folded: it runs in that transaction and is undone with it. If a set fails as a
- * whole, each of its commands runs by itself with its own outcome, except after
+ * folded: it runs in that transaction and is undone with it. A set that hangs, for
+ * example on a connection that does not respond, delays the others for `patience` only.
+ * Its members fail when its unit of work does. If a set fails as a whole, each of its commands runs by itself with its own outcome, except after
  * a lost connection. A caller that is interrupted leaves the set; if the set is
  * running already, its command may still take effect, like any request that was sent.
  */
@@ -77,6 +83,9 @@ type RunSet<Command, A, E> = (
 /** Maximum number of commands of a failed set that run at the same time, each by itself. */
 const aloneMax = 8
 
+/** Maximum number of sets that run above `setsMax` because they are late. */
+const lateMax = 4
+
 /** Runs a set. A wrong number of results is a bug of `run` that shows after its commit, so every command gets it. */
 const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): RunSet<Command, A, E> => (commands) =>
   Effect.map(Effect.suspend(() => run(commands)), (answers) => {
@@ -86,11 +95,12 @@ const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): Ru
   })
 
 const makeResolver = <Command, A, E>(
-  { membersMax = 64, name, setsMax = 1 }: FoldingOptions<Command, A, E>,
+  { membersMax = 64, name, patience = "1 second", setsMax = 1 }: FoldingOptions<Command, A, E>,
   run: RunSet<Command, A, E>,
   runOne: (command: Command) => Effect.Effect<A, E>
 ): RequestResolver.RequestResolver<Fold<Command, A, E>> => {
   const permits = Semaphore.makeUnsafe(setsMax)
+  const latePermits = Semaphore.makeUnsafe(lateMax)
   type Entries = ReadonlyArray<Request.Entry<Fold<Command, A, E>>>
 
   // Several at once, so that a command that waits for a lock does not delay the others.
@@ -115,7 +125,23 @@ const makeResolver = <Command, A, E>(
       Effect.withSpan(name, { attributes: { members: entries.length } }, { captureStackTrace: false })
     )
 
-  return RequestResolver.make<Fold<Command, A, E>>((entries) => permits.withPermits(1)(settle(entries))).pipe(
+  /** Runs a set with a permit, which the next set may take when this one is late. */
+  const inTurn = <B>(set: Effect.Effect<B>) =>
+    Effect.acquireUseRelease(
+      Effect.as(Effect.interruptible(permits.take(1)), { held: permits }),
+      (turn) => {
+        const giveWay = Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(Effect.andThen(Effect.sleep(patience), latePermits.take(1))), () => {
+            turn.held = latePermits
+            return permits.release(1)
+          })
+        )
+        return Effect.raceFirst(set, Effect.andThen(giveWay, Effect.never))
+      },
+      ({ held }) => held.release(1)
+    )
+
+  return RequestResolver.make<Fold<Command, A, E>>((entries) => inTurn(settle(entries))).pipe(
     // Waits for a free permit without taking it, so that the set stays open until it can run.
     RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
     RequestResolver.batchN(membersMax)

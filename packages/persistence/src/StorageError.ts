@@ -10,8 +10,8 @@ import { SqlError } from "effect/sql"
  *
  * - `conflict`: the database rolled back because of a concurrent transaction
  *   (SQLSTATE 40001, 40P01). Nothing was applied, so the work can run again.
- * - `unavailable`: the backend did not respond, or has no room. The work may have been
- *   applied, so repeat it only under an idempotency key.
+ * - `unavailable`: the backend did not respond in time, is read-only, or has no room. The
+ *   work may have been applied, so repeat it only under an idempotency key.
  * - `failed`: the statement is invalid or violates a constraint. Repeating it fails
  *   again.
  */
@@ -83,13 +83,21 @@ const failureOf = ({ reason }: SqlError.SqlError): StorageFailure => {
     case "StatementTimeoutError":
       return "unavailable"
     default:
-      return isShutdown(reason.cause) ? "unavailable" : "failed"
+      return isOfServer(sqlStateOf(reason.cause)) ? "unavailable" : "failed"
   }
 }
 
-/** SQLSTATE 57P01 to 57P05 (server shuts down, backend terminated) and 53300 (too many connections). */
-const isShutdown = (cause: unknown): boolean => {
-  if (typeof cause !== "object" || cause === null || !("code" in cause)) return false
-  const { code } = cause
-  return typeof code === "string" && (code.startsWith("57P") || code === "53300")
-}
+/** Returns whether the server, and not the statement, is the reason of an error with this SQLSTATE. */
+const isOfServer = (sqlState: string): boolean => serverClasses.has(sqlState.slice(0, 2)) || serverStates.has(sqlState)
+
+/**
+ * Connection lost (08), rolled back (40), out of memory, disk or connections (53), shut down or cancelled (57), and
+ * input or output failed (58).
+ */
+const serverClasses = new Set(["08", "40", "53", "57", "58"])
+
+/** The server is read-only, as after a failover, and the time limits of idle and of long transactions. */
+const serverStates = new Set(["25006", "25P03", "25P04"])
+
+const sqlStateOf = (cause: unknown): string =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""

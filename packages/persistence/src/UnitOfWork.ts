@@ -32,6 +32,9 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
    * runs its body again, up to `reruns` times. A unit whose connection was lost is not
    * repeated, since it may have committed.
    *
+   * On SQL, a unit that has not begun to commit after `deadline` is rolled back and fails
+   * with `StorageError` (`unavailable`). The wait for a connection counts.
+   *
    * Inside a transaction that the caller opened with `sql.withTransaction` on the same
    * client, a unit is a savepoint: it commits with the caller's transaction, and a
    * conflict fails with `StorageError`, since only the caller can repeat the whole.
@@ -56,10 +59,22 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
 export interface UnitOfWorkOptions {
   /** How often a unit runs again after a conflict. Default 5. */
   readonly reruns?: number | undefined
+  /** Time until a unit has to commit, with its reruns and the wait for a connection. Default 10 seconds. */
+  readonly deadline?: Duration.Input | undefined
+}
+
+/** A unit did not reach its commit before its deadline. The cause of a `StorageError`. */
+export class UnitTooLong extends Error {
+  override readonly name = "UnitTooLong"
+  constructor(deadline: Duration.Duration) {
+    super(`The unit of work did not commit within ${Duration.format(deadline)}`)
+  }
 }
 
 /** Provides units as transactions of the surrounding `SqlClient`. */
-export const layerSqlWith = ({ reruns = 5 }: UnitOfWorkOptions): Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> =>
+export const layerSqlWith = (
+  { deadline = "10 seconds", reruns = 5 }: UnitOfWorkOptions
+): Layer.Layer<UnitOfWork, never, SqlClient.SqlClient> =>
   Layer.effect(
     UnitOfWork,
     Effect.gen(function*() {
@@ -76,7 +91,11 @@ export const layerSqlWith = ({ reruns = 5 }: UnitOfWorkOptions): Layer.Layer<Uni
           joinOr(
             key,
             effect,
-            (effect) => Effect.flatMap(isInTransaction, (nested) => beginSql(sql, key, effect, nested ? 0 : reruns))
+            (effect) =>
+              Effect.flatMap(
+                isInTransaction,
+                (nested) => beginWithin(sql, key, effect, { deadline, reruns: nested ? 0 : reruns })
+              )
           ),
         // The client runs callbacks with the services of this fiber, and the unit has ended by then.
         afterCommit: (effect) => sql.afterCommit(Effect.provideService(effect, key, undefined)),
@@ -181,34 +200,70 @@ const joinOr = <A, E, R>(
     return unit === undefined ? outermost(effect) : OpenUnit.join(key, unit, effect)
   }) as Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> // `outermost` translates it; a joined unit fails as a whole
 
+/** Runs a unit, and rolls it back if it has not begun to commit when its deadline passes. */
+const beginWithin = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  key: OpenUnit.UnitKey,
+  effect: Effect.Effect<A, E, R>,
+  options: { readonly deadline: Duration.Input; readonly reruns: number }
+): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const deadline = Duration.fromInputUnsafe(options.deadline)
+    const progress: Progress = { isCommitting: false, isLate: false, reruns: options.reruns }
+    const stopped = Effect.suspend(() => {
+      progress.isLate = true
+      // The statement that commits has its own deadline, and only its response tells whether the unit was applied.
+      if (progress.isCommitting) return Effect.never
+      const cause = new UnitTooLong(deadline)
+      const operation = "UnitOfWork.atomically"
+      return Effect.fail(new StorageError.StorageError({ operation, reason: "unavailable", cause }) as E)
+    })
+    return Effect.raceFirst(beginSql(sql, key, effect, progress), Effect.andThen(sleep(deadline), stopped))
+  })
+
+/** The progress of an outermost unit. */
+interface Progress {
+  isCommitting: boolean
+  /** Whether its deadline has passed, so that it does not run again. */
+  isLate: boolean
+  reruns: number
+}
+
 /** Runs a unit as a transaction, or as a savepoint of the open one, and again after a conflict. */
 const beginSql = <A, E, R>(
   sql: SqlClient.SqlClient,
   key: OpenUnit.UnitKey,
   effect: Effect.Effect<A, E, R>,
-  reruns: number,
+  progress: Progress,
   run = 0
-): Effect.Effect<A, E, R> =>
-  OpenUnit.begin(key, effect, (body) => sql.withTransaction(body)).pipe(
+): Effect.Effect<A, E, R> => {
+  const setCommitting = (isCommitting: boolean) =>
+    Effect.sync(() => {
+      progress.isCommitting = isCommitting
+    })
+  return OpenUnit.begin(key, effect, (body) => sql.withTransaction(Effect.tap(body, () => setCommitting(true)))).pipe(
     Effect.catchCause((cause): Effect.Effect<A, E, R> => {
       const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
-      if (failure?.reason !== "conflict" || run >= reruns) {
+      if (failure?.reason !== "conflict" || run >= progress.reruns || progress.isLate) {
         return failure === undefined || Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<E>)
           : Effect.fail(failure as E)
       }
-      return Effect.andThen(backOff(run), beginSql(sql, key, effect, reruns, run + 1))
+      return setCommitting(false).pipe(
+        Effect.andThen(backOff(run)),
+        Effect.andThen(beginSql(sql, key, effect, progress, run + 1))
+      )
     })
   )
+}
 
-/**
- * Waits 4 ms, doubled with each run and spread by half, so that the parties of a
- * conflict do not meet again. Uses real time, since the database has no test clock.
- */
+/** Waits 4 ms, doubled with each run and spread by half, so that the parties of a conflict do not meet again. */
 const backOff = (run: number) =>
-  Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => Effect.sleep(Duration.millis(4 * 2 ** run * spread))).pipe(
-    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
-  )
+  Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => sleep(Duration.millis(4 * 2 ** run * spread)))
+
+/** Waits in real time, since the database has no test clock. */
+const sleep = (duration: Duration.Duration) =>
+  Effect.provideService(Effect.sleep(duration), Clock.Clock, Clock.Clock.defaultValue())
 
 const runCallback = (callback: Effect.Effect<void>) =>
   Effect.catchCause(callback, (cause) => Effect.logError("A callback after a commit died", cause))

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Result, Scheduler, Schema } from "effect"
 import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as Folding from "../src/Folding.ts"
 import { StorageError } from "../src/StorageError.ts"
 import { layerMemory, UnitOfWork } from "../src/UnitOfWork.ts"
@@ -157,6 +158,35 @@ it.effect("runs the commands of a set one by one after a lock timeout", () =>
     assert.deepStrictEqual((yield* Effect.forEach(others.slice(1), Fiber.join)).map(outcomeOf), [2, 4])
     yield* Deferred.succeed(blocked, undefined)
     assert.strictEqual(outcomeOf(yield* Fiber.join(others[0]!)), lockTimeout)
+  }))
+
+it.effect("does not delay the next sets by more than its patience when sets hang, and runs four of those at most", () =>
+  Effect.gen(function*() {
+    const sets: Array<ReadonlyArray<number>> = []
+    const gate = yield* Deferred.make<void>()
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      membersMax: 1,
+      patience: "1 second",
+      run: (commands) => {
+        sets.push(commands)
+        return Effect.as(commands[0]! < 0 ? Deferred.await(gate) : Effect.void, commands)
+      }
+    })
+    const start = (n: number) => Effect.forkChild(call(n), { startImmediately: true })
+    const hanging = yield* Effect.forEach([-1, -2, -3, -4], start)
+    yield* TestClock.adjust("4 seconds")
+    assert.deepStrictEqual(sets, [[-1], [-2], [-3], [-4]])
+    assert.strictEqual(yield* call(1), 1)
+
+    hanging.push(yield* start(-5))
+    yield* TestClock.adjust("1 minute")
+    const waiting = yield* start(2)
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(sets, [[-1], [-2], [-3], [-4], [1], [-5]])
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(yield* Fiber.join(waiting), 2)
+    assert.deepStrictEqual(yield* Effect.forEach(hanging, Fiber.join), [-1, -2, -3, -4, -5])
   }))
 
 it.effect("does not run a set again that returned the wrong number of results", () =>

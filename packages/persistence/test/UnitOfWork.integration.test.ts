@@ -4,7 +4,7 @@ import { Context, Data, Deferred, Effect, Exit, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import { mapSql, StorageError } from "../src/StorageError.ts"
-import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
+import { layerSql, layerSqlWith, UnitOfWork, UnitTooLong } from "../src/UnitOfWork.ts"
 import * as Cells from "./Cells.ts"
 import { suite } from "./UnitOfWorkContract.ts"
 
@@ -149,3 +149,22 @@ it.effect("does not repeat a unit whose connection was lost, and fails as unavai
     const error = Exit.isFailure(exit) ? exit.cause.reasons[0] : undefined
     assert.isTrue(error?._tag === "Fail" && error.error instanceof StorageError && error.error.reason === "unavailable")
   }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+it.effect("rolls back a unit that is open at its deadline, and fails as unavailable", () =>
+  Effect.gen(function*() {
+    const { atomically } = yield* UnitOfWork
+    const { get, put } = yield* Cells.Cells
+    const sql = yield* SqlClient.SqlClient
+    const late = atomically(Effect.andThen(put("late", 1), sql`SELECT pg_sleep(60)`))
+    // Also where nothing else can interrupt it, as in a drain.
+    const { cause, reason } = yield* Effect.flip(Effect.uninterruptible(late))
+    assert.strictEqual(reason, "unavailable")
+    assert.instanceOf(cause, UnitTooLong)
+    assert.isUndefined(yield* get("late"))
+    yield* atomically(put("next", 1))
+    assert.strictEqual(yield* get("next"), 1)
+  }).pipe(Effect.provide(
+    Layer.merge(layerSqlWith({ deadline: "200 millis" }), Cells.layerSql).pipe(
+      Layer.provideMerge(TestDatabase.postgres)
+    )
+  )))
