@@ -17,10 +17,16 @@ export interface DatabaseOptions {
   /** Maximum number of connections to Postgres. Default 16. */
   readonly maxConnections?: number | undefined
   /**
-   * Time without a response of Postgres after which a connection ends. Longer than the limit of a
-   * statement, 30 seconds. Default 40 seconds.
+   * Time after which Postgres ends a statement. A wait for a lock ends after half of it. If a
+   * response is still outstanding after a quarter more, the connection ends. Default 4 seconds.
    */
-  readonly silenceMax?: Duration.Input | undefined
+  readonly statementMax?: Duration.Input | undefined
+  /**
+   * Time after which Postgres ends the session of a transaction whose client does nothing.
+   * Postgres 17 and newer also end transactions that take longer than this and a statement
+   * together. Default 10 seconds, like the deadline of a unit of work.
+   */
+  readonly unitMax?: Duration.Input | undefined
 }
 
 /** The database does not respond. */
@@ -41,17 +47,18 @@ export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly ca
 
 /**
  * The database client. Statements of many fibers share connections (`multiplex`); a unit
- * of work has its own connection. A statement fails after 10 seconds of waiting
- * for a lock, which bounds the wait of a request for another one with the same
- * idempotency key. It fails after 30 seconds of work, and a connection ends after
- * `silenceMax` without a response.
+ * of work has its own connection.
+ *
+ * Postgres ends a statement after `statementMax`. If Postgres does not respond at all, the
+ * connection is closed, and every statement on it fails as `unavailable`, also those of
+ * other fibers. The pool then opens a new one.
  */
 export const layer = (
   options: DatabaseOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseUnavailable> =>
-  (options.url === undefined
-    ? PgliteClient.layer({ dataDirectory: join(options.dataDirectory, "database") })
-    : layerPostgres(options.url, options)).pipe(connected)
+  options.url === undefined
+    ? connected(PgliteClient.layer({ dataDirectory: join(options.dataDirectory, "database") }))
+    : layerPostgres(options.url, options)
 
 /**
  * Runs the migrations. On Postgres they use a separate connection without a statement
@@ -85,20 +92,39 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
 
 const layerPostgres = (
   url: Redacted.Redacted,
-  { maxConnections = 16, silenceMax = "40 seconds" }: Pick<DatabaseOptions, "maxConnections" | "silenceMax">
+  { maxConnections = 16, statementMax = "4 seconds", unitMax = "10 seconds" }: Omit<DatabaseOptions, "url">
 ) =>
-  Layer.unwrap(Effect.map(
-    ResponsiveSockets.make({ url, silenceMax: Duration.fromInputUnsafe(silenceMax), keepAlive }),
-    (stream) =>
-      PgClient.layer({
-        ...connection(url),
-        stream,
-        maxConnections,
-        multiplex: true,
-        multiplexConcurrency: 8,
-        startupParameters: { ...waits, statement_timeout: "30s" }
-      })
-  ))
+  Layer.unwrap(Effect.gen(function*() {
+    const statement = Duration.fromInputUnsafe(statementMax)
+    const unit = Duration.fromInputUnsafe(unitMax)
+    const version = yield* Effect.provide(versionOfServer, layerWithoutTimeout(url))
+    const stream = yield* ResponsiveSockets.make({ url, silenceMax: Duration.times(statement, 1.25), keepAlive })
+    const client = PgClient.layer({
+      ...connection(url),
+      connectTimeout: statement,
+      stream,
+      maxConnections,
+      multiplex: true,
+      multiplexConcurrency: 8,
+      startupParameters: {
+        statement_timeout: millisOf(statement),
+        lock_timeout: millisOf(Duration.divideUnsafe(statement, 2)),
+        idle_in_transaction_session_timeout: millisOf(unit),
+        // Older servers refuse connections that set it.
+        ...(version >= 170_000 && { transaction_timeout: millisOf(Duration.sum(unit, statement)) })
+      }
+    })
+    return connected(client)
+  }))
+
+const versionOfServer = Effect.map(
+  SqlClient.SqlClient.use((sql) =>
+    sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int4 AS version`
+  ),
+  ([row]) => row?.version ?? 0
+).pipe(Effect.mapError((cause) => new DatabaseUnavailable({ cause })))
+
+const millisOf = (duration: Duration.Duration) => `${Math.ceil(Duration.toMillis(duration))}ms`
 
 /** Without it, a connection that waits for a notification or a long statement would detect a lost peer after hours. */
 const keepAlive = Duration.seconds(30)
@@ -106,11 +132,9 @@ const keepAlive = Duration.seconds(30)
 const connection = (url: Redacted.Redacted) => ({
   url,
   applicationName: "kinora",
-  connectTimeout: "5 seconds",
+  connectTimeout: Duration.seconds(5),
   keepAlive
 } as const)
-
-const waits = { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s" }
 
 /** Connects immediately. A pool would connect on first use. */
 const connected = <Services>(database: Layer.Layer<Services | SqlClient.SqlClient, SqlError.SqlError>) =>
@@ -121,5 +145,8 @@ const connected = <Services>(database: Layer.Layer<Services | SqlClient.SqlClien
 
 /** One connection without a statement timeout. */
 const layerWithoutTimeout = (url: Redacted.Redacted) =>
-  PgClient.layer({ ...connection(url), maxConnections: 1, startupParameters: { ...waits, statement_timeout: "0" } })
-    .pipe(connected)
+  PgClient.layer({
+    ...connection(url),
+    maxConnections: 1,
+    startupParameters: { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s", statement_timeout: "0" }
+  }).pipe(connected)

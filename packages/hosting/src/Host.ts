@@ -97,15 +97,16 @@ export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */
 export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { dataDirectory, databaseUrl: url, media, models, planTable } = settings
+    const { databaseStatement: statementMax, databaseUnit: unitMax, media, models, planTable } = settings
+    const { dataDirectory, databaseUrl: url } = settings
     const isEmbedded = url === undefined
     const moderation = yield* Moderation.fromFile(settings.moderation)
     // Processes that share a Postgres may share their files. An embedded database belongs to one process.
     yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
-    const database = { url, dataDirectory, maxConnections: settings.databasePoolSize }
+    const database = { url, dataDirectory, maxConnections: settings.databasePoolSize, statementMax, unitMax }
 
     const surroundings = Layer.mergeAll(
-      Stores.layerSql,
+      Stores.layerSqlWith({ deadline: unitMax }),
       layerFiles(settings),
       isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom)),
       Webhook.layerProtectionOf(settings)

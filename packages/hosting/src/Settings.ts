@@ -38,6 +38,10 @@ export interface Settings {
   readonly databaseUrl: Redacted.Redacted | undefined
   /** Maximum number of connections to Postgres. */
   readonly databasePoolSize: number
+  /** Time after which Postgres ends a statement. */
+  readonly databaseStatement: Duration.Duration
+  /** Time after which a unit of work that has not begun to commit is rolled back. */
+  readonly databaseUnit: Duration.Duration
   /** Time without progress after which an operation on stored files fails. */
   readonly storageSilence: Duration.Duration
   /** Age after which a partial file is considered left over from a killed process. */
@@ -130,6 +134,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
     databasePoolSize: values.database_pool_size,
+    databaseStatement: Duration.seconds(values.database_statement_seconds),
+    databaseUnit: Duration.seconds(values.database_unit_seconds),
     storageSilence: Duration.seconds(values.storage_silence_seconds),
     partialFileAge: Duration.hours(values.partial_file_age_hours),
     partialFileInterval: Duration.minutes(values.partial_file_interval_minutes),

@@ -11,9 +11,13 @@ export const layerMemory = Layer.merge(Services.layerMemoryStores, MemoryRateLim
 )
 
 /** Stores in a database with the tables of `migrations`, and their unit of work. */
-export const layerSql = Layer.merge(Services.layerSqlStores, SqlRateLimitStore.layer).pipe(
-  Layer.provideMerge(UnitOfWork.layerSql)
-)
+export const layerSqlWith = (options: UnitOfWork.UnitOfWorkOptions) =>
+  Layer.merge(Services.layerSqlStores, SqlRateLimitStore.layer).pipe(
+    Layer.provideMerge(UnitOfWork.layerSqlWith(options))
+  )
+
+/** The same with the default options. */
+export const layerSql = layerSqlWith({})
 
 /** The migrations of all packages. */
 export const migrations: ReadonlyArray<Migrations.Migrations> = [

@@ -23,19 +23,23 @@ const migrateWith = Effect.fnUntraced(function*(
 })
 
 const limitsOf = (sql: SqlClient.SqlClient) =>
-  sql<{ readonly statement: string; readonly lock: string }>`
-    SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock
+  sql`
+    SELECT
+      current_setting('statement_timeout') AS statement,
+      current_setting('lock_timeout') AS lock,
+      current_setting('idle_in_transaction_session_timeout') AS idle,
+      current_setting('transaction_timeout') AS transaction
   `
 
-it.live("applies no statement timeout to migrations, and one to requests", () =>
+it.live("applies no statement timeout to migrations, and limits to the statements and transactions of requests", () =>
   Effect.gen(function*() {
     const seen: Array<unknown> = []
     const services = yield* migrateWith((sql) =>
       Effect.tap(limitsOf(sql), (rows) => Effect.sync(() => seen.push(...rows)))
     )
-    assert.deepStrictEqual(seen, [{ statement: "0", lock: "10s" }])
+    assert.deepStrictEqual(seen, [{ statement: "0", lock: "10s", idle: "1min", transaction: "0" }])
     const [limits] = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, limitsOf), services)
-    assert.deepStrictEqual(limits, { statement: "30s", lock: "10s" })
+    assert.deepStrictEqual(limits, { statement: "4s", lock: "2s", idle: "10s", transaction: "14s" })
   }).pipe(Effect.scoped))
 
 it.live("reports that the database was lost during a migration", () =>
@@ -90,7 +94,7 @@ const trust = (ca: string) =>
 const hangAndRecover = Effect.fnUntraced(function*(target: string, query: string) {
   const proxy = yield* TcpProxy.make(target)
   const url = Redacted.make(`${proxy.url}${query}`)
-  const options = { url, dataDirectory: "unused", silenceMax: "2 seconds" } as const
+  const options = { url, dataDirectory: "unused", statementMax: "1 second" } as const
   const services = yield* Layer.build(Layer.fresh(Database.layer(options)))
   const many = Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

@@ -34,6 +34,8 @@ describe("Settings", () => {
         dataDirectory: "./data",
         databaseUrl: undefined,
         databasePoolSize: 16,
+        databaseStatement: Duration.seconds(4),
+        databaseUnit: Duration.seconds(10),
         storageSilence: Duration.seconds(30),
         partialFileAge: Duration.hours(24),
         partialFileInterval: Duration.minutes(60),

@@ -63,8 +63,11 @@ export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: 
 // internal
 // -----------------------------------------------------------------------------
 
-/** Checks of a connection within the longest silence. */
-const checks = 8
+/**
+ * Checks of a connection within the longest silence. Counting checks instead of comparing times ends no connection
+ * because this process was suspended, or busy, while the response arrived.
+ */
+const checks = 20
 
 /** A connection. */
 interface Observed {

@@ -70,6 +70,19 @@ export const definitions = {
     expected: "a number of connections from 2 to 200",
     about: "Maximum number of connections of this process to Postgres."
   },
+  database_statement_seconds: {
+    schema: between(1, 600),
+    default: "4",
+    expected: "a number of seconds from 1 to 600",
+    about:
+      "Seconds after which Postgres ends a statement. Waiting for a lock ends after half of them. A connection without a response ends after a quarter more."
+  },
+  database_unit_seconds: {
+    schema: between(1, 3_600),
+    default: "10",
+    expected: "a number of seconds from 1 to 3600",
+    about: "Seconds after which a transaction that has not begun to commit is rolled back."
+  },
   storage_silence_seconds: {
     schema: between(1, 3_600),
     default: "30",
