@@ -6,7 +6,7 @@
 import "reflect-metadata"
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509"
 import { Effect } from "effect"
-import type { webcrypto } from "node:crypto"
+import { randomUUID, type webcrypto } from "node:crypto"
 import { isIP } from "node:net"
 
 /** A certificate and its key in PEM, as `https.createServer` accepts them. */
@@ -35,7 +35,8 @@ export interface Authority {
 /** Creates an authority that no client trusts by default. */
 export const makeAuthority: Effect.Effect<Authority> = Effect.promise(async () => {
   const keys = await makeKeys()
-  const issuer = "CN=Authority of a test"
+  // A client that trusts several authorities looks for them by name.
+  const issuer = `CN=Authority of a test ${randomUUID()}`
   const authority = await X509CertificateGenerator.createSelfSigned({
     name: issuer,
     keys,
