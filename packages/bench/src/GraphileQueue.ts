@@ -6,29 +6,33 @@ import { Effect } from "effect"
 import { Logger, makeWorkerUtils, run, type RunnerOptions } from "graphile-worker"
 import { attempt, BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import type { JobQueue } from "./JobQueue.ts"
+import * as PgPool from "./PgPool.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 
 /** Creates the queue. */
 export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const url = yield* database
+  const pgPool = yield* PgPool.makeForGraphileWorker(url)
   const utils = yield* Effect.acquireRelease(
-    attempt("graphile-worker does not start", () => makeWorkerUtils({ connectionString: url, logger })),
+    attempt("graphile-worker does not start", () => makeWorkerUtils({ pgPool, logger })),
     (utils) => Effect.promise(async () => utils.release())
   )
   yield* attempt("graphile-worker could not migrate", () => utils.migrate())
 
-  const work = (onJob: () => void, options: Partial<RunnerOptions>) =>
-    Effect.asVoid(Effect.acquireRelease(
+  const work = Effect.fnUntraced(function*(onJob: () => void, options: Partial<RunnerOptions>) {
+    const pgPool = yield* PgPool.makeForGraphileWorker(url, options.preset?.worker?.maxPoolSize)
+    yield* Effect.acquireRelease(
       attempt("graphile-worker does not work", () =>
         run({
-          connectionString: url,
+          pgPool,
           logger,
           noHandleSignals: true,
           taskList: { [task]: () => onJob() },
           ...options
         })),
       (runner) => Effect.promise(() => runner.stop())
-    ))
+    )
+  })
 
   const queue: JobQueue = {
     name: "graphile-worker, no caps",

@@ -8,6 +8,7 @@ import { type Job, type JobHelpers, Logger, makeWorkerUtils, run, type RunnerOpt
 import { createHmac } from "node:crypto"
 import { attempt, type Environment } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
+import * as PgPool from "./PgPool.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
@@ -48,8 +49,9 @@ const make = Effect.fnUntraced(function*(
   options: Partial<RunnerOptions>
 ) {
   const url = yield* database
+  const pgPool = yield* PgPool.makeForGraphileWorker(url)
   const utils = yield* Effect.acquireRelease(
-    attempt("graphile-worker does not start", () => makeWorkerUtils({ connectionString: url, logger })),
+    attempt("graphile-worker does not start", () => makeWorkerUtils({ pgPool, logger })),
     (utils) => Effect.promise(async () => utils.release())
   )
   yield* attempt("graphile-worker could not migrate", () => utils.migrate())
@@ -80,18 +82,21 @@ const make = Effect.fnUntraced(function*(
           )
         }
       }),
-    send: Effect.asVoid(Effect.acquireRelease(
-      attempt("graphile-worker does not work", () =>
-        run({
-          connectionString: url,
-          logger,
-          noHandleSignals: true,
-          // This module wrote the payload.
-          taskList: { [task]: (payload, helpers) => send(payload as Payload, helpers) },
-          ...options
-        })),
-      (runner) => Effect.promise(() => runner.stop())
-    )),
+    send: Effect.gen(function*() {
+      const pgPool = yield* PgPool.makeForGraphileWorker(url, options.preset?.worker?.maxPoolSize)
+      yield* Effect.acquireRelease(
+        attempt("graphile-worker does not work", () =>
+          run({
+            pgPool,
+            logger,
+            noHandleSignals: true,
+            // This module wrote the payload.
+            taskList: { [task]: (payload, helpers) => send(payload as Payload, helpers) },
+            ...options
+          })),
+        (runner) => Effect.promise(() => runner.stop())
+      )
+    }),
     isDone: "SELECT NOT EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS done"
   }
   return sender

@@ -15,7 +15,7 @@ export interface ServerProcessOptions {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Starts a server that runs until the scope closes, and returns its URL. Its log goes to standard error. */
+/** Starts a server that runs until the scope closes or this process ends, and returns its URL. Its log goes to standard error. */
 export const make = (options: ServerProcessOptions) => Effect.map(start(options, false), ({ origin }) => origin)
 
 /** A server whose process is measured. */
@@ -53,12 +53,13 @@ export type Measurement = typeof Measurement.Type
 
 const start = ({ args, environment, module }: ServerProcessOptions, measured: boolean) =>
   Effect.gen(function*() {
-    const probe = measured ? [`--import=${join(import.meta.dirname, "probe.ts")}`] : []
+    const imports = (measured ? ["endWithParent.ts", "probe.ts"] : ["endWithParent.ts"])
+      .map((module) => `--import=${join(import.meta.dirname, module)}`)
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, [...process.execArgv, ...probe, module, ...args], {
+        spawn(process.execPath, [...process.execArgv, ...imports, module, ...args], {
           env: { ...inherited(), ...environment },
-          stdio: ["ignore", "pipe", "inherit", measured ? "ipc" : "ignore"]
+          stdio: ["ignore", "pipe", "inherit", "ipc"]
         })
       ),
       (child) => Effect.promise(() => stop(child))
