@@ -1,8 +1,8 @@
 /**
- * Compares the models, prices and plans of the processes of a database, and warns if they
+ * Compares the models, prices, plans and moderations of the processes of a database, and warns if they
  * differ. A client would be charged, limited or refused differently by each of them.
  *
- * Each process records digests of its configuration while it runs. Drivers and their
+ * Each process records digests of its configuration while it runs. Secrets are not part of them. Drivers and their
  * options are not compared, because workers may reach their generators in different ways,
  * and descriptions are not, because clients do not see them.
  */
@@ -14,6 +14,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { DateTime, type Duration, Effect, Layer, Random, Schema } from "effect"
 import type { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { CurrentRules } from "./Moderation.ts"
 import { CurrentPlanTable } from "./Services.ts"
 
 /** Options for `ConfigurationCheck.layer`. */
@@ -32,7 +33,7 @@ export interface ConfigurationCheckOptions {
 export interface Configuration {
   readonly name: string
   readonly role: "server" | "worker"
-  /** Digests by path: `plans`, `models.<id>` and `models.<id>.<field>`. */
+  /** Digests by path: `plans`, `moderation`, `models.<id>` and `models.<id>.<field>`. */
   readonly digests: Readonly<Record<string, string>>
 }
 
@@ -110,7 +111,10 @@ const encodePlans = Schema.encodeSync(Schema.toCodecJson(PlanTable.PlanTable))
 
 const digestsOfHost = Effect.gen(function*() {
   const catalog = yield* Catalog.Catalog
-  const digests: Record<string, string> = { plans: yield* Fingerprint.make(encodePlans(yield* CurrentPlanTable)) }
+  const digests: Record<string, string> = {
+    plans: yield* Fingerprint.make(encodePlans(yield* CurrentPlanTable)),
+    moderation: yield* Fingerprint.make(yield* CurrentRules)
+  }
   for (const model of catalog.list) {
     const path = `models.${model.id}`
     digests[path] = present

@@ -117,7 +117,8 @@ export const layer = (settings: Settings) =>
       isEmbedded ? layerTakeOver : Layer.empty
     )
     return checks.pipe(
-      Layer.provideMerge(Services.layer({ media, models, moderation, planTable })),
+      Layer.provideMerge(Services.layer({ media, models, moderation: moderation.layer, planTable })),
+      Layer.provideMerge(Layer.succeed(Moderation.CurrentRules, moderation.rules)),
       Layer.provideMerge(surroundings),
       Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
       Layer.provideMerge(Database.layer(database))

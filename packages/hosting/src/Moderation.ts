@@ -1,7 +1,7 @@
 /** The moderation of a host, from `moderation` of the configuration file. */
 import { Issue } from "@kinora/catalog"
 import { HttpModeration, Moderation, OpenAiModeration } from "@kinora/moderation"
-import { Data, Effect, type Layer, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { Context, Data, Effect, type Layer, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { isRecord, withVariables } from "./internal/settings/variables.ts"
 import type { Section } from "./Settings.ts"
 
@@ -18,22 +18,35 @@ export class InvalidModeration extends Data.TaggedError("InvalidModeration")<{
   }
 }
 
+/** A moderation, and the rules by which hosts compare theirs. */
+export interface Configured {
+  readonly layer: Layer.Layer<Moderation.Moderation>
+  /** Its kind and its options without secrets; `null` if everything is accepted. */
+  readonly rules: Schema.Json
+}
+
+/** The rules of the moderation of this host, for comparisons. Default: everything is accepted. */
+export const CurrentRules = Context.Reference<Schema.Json>("@kinora/hosting/Moderation/CurrentRules", {
+  defaultValue: () => null
+})
+
 /** Returns the moderation that the file configures. Without one, everything is accepted. */
 export const fromFile = Effect.fnUntraced(
-  function*(section: Section | undefined): Effect.fn.Return<Layer.Layer<Moderation.Moderation>, InvalidModeration> {
-    if (section === undefined) return Moderation.layerNone
+  function*(section: Section | undefined): Effect.fn.Return<Configured, InvalidModeration> {
+    if (section === undefined) return { layer: Moderation.layerNone, rules: null }
     const { problems, value } = withVariables(section.content, Redacted.value(section.environment), [])
     if (problems.length > 0) return yield* invalid(problems)
     const [entry, ...others] = isRecord(value) ? Object.entries(value) : []
     if (entry === undefined || others.length > 0) return yield* notOne
     const [name, options] = entry
     if (!Object.hasOwn(kinds, name)) return yield* notOne
-    const layer = kinds[name as keyof typeof kinds](options)
-    if (Result.isFailure(layer)) {
-      return yield* invalid(layer.failure.map(({ message, path }) => ({ path: [name, ...path], message })))
+    const configured = kinds[name as keyof typeof kinds](options)
+    if (Result.isFailure(configured)) {
+      return yield* invalid(configured.failure.map(({ message, path }) => ({ path: [name, ...path], message })))
     }
     yield* Effect.logInfo("Requests and results are moderated", { by: name })
-    return layer.success
+    const { layer, secrets } = configured.success
+    return { layer, rules: { [name]: without(options, secrets) } }
   }
 )
 
@@ -53,15 +66,18 @@ const invalid = (problems: ReadonlyArray<Problem>) =>
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Makes a function that decodes the options of a moderation and returns its layer. */
-const kind = <A>(
+/** Makes a function that decodes the options of a moderation and returns its layer, and the names of the secret options. */
+const kind = <A extends object>(
   schema: Schema.ConstraintDecoder<A>,
   layer: (options: A) => Layer.Layer<Moderation.Moderation>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
-  return (options: unknown): Result.Result<Layer.Layer<Moderation.Moderation>, ReadonlyArray<Problem>> =>
+  return (options: unknown) =>
     Result.mapBoth(decode(options), {
-      onSuccess: layer,
+      onSuccess: (decoded) => ({
+        layer: layer(decoded),
+        secrets: Object.entries(decoded).flatMap(([name, value]) => Redacted.isRedacted(value) ? [name] : [])
+      }),
       onFailure: ({ issue }) =>
         formatIssue(issue).issues.map(({ message, path = [] }) => ({ path: path.map(keyOf), message: ruleOf(message) }))
     })
@@ -71,6 +87,12 @@ const kinds = {
   hook: kind(HttpModeration.Options, HttpModeration.layer),
   openai: kind(OpenAiModeration.Options, OpenAiModeration.layer)
 } as const
+
+/** Returns options, which are those of a file, without some of them. */
+const without = (options: unknown, names: ReadonlyArray<string>): Schema.Json =>
+  Object.fromEntries(Object.entries(decodeOptions(options)).filter(([name]) => !names.includes(name)))
+
+const decodeOptions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 
 const notOne = invalid([{ path: [], message: `must have one of the keys ${Object.keys(kinds).join(" and ")}` }])
 

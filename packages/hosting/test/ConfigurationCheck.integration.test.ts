@@ -3,11 +3,12 @@ import { PlanTable } from "@kinora/accounts"
 import { Catalog, DefaultModels, type Model } from "@kinora/catalog"
 import { Migrations } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect, Layer, Logger } from "effect"
+import { Effect, Layer, Logger, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as ConfigurationCheck from "../src/ConfigurationCheck.ts"
 import * as Crypto from "../src/Crypto.ts"
+import { CurrentRules } from "../src/Moderation.ts"
 import { CurrentPlanTable } from "../src/Services.ts"
 
 const { draft, still } = DefaultModels
@@ -16,7 +17,8 @@ const { draft, still } = DefaultModels
 const start = Effect.fnUntraced(function*(
   name: string,
   role: "server" | "worker",
-  models: ReadonlyArray<Model.ModelInput>
+  models: ReadonlyArray<Model.ModelInput>,
+  moderation: Schema.Json = null
 ) {
   const warnings: Array<unknown> = []
   const logger = Logger.make<unknown, void>(({ message }) => {
@@ -26,6 +28,7 @@ const start = Effect.fnUntraced(function*(
     Effect.provide(Layer.mergeAll(
       Catalog.layer(models),
       Layer.succeed(CurrentPlanTable, PlanTable.defaults),
+      Layer.succeed(CurrentRules, moderation),
       Crypto.layerDigest,
       Logger.layer([logger])
     ))
@@ -61,6 +64,19 @@ for (const [name, database] of TestDatabase.all) {
           assert.deepStrictEqual(worker, [
             [message, { host: "other", differences: ["models.kinora-still.price_table"] }]
           ])
+        }).pipe(Effect.scoped, TestClock.withLive))
+
+      it.effect("warns processes with different moderations, without their options", () =>
+        Effect.gen(function*() {
+          const sql = yield* SqlClient.SqlClient
+          const hook = { hook: { url: "https://moderation.example.com" } }
+          const server = yield* start("moderated", "server", [still], hook)
+          yield* start("unmoderated", "worker", [still])
+          yield* Effect.repeat(sql`SELECT 1`, { until: () => server.length > 0 })
+          const [[, found] = []] = server as ReadonlyArray<ReadonlyArray<unknown>>
+          assert.deepStrictEqual(found, { host: "unmoderated", differences: ["moderation"] })
+          const rows = yield* sql`SELECT digests FROM host_configuration`
+          assert.notInclude(JSON.stringify(rows), "example.com")
         }).pipe(Effect.scoped, TestClock.withLive))
 
       it.effect("ignores processes that have stopped", () =>

@@ -22,24 +22,32 @@ it.live("the hook of the file is asked", () =>
       () => Effect.promise(() => once(server.close(), "close"))
     )
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const layer = yield* fromFile({ hook: { url, secret: { env: "SECRET" }, private: true } })
+    const { layer } = yield* fromFile({ hook: { url, secret: { env: "SECRET" }, private: true } })
     const verdict = yield* Effect.provide(Port.Moderation.use(({ checkInput }) => checkInput(input)), layer)
     assert.deepStrictEqual(verdict, Port.rejected("safety"))
   }))
 
 it.effect("without the key, everything is accepted", () =>
   Effect.gen(function*() {
-    const layer = yield* Moderation.fromFile(undefined)
+    const { layer, rules } = yield* Moderation.fromFile(undefined)
+    assert.isNull(rules)
     const verdict = yield* Effect.provide(Port.Moderation.use(({ checkInput }) => checkInput(input)), layer)
     assert.deepStrictEqual(verdict, Port.accepted)
   }))
 
 it.effect("the options of OpenAI have defaults, except for the key", () =>
   Effect.gen(function*() {
-    yield* Layer.build(yield* fromFile({ openai: { api_key: { env: "SECRET" } } }))
+    yield* Layer.build((yield* fromFile({ openai: { api_key: { env: "SECRET" } } })).layer)
     assert.deepStrictEqual(yield* problemsOf({ openai: {} }), [
       { path: "moderation.openai.api_key", message: "must be given" }
     ])
+  }))
+
+it.effect("the rules that hosts compare contain no secret", () =>
+  Effect.gen(function*() {
+    const url = "https://moderation.example.com/"
+    const { rules } = yield* fromFile({ hook: { url, secret: { env: "SECRET" }, on_failure: "accept" } })
+    assert.deepStrictEqual(rules, { hook: { url, on_failure: "accept" } })
   }))
 
 it.effect("invalid options stop the start with every problem and without secrets", () =>

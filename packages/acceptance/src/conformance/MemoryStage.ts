@@ -9,7 +9,10 @@ import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
 
 /** Settings of the host that differ from the usual ones. */
-export type MemoryOptions = Pick<TestHostOptions, "http" | "resultTtl" | "startsAt" | "webhooks" | "workers">
+export type MemoryOptions = Pick<
+  TestHostOptions,
+  "drivers" | "http" | "models" | "resultTtl" | "startsAt" | "webhooks" | "workers"
+>
 
 /** Starts a host. Disposing of the stage stops it. It logs nothing. */
 export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & AsyncDisposable> =>

@@ -62,9 +62,6 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "- Downloads through signed URLs": "`slowReaders.integration.test.ts` proves it.",
       "- A running download": "`slowReaders.integration.test.ts` proves it."
     },
-    "models": {
-      "A model is `degraded`": "The tests of `packages/generations` and `packages/http-server` prove it."
-    },
     "image-endpoint": { "**Limits.**": "The tests of `packages/http-server` prove it." },
     "health": { "These endpoints": documented },
     "shutdown": { "On SIGTERM": "`stop.integration.test.ts` proves it." }

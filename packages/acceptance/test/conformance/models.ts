@@ -1,6 +1,7 @@
 /** The model list. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
+import * as BrokenUpstream from "./brokenUpstream.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
@@ -8,6 +9,10 @@ type Model = Readonly<Record<string, unknown>>
 
 const list = async (account: Account): Promise<ReadonlyArray<Model>> =>
   (await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/models"))).data
+
+interface AccountView {
+  readonly plans: { readonly credits: { readonly credits_remaining: number } }
+}
 
 const integer = expect.toSatisfy((value) => Number.isSafeInteger(value))
 
@@ -53,7 +58,10 @@ const aliases = [
   ["kinora-canvas-1", "kinora-still", { aspect_ratio: "1:1", resolution: "1k" }]
 ] as const
 
-export const models = ({ holds }: Define): void => {
+/** Repaired by the case that uses it. */
+const upstream = BrokenUpstream.make()
+
+export const models = ({ holds, inTime }: Define): void => {
   for (const [id, [field, form]] of Object.entries(fields)) {
     // `Object.entries` widens the keys to `string`.
     holds(id as keyof typeof fields, async (stage) => {
@@ -106,6 +114,37 @@ export const models = ({ holds }: Define): void => {
       aliases.toReversed().flatMap(([, id, params]) => [[id, params], [id, params]])
     )
   })
+
+  inTime(["models.follows", "models.degraded", "models.paused"], async (stage) => {
+    const account = await stage.openAccount()
+    const status = async () => (await list(account)).map(({ status }) => status)
+    const credits = async () => (await Calls.jsonOf<AccountView>(await account.fetch("/v1/account"))).plans.credits
+    const before = await credits()
+    expect(await status()).toEqual(["available"])
+    const first = await Calls.createJob(account, { model: "fragile" })
+    const second = await Calls.createJob(account, { model: "fragile", params: { prompt: "a hill" } })
+    // Longer than a server uses what workers reported before.
+    await stage.advance("6 seconds")
+    for (const { id } of [first, second]) expect(await Calls.read(account, id)).toMatchObject({ status: "failed" })
+    expect(await status()).toEqual(["degraded"])
+
+    await stage.advance("10 seconds")
+    expect(await status()).toEqual(["paused"])
+    const wish = { model: "fragile", headers: { "idempotency-key": "again" } }
+    const refused = await Calls.create(account, wish)
+    const retryAfter = Number(refused.headers.get("retry-after"))
+    await Calls.refusalOf(refused, 503, "model_unavailable")
+    expect(retryAfter).toBe(14)
+    expect(await credits()).toEqual(before)
+
+    upstream.repair()
+    await stage.advance({ seconds: retryAfter })
+    expect(await status()).toEqual(["degraded"])
+    const { id } = await Calls.createJob(account, wish)
+    await stage.advance("6 seconds")
+    expect(await Calls.read(account, id)).toMatchObject({ status: "completed" })
+    expect(await status()).toEqual(["available"])
+  }, upstream.options)
 
   holds("models.withdrawn", async (stage) => {
     const account = await stage.openAccount()

@@ -18,6 +18,8 @@ export const reports = {
     "models.priceTable": "`price_table` | array or null | prices: `params` (object) and `credits` (integer)",
     "models.alias":
       "A request can name a model by an alias, such as a former id, which the list does not contain. The job has the id of the model, and `GET /v1/models/{id}` returns the model.",
+    "models.follows":
+      "A model is `degraded` or `paused` if the operator has set it so, or while its upstreams fail. In the second case, `Retry-After` of the 503 is the time until an upstream is tested. A rejected request is not charged, and its `Idempotency-Key` can be used again.",
     "models.withdrawn": "A withdrawn model is not listed"
   },
   "account": {
