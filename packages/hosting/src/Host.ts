@@ -13,6 +13,7 @@ import { Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import * as ClockCheck from "./ClockCheck.ts"
 import * as ConfigurationCheck from "./ConfigurationCheck.ts"
 import * as Crypto from "./Crypto.ts"
 import * as Database from "./Database.ts"
@@ -113,8 +114,9 @@ export const layer = (settings: Settings) =>
     )
     const checks = Layer.mergeAll(
       Layer.effectDiscard(Webhook.checkKeys(settings)),
-      // The directory belongs to this process, so the workers that held leases in its database are gone.
-      isEmbedded ? layerTakeOver : Layer.empty
+      // The directory belongs to this process, so the workers that held leases in its database are gone. The embedded
+      // database has the clock of this host.
+      isEmbedded ? layerTakeOver : ClockCheck.layer()
     )
     return checks.pipe(
       Layer.provideMerge(Services.layer({ media, models, moderation: moderation.layer, planTable })),

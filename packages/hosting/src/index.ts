@@ -1,3 +1,4 @@
+export * as ClockCheck from "./ClockCheck.ts"
 export * as ConfigurationCheck from "./ConfigurationCheck.ts"
 export * as Crypto from "./Crypto.ts"
 export * as Database from "./Database.ts"

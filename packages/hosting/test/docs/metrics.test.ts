@@ -7,6 +7,7 @@ import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Transport } from "@kinora/webhooks"
 import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
+import * as ClockCheck from "../../src/ClockCheck.ts"
 import * as Http from "../../src/Http.ts"
 import * as Notifications from "../../src/Notifications.ts"
 import * as ProcessMetrics from "../../src/ProcessMetrics.ts"
@@ -34,6 +35,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
       send: () => Effect.succeed({ reason: "ok", httpStatus: 200 } as const)
     })),
     Layer.provide(ProcessMetrics.layer),
+    Layer.provide(ClockCheck.layerWith(Effect.succeed({ aheadMillis: 0, roundTripMillis: 0 }))),
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
     Layer.provide(Services.layer({ models: [{ ...DefaultModels.still, driver: { name: "scripted" } }] })),

@@ -1,0 +1,92 @@
+import { assert, layer } from "@effect/vitest"
+import { TestDatabase } from "@kinora/testkit"
+import { Clock, DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as DatabaseTime from "../src/DatabaseTime.ts"
+
+/** The time that statements see, in Unix milliseconds, as a statement of its own. */
+const seen = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* DatabaseTime.now
+  const [row] = yield* sql<{ readonly millis: number }>`SELECT (extract(epoch FROM ${now}) * 1000)::float8 AS millis`
+  return row!.millis
+})
+
+const onSystemClock = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+
+for (const [name, database] of TestDatabase.all) {
+  layer(database)(`DatabaseTime (${name})`, (it) => {
+    it.effect("is an expression of the database under the clock of the system", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const now = yield* DatabaseTime.now
+        assert.deepStrictEqual(sql`SELECT ${now}`.compile(), ["SELECT statement_timestamp()", []])
+        const first = yield* seen
+        yield* sql`SELECT pg_sleep(0.02)`
+        assert.isAtLeast((yield* seen) - first, 20)
+      }).pipe(onSystemClock))
+
+    it.effect("is the time of a virtual clock", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2040, 0, 1))
+        assert.strictEqual(yield* seen, Date.UTC(2040, 0, 1))
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* seen, Date.UTC(2040, 0, 1, 0, 1))
+        assert.deepStrictEqual(yield* DatabaseTime.inMemory, DateTime.makeUnsafe(yield* seen))
+      }))
+
+    it.effect("is shifted by durations", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const now = yield* DatabaseTime.now
+        const rows = yield* sql<{ readonly seconds: number }>`
+          SELECT extract(epoch FROM time - ${now})::float8 AS seconds
+          FROM (VALUES
+            (${DatabaseTime.after(now, "90 seconds")}),
+            (${DatabaseTime.before(now, "1500 millis")}),
+            (${DatabaseTime.after(DatabaseTime.before(now, "2 seconds"), "0.5 millis")})
+          ) AS shifted (time)
+        `
+        assert.deepStrictEqual(rows.map(({ seconds }) => seconds), [90, -1.5, -1.9995])
+      }))
+
+    it.effect("is the time of the clock that represents the database's, whatever the clock of the host", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2040, 0, 1))
+        const ahead = yield* aheadBy(120_000)
+        const observed = yield* Effect.all([seen, DatabaseTime.inMemory]).pipe(
+          Effect.provideService(DatabaseTime.DatabaseClock, yield* Clock.Clock),
+          Effect.provideService(Clock.Clock, ahead)
+        )
+        assert.deepStrictEqual(observed, [Date.UTC(2040, 0, 1), DateTime.makeUnsafe("2040-01-01T00:00:00Z")])
+      }))
+
+    it.effect("measures how far the host is ahead", () =>
+      Effect.gen(function*() {
+        const ahead = yield* aheadBy(120_000)
+        const measured = yield* DatabaseTime.measureSkew().pipe(
+          Effect.provideService(DatabaseTime.DatabaseClock, yield* Clock.Clock),
+          Effect.provideService(Clock.Clock, ahead)
+        )
+        assert.deepStrictEqual(measured, { aheadMillis: 120_000, roundTripMillis: 0 })
+        // The database of the test runs on this machine.
+        const { aheadMillis, roundTripMillis } = yield* onSystemClock(DatabaseTime.measureSkew())
+        assert.isAtMost(Math.abs(aheadMillis), roundTripMillis + 2)
+      }))
+  })
+}
+
+/** A clock that is ahead of the test's. */
+const aheadBy = (millis: number): Effect.Effect<Clock.Clock> =>
+  Clock.clockWith((clock) =>
+    Effect.succeed({
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(duration)
+    })
+  )
