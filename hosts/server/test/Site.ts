@@ -1,5 +1,6 @@
 /** Hosts that run in this process: their settings, and requests of an operator and of a customer. */
 import { Settings } from "@kinora/hosting"
+import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { Deferred, Effect, Layer, Option, Redacted, Schema, type Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -14,6 +15,7 @@ export const make = Effect.fnUntraced(function*(databaseUrl: string) {
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-server-"))),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
+  if (databaseUrl === "") yield* TestDatabase.unpackPglite(join(directory, "database"))
   return {
     KINORA_ADMIN_TOKEN: adminToken,
     KINORA_DATA_DIR: directory,

@@ -8,7 +8,7 @@ import { Clock, Deferred, Effect, Exit, Fiber, Latch, Layer, Queue, Scope } from
 import * as Receiver from "./Receiver.ts"
 import * as Site from "./Site.ts"
 
-/** Time limit in milliseconds. The test paints an image and initialises an embedded database. */
+/** Time limit in milliseconds. The tests paint images. */
 const timeout = 600_000
 
 describe("webhooks", { timeout }, () => {

@@ -104,11 +104,11 @@ export const layerSql = (
 /** Runs a worker until the scope closes. */
 export const startWorker = Effect.fnUntraced(function*(
   concurrency = 4,
-  options: GenerationWorker.GenerationWorkerOptions & Pick<Worker.WorkerOptions, "pollInterval"> = {}
+  options: GenerationWorker.GenerationWorkerOptions & Pick<Worker.WorkerOptions, "lease" | "pollInterval"> = {}
 ) {
-  const { pollInterval } = options
+  const { lease, pollInterval } = options
   const handler = yield* GenerationWorker.makeHandler(options)
-  yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency, pollInterval }))
+  yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency, lease, pollInterval }))
 })
 
 /** Returns an account with an active plan in both groups, and grants it credits. */

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { JobKind, Scheduler } from "@kinora/scheduler"
+import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -19,6 +20,7 @@ it.live(
         Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-host-"))),
         (directory) => Effect.promise(() => rm(directory, { recursive: true }))
       )
+      yield* TestDatabase.unpackPglite(join(directory, "database"))
       const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
       const inProcess = <A, E>(use: (scheduler: Scheduler.Scheduler["Service"]) => Effect.Effect<A, E>) =>
         Scheduler.Scheduler.use(use).pipe(Effect.provide(Layer.fresh(Host.layer(settings))))

@@ -1,10 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Readiness } from "@kinora/http-server"
-import { PgliteClient } from "@kinora/pglite"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
 import { HttpServer } from "effect/http"
-import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Drivers from "../src/Drivers.ts"
 import * as Http from "../src/Http.ts"
@@ -48,22 +46,3 @@ it.effect("accepts requests while it drains and /readyz returns 503, then refuse
     yield* Fiber.join(stopping)
     assert.isTrue(Exit.isFailure(yield* Effect.exit(get("/healthz"))))
   }))
-
-it.effect("is not ready after two seconds when the file storage hangs", () =>
-  Effect.gen(function*() {
-    const { notReady } = yield* Readiness.Readiness
-    const sql = yield* SqlClient.SqlClient
-    const checking = yield* Effect.forkChild(notReady, { startImmediately: true })
-    // The embedded database has one session, so it has responded to the check before.
-    yield* sql`SELECT 1`
-    yield* TestClock.adjust("1999 millis")
-    assert.isUndefined(checking.pollUnsafe())
-    yield* TestClock.adjust("1 millis")
-    assert.deepStrictEqual(yield* Fiber.join(checking), ["storage"])
-  }).pipe(
-    Effect.provide(Http.layerReadiness.pipe(Layer.provideMerge(Layer.merge(
-      // A call of the file system cannot be interrupted.
-      Layer.mock(BlobStore.BlobStore)({ head: () => Effect.uninterruptible(Effect.never) }),
-      PgliteClient.layer()
-    ))))
-  ))

@@ -1,5 +1,6 @@
 /** The configurations of `examples/models`: one host with all their drivers and models, against a server for each protocol. */
 import { assert, it } from "@effect/vitest"
+import { TestDatabase } from "@kinora/testkit"
 import { comfyApi, outputsOf } from "@kinora/testkit/upstreams/ComfyApiServer"
 import { comfyUi } from "@kinora/testkit/upstreams/ComfyUiServer"
 import { fal } from "@kinora/testkit/upstreams/FalServer"
@@ -189,6 +190,7 @@ it.live(
         models: started.flatMap(({ models }) => models)
       }
       yield* Effect.promise(() => writeFile(path, JSON.stringify(content)))
+      yield* TestDatabase.unpackPglite(join(directory, "data", "database"))
       const settings = yield* Settings.load({
         ...Object.assign({}, ...started.map(({ environment }) => environment)) as Upstream["environment"],
         KINORA_CONFIG: path,

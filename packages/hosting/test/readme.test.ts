@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
-import { Example } from "@kinora/testkit"
+import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -10,9 +10,6 @@ import { openAccount, openAccountIn } from "../example/account.ts"
 import { host } from "../example/host.ts"
 import * as Host from "../src/Host.ts"
 import * as Settings from "../src/Settings.ts"
-
-/** Time limit in milliseconds. Initialising a database takes a second on an idle core, and tests run in parallel. */
-const startsMax = 120_000
 
 const Created = Schema.Struct({ id: Schema.String })
 const Completed = Schema.Struct({
@@ -47,6 +44,7 @@ it.live("finds the README's example account after a restart", () =>
     Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-account-"))),
     (directory) =>
       Effect.gen(function*() {
+        yield* TestDatabase.unpackPglite(join(directory, "database"))
         const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
         const { id, key } = yield* openAccountIn(settings, "ada@example.com", 10)
         const found = yield* Accounts.Accounts.use(({ authenticate }) => authenticate(key)).pipe(
@@ -55,7 +53,7 @@ it.live("finds the README's example account after a restart", () =>
         assert.strictEqual(Option.getOrThrow(found).account.id, id)
       }),
     (directory) => Effect.promise(() => rm(directory, { recursive: true }))
-  ), startsMax)
+  ))
 
 it.effect("shows the examples in the README", () =>
   Effect.gen(function*() {

@@ -13,7 +13,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, type Layer, Redacted } from "effect"
+import { Effect, type Layer, Redacted, type Scope } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { mkdir } from "node:fs/promises"
 import { PgliteSession } from "./internal/PgliteSession.ts"
@@ -35,26 +35,19 @@ export interface PgliteOptions {
 /** Starts an embedded Postgres and provides a client. Closes the database with the scope. */
 export const layer = (
   options: PgliteOptions = {}
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> => layerFrom(open(options), options)
+
+/**
+ * Provides a client to the PGlite that `acquire` returns, for instance one with extensions or
+ * one that several layers use in turn. Does not close the database: `acquire` does, if it
+ * registers a finalizer.
+ */
+export const layerFrom = <E>(
+  acquire: Effect.Effect<PGlite, E, Scope.Scope>,
+  { maxConnections = 8 }: Pick<PgliteOptions, "maxConnections"> = {}
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E | SqlError.SqlError> =>
   PgClient.layerFrom(Effect.gen(function*() {
-    const { dataDirectory, loadDataDir, maxConnections = 8 } = options
-    const database = yield* Effect.acquireRelease(
-      Effect.tryPromise({
-        try: async () => {
-          if (dataDirectory !== undefined) await mkdir(dataDirectory, { recursive: true })
-          return PGlite.create({
-            ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
-            ...(loadDataDir !== undefined && { loadDataDir })
-          })
-        },
-        catch: (cause) =>
-          new SqlError.SqlError({
-            reason: new SqlError.ConnectionError({ message: "PGlite failed to start", operation: "connect", cause })
-          })
-      }),
-      (database) => Effect.promise(() => database.close())
-    )
-    const session = new PgliteSession(database)
+    const session = new PgliteSession(yield* acquire)
     const client = yield* PgClient.make({
       stream: session.connect,
       username: "postgres",
@@ -66,3 +59,25 @@ export const layer = (
     // Makes Effect's cluster use table leases instead of advisory locks.
     return Object.assign(client, { driver: "pglite" })
   }))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const open = ({ dataDirectory, loadDataDir }: PgliteOptions) =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        if (dataDirectory !== undefined) await mkdir(dataDirectory, { recursive: true })
+        return PGlite.create({
+          ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
+          ...(loadDataDir !== undefined && { loadDataDir })
+        })
+      },
+      catch: (cause) =>
+        new SqlError.SqlError({
+          reason: new SqlError.ConnectionError({ message: "PGlite failed to start", operation: "connect", cause })
+        })
+    }),
+    (database) => Effect.promise(() => database.close())
+  )

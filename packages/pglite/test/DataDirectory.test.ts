@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { inject } from "vitest"
 import { PgliteClient } from "../src/index.ts"
 
 /** Timeout in milliseconds. Initialising a directory takes a second of an idle core, and tests run in parallel. */
@@ -33,7 +34,8 @@ it.live("keeps committed rows over a restart", () =>
 it.live("keeps every acknowledged row when its process is killed", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
-    const acknowledged = yield* Effect.promise(() => writeUntilKilled(directory, 100))
+    const dump = inject("pgliteDump")
+    const acknowledged = yield* Effect.promise(() => writeUntilKilled(directory, dump, 100))
     const found = yield* onDatabase(directory, statement("SELECT id FROM acknowledged ORDER BY id"))
     assert.isAtLeast(acknowledged.length, 100)
     // The acknowledgement of one more committed row may be lost.
@@ -47,10 +49,14 @@ it.live("fails with a connection error when the directory cannot be opened", () 
     assert.strictEqual(error.reason._tag, "ConnectionError")
   }))
 
-/** Starts a writer, kills it while it writes, and returns the ids that it printed. */
-const writeUntilKilled = async (directory: string, rows: number): Promise<ReadonlyArray<number>> => {
+/** Starts a writer on a database from the dump, kills it while it writes, and returns the ids that it printed. */
+const writeUntilKilled = async (
+  directory: string,
+  dump: string,
+  rows: number
+): Promise<ReadonlyArray<number>> => {
   const script = join(import.meta.dirname, "writer.process.ts")
-  const writer = spawn(process.execPath, ["--conditions=@kinora/source", script, directory], {
+  const writer = spawn(process.execPath, ["--conditions=@kinora/source", script, directory, dump], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   const ended = once(writer, "exit")

@@ -1,10 +1,20 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Queue } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
+import { openAsBlob } from "node:fs"
+import { inject } from "vitest"
 import { PgliteClient } from "../src/index.ts"
 
-layer(PgliteClient.layer(), { excludeTestServices: true })("PgliteClient", (it) => {
+/** Starts from the dump of the run, which costs an eighth of an initialisation. */
+const fromDump = Layer.unwrap(
+  Effect.map(
+    Effect.promise(() => openAsBlob(inject("pgliteDump"))),
+    (loadDataDir) => PgliteClient.layer({ loadDataDir })
+  )
+)
+
+layer(fromDump, { excludeTestServices: true })("PgliteClient", (it) => {
   it.effect("delays statements of other connections until an open transaction ends", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -3,13 +3,15 @@ import { assert, it } from "@effect/vitest"
 import { PGlite } from "@electric-sql/pglite"
 import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import { openAsBlob } from "node:fs"
 import type { Duplex } from "node:stream"
+import { inject } from "vitest"
 import { PgliteSession } from "../src/internal/PgliteSession.ts"
 
 /** A database, and clients whose connections the test can cut. */
 const makeDatabase = Effect.gen(function*() {
   const database = yield* Effect.acquireRelease(
-    Effect.promise(() => PGlite.create()),
+    Effect.promise(async () => PGlite.create({ loadDataDir: await openAsBlob(inject("pgliteDump")) })),
     (database) => Effect.promise(() => database.close())
   )
   const session = new PgliteSession(database)

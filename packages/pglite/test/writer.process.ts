@@ -1,6 +1,7 @@
-/** A process that writes rows until it is killed, and prints each id once its row is acknowledged. */
+/** A process that starts from a dump, writes rows until it is killed, and prints each id once its row is acknowledged. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { openAsBlob } from "node:fs"
 import { PgliteClient } from "../src/index.ts"
 
 const write = Effect.gen(function*() {
@@ -12,4 +13,6 @@ const write = Effect.gen(function*() {
   }
 })
 
-await Effect.runPromise(Effect.provide(write, PgliteClient.layer({ dataDirectory: process.argv[2] })))
+const [, , dataDirectory, dump] = process.argv
+const loadDataDir = await openAsBlob(dump!)
+await Effect.runPromise(Effect.provide(write, PgliteClient.layer({ dataDirectory, loadDataDir })))

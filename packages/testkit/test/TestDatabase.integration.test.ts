@@ -102,9 +102,26 @@ for (const [name, database] of TestDatabase.all) {
       }).pipe(Effect.scoped))
   })
 
+  it.effect(`drops the tables, functions and settings of a suite (${name})`, () =>
+    Effect.gen(function*() {
+      const create = Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SHOW work_mem`, [{ work_mem: "4MB" }])
+        yield* sql`CREATE TABLE only_here (id int)`
+        yield* sql`CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'`
+        yield* sql`SET work_mem TO '7MB'`
+      })
+      yield* Effect.provide(create, database)
+      yield* Effect.provide(create, database)
+    }))
+
   it.effect(`shares nothing between two suites (${name})`, () =>
     Effect.gen(function*() {
-      const create = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE only_here (id int)`)
+      const create = Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE only_here (id int)`
+        yield* sql`CREATE SCHEMA own`
+      })
       yield* Effect.provide(create, database)
       yield* Effect.provide(create, database)
     }))
