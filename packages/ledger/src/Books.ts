@@ -55,7 +55,8 @@ export const charge = (
 
 /**
  * Refunds a charge at most once. Each part goes back to the lot that paid it. A part
- * whose lot has expired becomes a new lot of kind `refund` with the same restrictions.
+ * whose lot has expired becomes a new lot of kind `refund` with the same restrictions. The
+ * new lot for a part of a trial lot is a trial lot, too.
  */
 export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
@@ -128,7 +129,7 @@ type Entry = Transaction["entries"][number]
 const chargeCredits = (
   books: Books,
   command: ChargeCommand,
-  { credits, imagesOnlyAllowed }: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
+  { credits, imagesOnlyAllowed, trialAllowed }: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
 ): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
   Check.credits("A price", credits, 0)
   const account = State.accountOf(books, command.account)
@@ -137,7 +138,7 @@ const chargeCredits = (
   let missing = credits
   for (const lot of account.lots) {
     if (missing === 0) break
-    if (lot.remaining === 0 || !isSpendable(lot.kind) || isExpired(lot, command.at)) continue
+    if (lot.remaining === 0 || !isSpendable(lot.kind, trialAllowed) || isExpired(lot, command.at)) continue
     if (lot.imagesOnly && !imagesOnlyAllowed) continue
     const part = Math.min(lot.remaining, missing)
     parts.push({ lot: lot.id, credits: part })
@@ -149,7 +150,12 @@ const chargeCredits = (
   }
   const entries = parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
   const charged = bookCharge(books, command, State.replaceLots(account, paid), { amount: credits, entries })
-  return accept(charged, { _tag: "ChargedCredits", credits, parts })
+  return accept(charged, {
+    _tag: "ChargedCredits",
+    credits,
+    parts,
+    watermark: paid.some(({ watermark }) => watermark)
+  })
 }
 
 const chargeQuota = (
@@ -202,7 +208,8 @@ const returnLots = (
       const next = IdSequence.next(rest)
       rest = next.rest
       const id = LotId.fromUuid(next.uuid)
-      opened.push({ ...paid, ...refund, id, kind: "refund", granted: amount, remaining: amount, closed: false })
+      const kind = paid.kind === "trial" ? "trial" : "refund"
+      opened.push({ ...paid, ...refund, id, kind, granted: amount, remaining: amount, closed: false })
       parts.push({ lot: id, credits: amount })
     } else {
       filled.push({ ...paid, remaining: paid.remaining + amount })

@@ -8,7 +8,7 @@ export { LotId } from "./internal/ids.ts"
 export interface Lot {
   readonly id: LotId
   readonly account: string
-  /** The origin of the credits. Charges never draw on `trial` lots. */
+  /** The origin of the credits. Charges draw on `trial` lots only if they are told to. */
   readonly kind: "plan" | "addon" | "trial" | "refund"
   /** Credits that the lot was opened with, and the most that it can hold. */
   readonly granted: number
@@ -19,7 +19,7 @@ export interface Lot {
   readonly expiresAt: DateTime.Utc
   /** Pays for image jobs only. */
   readonly imagesOnly: boolean
-  /** Jobs that the lot pays for carry a watermark. Informational: the ledger does not act on it. */
+  /** Jobs that the lot pays for carry a watermark. A charge that the lot pays reports it; the ledger does not act on it. */
   readonly watermark: boolean
   /** The expiry was booked, so the lot takes no refunds, even from a host whose clock is behind. */
   readonly closed: boolean

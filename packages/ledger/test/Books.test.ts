@@ -70,7 +70,7 @@ const play = (commands: ReadonlyArray<Command>) => {
     parts.flatMap(({ credits, lot }) => Array.from({ length: credits }, () => names.get(lot)))
 
   const decide = (command: Command, hour: number): void => {
-    const { account, credits, imagesOnly, kind } = command
+    const { account, credits, imagesOnly, kind, trial } = command
     const reference = `${command.reference}`
     const at = atHour(hour)
     // In steps of 12 hours, so that many lots expire together.
@@ -78,9 +78,10 @@ const play = (commands: ReadonlyArray<Command>) => {
 
     switch (command.does) {
       case "grant": {
-        const heap = { account, kind, imagesOnly, openedAt: hour, expiresAt, coins: credits + 1, closed: false }
+        const terms = { account, kind, imagesOnly, watermark: trial }
+        const heap = { ...terms, openedAt: hour, expiresAt, coins: credits + 1, closed: false }
         const expected = model.grant({ ...heap, name: `${account} ${reference}` })
-        const grant = { account, reference, kind, imagesOnly, credits: credits + 1, expiresAt: atHour(expiresAt), at }
+        const grant = { ...terms, reference, credits: credits + 1, expiresAt: atHour(expiresAt), at }
         const result = adopt(Books.grant(books, grant))
         if (typeof result === "string") return assert.fail(result)
         names.set(result.lot.id, `${account} ${reference}`)
@@ -88,15 +89,13 @@ const play = (commands: ReadonlyArray<Command>) => {
       }
       case "charge":
       case "charge again": {
-        const expected = model.charge(account, reference, credits, hour, imagesOnly)
-        const amount = { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly } as const
+        const expected = model.charge(account, reference, credits, hour, { imagesOnly, trial })
+        const amount = { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial } as const
         const result = adopt(Books.charge(books, { account, reference, amount, at }))
-        const coins = typeof result === "string"
-          ? result
-          : result._tag === "ChargedCredits"
-          ? coinsOf(result.parts)
-          : []
-        return assert.deepStrictEqual(coins, expected)
+        if (typeof result === "string" || typeof expected === "string") return assert.strictEqual(result, expected)
+        if (result._tag !== "ChargedCredits") return assert.fail(result._tag)
+        assert.strictEqual(result.watermark, expected.some((name) => model.heaps.get(name)?.watermark))
+        return assert.deepStrictEqual(coinsOf(result.parts), expected)
       }
       case "count": {
         const expected = model.count(account, reference, credits, `${account} ${Book.ofQuota(kind, Day.of(at))}`)

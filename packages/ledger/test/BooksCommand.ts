@@ -22,6 +22,8 @@ export const command = Schema.Struct({
   reference: between(0, referencesMax),
   credits: between(0, 12),
   imagesOnly: Schema.Boolean,
+  /** Whether a granted lot has a watermark, and whether a charge may use trial lots. */
+  trial: Schema.Boolean,
   kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
   livesHours: between(1, 24),
   /** Hours that pass before the command. */
@@ -41,7 +43,7 @@ export const decideAny = (
   command: Omit<Command, "account"> & { readonly account: string },
   hour: number
 ): Books.Books => {
-  const { account, credits, imagesOnly, kind } = command
+  const { account, credits, imagesOnly, kind, trial } = command
   const reference = `${command.reference}`
   const at = atHour(hour)
   const accept = <A, Refusal>(decision: Result.Result<{ readonly state: Books.Books; readonly value: A }, Refusal>) =>
@@ -49,14 +51,14 @@ export const decideAny = (
   switch (command.does) {
     case "grant": {
       const expiresAt = atHour(hour + command.livesHours)
-      return accept(Books.grant(books, { account, reference, kind, imagesOnly, credits: credits + 1, expiresAt, at }))
+      return accept(Books.grant(books, { account, reference, kind, imagesOnly, watermark: trial, credits: credits + 1, expiresAt, at }))
     }
     case "charge":
     case "charge again":
       return accept(Books.charge(books, {
         account,
         reference,
-        amount: { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly },
+        amount: { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial },
         at
       }))
     case "count":

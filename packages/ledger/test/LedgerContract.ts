@@ -111,6 +111,34 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         ])
       }))
 
+    it.effect("draws on trial lots only for charges that may, and reports their watermark", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const trial = { kind: "trial", watermark: true, expiresAt: after({ hours: 1 }) } as const
+        yield* accepted(ledger.grantAll([
+          grantOf(account, 10, { reference: "general" }),
+          grantOf(account, 10, { ...trial, reference: "trial" })
+        ]))
+        const charge = (reference: string, credits: number, trialAllowed: boolean) =>
+          Effect.map(
+            ledger.charge(chargeOf(account, reference, credits, { trialAllowed })),
+            (charged) => charged._tag === "ChargedCredits" && charged.watermark
+          )
+        assert.isFalse(yield* charge("without", 5, false))
+        assert.isTrue(yield* charge("trial", 4, true))
+        assert.isTrue(yield* charge("both", 7, true))
+        assert.isFalse(yield* charge("rest", 4, true))
+        // The part that a trial lot paid stays a trial credit after the lot has expired.
+        yield* ledger.refund({ account, reference: "trial", at: after({ hours: 2 }) })
+        const { credits, lots } = yield* ledger.balances(account, after({ hours: 2 }))
+        assert.strictEqual(credits, 0)
+        assert.deepStrictEqual(lots.map(({ kind, remaining, watermark }) => ({ kind, remaining, watermark })), [
+          { kind: "trial", remaining: 4, watermark: true }
+        ])
+        assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
     it.effect("takes nothing if the lots that may pay hold less than the price", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger

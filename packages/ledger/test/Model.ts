@@ -10,6 +10,7 @@ export interface Heap {
   readonly account: string
   readonly kind: Lot["kind"]
   readonly imagesOnly: boolean
+  readonly watermark: boolean
   readonly openedAt: number
   readonly expiresAt: number
   coins: number
@@ -24,6 +25,9 @@ interface Paid {
   refunded: boolean
 }
 
+/** In the order in which they pay. */
+const kinds: ReadonlyArray<Lot["kind"]> = ["plan", "refund", "addon", "trial"]
+
 /** Times are whole hours. */
 export const make = (refundHours: number) => {
   const heaps = new Map<string, Heap>()
@@ -34,15 +38,16 @@ export const make = (refundHours: number) => {
 
   const isLive = (heap: Heap, now: number) => !heap.closed && heap.expiresAt > now
 
-  const best = (account: string, now: number, imagesOnlyAllowed: boolean): Heap | undefined =>
+  const best = (account: string, now: number, imagesOnlyAllowed: boolean, trialAllowed: boolean): Heap | undefined =>
     [...heaps.values()]
-      .filter((heap) => heap.account === account && heap.kind !== "trial" && heap.coins > 0 && isLive(heap, now))
+      .filter((heap) => heap.account === account && heap.coins > 0 && isLive(heap, now))
+      .filter((heap) => trialAllowed || heap.kind !== "trial")
       .filter((heap) => imagesOnlyAllowed || !heap.imagesOnly)
       // A stable sort: heaps that are alike stay in the order in which they were made.
       .toSorted((one, other) =>
         one.expiresAt - other.expiresAt ||
         Number(other.imagesOnly) - Number(one.imagesOnly) ||
-        ["plan", "refund", "addon"].indexOf(one.kind) - ["plan", "refund", "addon"].indexOf(other.kind) ||
+        kinds.indexOf(one.kind) - kinds.indexOf(other.kind) ||
         one.openedAt - other.openedAt
       )[0]
 
@@ -59,11 +64,17 @@ export const make = (refundHours: number) => {
     },
 
     /** The heap of each coin, or why not. */
-    charge: (account: string, reference: string, price: number, now: number, imagesOnlyAllowed: boolean) => {
+    charge: (
+      account: string,
+      reference: string,
+      price: number,
+      now: number,
+      { imagesOnly, trial }: { readonly imagesOnly: boolean; readonly trial: boolean }
+    ) => {
       if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
       const taken: Array<string> = []
       while (taken.length < price) {
-        const heap = best(account, now, imagesOnlyAllowed)
+        const heap = best(account, now, imagesOnly, trial)
         if (heap === undefined) {
           for (const name of taken) heaps.get(name)!.coins++
           return "InsufficientCredits"
@@ -98,7 +109,7 @@ export const make = (refundHours: number) => {
         }
         const name = `${reference} for ${from}`
         const made = heaps.get(name) ??
-          { ...heap, name, kind: "refund", openedAt: now, expiresAt: now + refundHours, coins: 0, closed: false }
+          { ...heap, name, kind: heap.kind === "trial" ? "trial" : "refund", openedAt: now, expiresAt: now + refundHours, coins: 0, closed: false }
         made.coins++
         heaps.set(name, made)
         return name

@@ -27,11 +27,16 @@ export const chargeOf = (
   account: string,
   reference: string,
   credits: number,
-  options: { at?: DateTime.Utc; imagesOnlyAllowed?: boolean } = {}
+  options: { at?: DateTime.Utc; imagesOnlyAllowed?: boolean; trialAllowed?: boolean } = {}
 ) => ({
   account,
   reference,
-  amount: { _tag: "Credits", credits, imagesOnlyAllowed: options.imagesOnlyAllowed ?? false } as const,
+  amount: {
+    _tag: "Credits",
+    credits,
+    imagesOnlyAllowed: options.imagesOnlyAllowed ?? false,
+    trialAllowed: options.trialAllowed
+  } as const,
   at: options.at ?? noon
 })
 

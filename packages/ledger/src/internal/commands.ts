@@ -17,6 +17,8 @@ export interface ChargeCommand {
       readonly credits: number
       /** Whether lots with `imagesOnly` may pay. */
       readonly imagesOnlyAllowed: boolean
+      /** Whether lots of kind `trial` may pay. Default false. */
+      readonly trialAllowed?: boolean | undefined
     }
     | {
       /** Counts one charge to a daily quota. */
@@ -59,6 +61,8 @@ export type Charged =
     readonly credits: number
     /** The lots that paid, in the order in which they were used. */
     readonly parts: ReadonlyArray<LotPart>
+    /** Whether a lot with `watermark` paid a part. */
+    readonly watermark: boolean
   }
   | {
     readonly _tag: "ChargedQuota"

@@ -6,12 +6,12 @@ import type { Lot } from "../Lot.ts"
 export const isExpired = (lot: Lot, at: DateTime.Utc): boolean =>
   lot.closed || lot.expiresAt.epochMilliseconds <= at.epochMilliseconds
 
-/** Returns true if charges draw on lots of this kind. */
-export const isSpendable = (kind: Lot["kind"]): boolean => kind !== "trial"
+/** Returns true if charges draw on lots of this kind. Only charges with `trialAllowed` draw on trial lots. */
+export const isSpendable = (kind: Lot["kind"], trialAllowed = false): boolean => trialAllowed || kind !== "trial"
 
 /**
  * The order in which lots pay: soonest expiry first. Within one expiry `imagesOnly`
- * lots come before general ones, then plan, refund, addon, then the oldest lot.
+ * lots come before general ones, then plan, refund, addon, trial, then the oldest lot.
  */
 export const spendingOrder: Order.Order<Lot> = Order.combineAll([
   Order.mapInput(Order.Number, (lot: Lot) => lot.expiresAt.epochMilliseconds),
