@@ -51,7 +51,18 @@ export const decideAny = (
   switch (command.does) {
     case "grant": {
       const expiresAt = atHour(hour + command.livesHours)
-      return accept(Books.grant(books, { account, reference, kind, imagesOnly, watermark: trial, credits: credits + 1, expiresAt, at }))
+      return accept(
+        Books.grant(books, {
+          account,
+          reference,
+          kind,
+          imagesOnly,
+          watermark: trial,
+          credits: credits + 1,
+          expiresAt,
+          at
+        })
+      )
     }
     case "charge":
     case "charge again":

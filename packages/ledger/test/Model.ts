@@ -109,7 +109,15 @@ export const make = (refundHours: number) => {
         }
         const name = `${reference} for ${from}`
         const made = heaps.get(name) ??
-          { ...heap, name, kind: heap.kind === "trial" ? "trial" : "refund", openedAt: now, expiresAt: now + refundHours, coins: 0, closed: false }
+          {
+            ...heap,
+            name,
+            kind: heap.kind === "trial" ? "trial" : "refund",
+            openedAt: now,
+            expiresAt: now + refundHours,
+            coins: 0,
+            closed: false
+          }
         made.coins++
         heaps.set(name, made)
         return name

@@ -5,16 +5,28 @@
  * allocated, and it is decoded completely, which is the only way to detect truncation.
  * libvips runs on its own threads, so the event loop is not blocked.
  */
-import { Context, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, type Option, type Scope } from "effect"
+import type { Sharp } from "sharp"
 import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
 import * as FirstFrame from "./internal/firstFrame.ts"
 import * as Probe from "./internal/probe/probe.ts"
-import { Animated, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
-import type { Facts, FrameOptions, MediaFile, ProbeLimits, VideoFacts } from "./MediaFile.ts"
+import * as MarkImage from "./internal/watermark/markImage.ts"
+import * as MarkVideo from "./internal/watermark/markVideo.ts"
+import { Animated, Corrupt, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
+import type {
+  Facts,
+  FrameOptions,
+  MarkedVideo,
+  MediaFile,
+  ProbeLimits,
+  VideoFacts,
+  WatermarkOptions
+} from "./MediaFile.ts"
 import type { ProbeError } from "./ProbeError.ts"
+import type { WatermarkError } from "./WatermarkError.ts"
 
-/** Normalises PNG, JPEG and WebP images, derives previews from them, and probes images and videos. */
+/** Normalises PNG, JPEG and WebP images, derives previews from them, probes and marks images and videos. */
 export class Media extends Context.Service<Media, {
   /**
    * Decodes an image completely and re-encodes it in its own format: upright, in sRGB, and
@@ -53,6 +65,25 @@ export class Media extends Context.Service<Media, {
     file: MediaFile<E>,
     facts: VideoFacts
   ) => Effect.Effect<Option.Option<Uint8Array>, E>
+
+  /**
+   * Returns the image with the mark of the product all over it, in its own format: upright, in
+   * sRGB, and with its EXIF and XMP, but without other metadata. Rejects an animation.
+   */
+  readonly watermark: (bytes: Uint8Array) => Effect.Effect<NormalImage, MediaError>
+
+  /** Whether `watermarkVideo` can be used: the program `ffmpeg` is installed. */
+  readonly canWatermarkVideos: Effect.Effect<boolean>
+
+  /**
+   * Returns a video that `probe` accepted with the mark of the product all over each frame, in
+   * its own container. Frames are re-encoded, as H.264 in MP4 and VP9 in WebM; sound and
+   * metadata are copied. Runs the program `ffmpeg` like `firstFrame`, one video at a time.
+   */
+  readonly watermarkVideo: <E>(
+    file: MediaFile<E>,
+    facts: VideoFacts
+  ) => Effect.Effect<MarkedVideo, WatermarkError | E, Scope.Scope>
 }>()("@kinora/media/Media") {}
 
 /** A re-encoded image. */
@@ -95,6 +126,8 @@ export interface MediaOptions {
   readonly probe?: ProbeLimits | undefined
   /** Options for `firstFrame`. */
   readonly frame?: FrameOptions | undefined
+  /** Options for `watermarkVideo`. */
+  readonly watermark?: WatermarkOptions | undefined
 }
 
 /** Longest side of a preview, in pixels. */
@@ -113,9 +146,12 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 /** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
-  const { pixelsMax = 40_000_000, probe = {}, secondsMax = 10 } = options
+  const { pixelsMax = 40_000_000, probe = {}, secondsMax = 10, watermark = {} } = options
   yield* Effect.sync(Decoder.confine)
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
+  const { directory, program } = frame
+  const tilesOf = MarkImage.makeTilesOf()
+  const { isInstalled, markVideo } = yield* MarkVideo.make({ directory, program, ...watermark }, tilesOf)
   const run = yield* Bounded.make(concurrency)
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
@@ -131,6 +167,27 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
       return { mime: "image/webp" as const, bytes: data, width, height }
     }))
 
+  /** Decodes an image completely, applies `edit`, and encodes it in its own format. */
+  const reencode = Effect.fnUntraced(function*(bytes: Uint8Array, mime: ImageMime, edit: (image: Sharp) => Sharp) {
+    const { data, info } = yield* Decoder.decode(bytes, limits, (image) => Decoder.encodeAs[mime](edit(image)))
+    // A PNG can be hundreds of times larger when it is encoded with other filters.
+    if (data.length > bytesMax) {
+      return yield* new MediaError({ reason: new GrewTooLong({ bytes: data.length, bytesMax }) })
+    }
+    return { mime, width: info.width, height: info.height, bytes: data }
+  })
+
+  const mark = (bytes: Uint8Array) =>
+    run(Effect.gen(function*() {
+      const { frames, height, mime, width } = yield* Decoder.readHeader(bytes, limits)
+      if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
+      const tiles = yield* Effect.tryPromise({
+        try: () => tilesOf(width, height),
+        catch: (cause) => new MediaError({ reason: new Corrupt({ cause }) })
+      })
+      return yield* reencode(bytes, mime, (image) => MarkImage.withTiles(image, tiles))
+    }))
+
   return Media.of({
     normalise: Effect.fn("Media.normalise")(function*(bytes, options) {
       return yield* run(Effect.gen(function*() {
@@ -140,22 +197,16 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
         }
         if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
         // libvips writes no metadata unless asked to, and converts to sRGB.
-        const { data, info } = yield* Decoder.decode(
-          bytes,
-          limits,
-          (image) => Decoder.encodeAs[mime](image.autoOrient())
-        )
-        // A PNG can be hundreds of times larger when it is encoded with other filters.
-        if (data.length > bytesMax) {
-          return yield* new MediaError({ reason: new GrewTooLong({ bytes: data.length, bytesMax }) })
-        }
-        return { mime, width: info.width, height: info.height, bytes: data }
+        return yield* reencode(bytes, mime, (image) => image.autoOrient())
       }))
     }),
     preview: Effect.fn("Media.preview")(derive(previewSideMax, 80)),
     thumb: Effect.fn("Media.thumb")(derive(thumbSideMax, 74)),
     probe: Effect.fn("Media.probe")(Probe.make(probe)),
-    firstFrame: Effect.fn("Media.firstFrame")(firstFrame)
+    firstFrame: Effect.fn("Media.firstFrame")(firstFrame),
+    watermark: Effect.fn("Media.watermark")(mark),
+    canWatermarkVideos: isInstalled,
+    watermarkVideo: Effect.fn("Media.watermarkVideo")(markVideo)
   })
 })
 

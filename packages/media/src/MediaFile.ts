@@ -1,6 +1,7 @@
 /** Files to probe, and what a probe returns. */
-import type { Duration, Effect } from "effect"
+import type { Duration, Effect, Stream } from "effect"
 import type { ImageMime } from "./MediaError.ts"
+import type { WatermarkError } from "./WatermarkError.ts"
 
 /** A file that is read in parts, so that it is never whole in memory. */
 export interface MediaFile<E> {
@@ -67,4 +68,27 @@ export interface FrameOptions {
   readonly pixelsMax?: number | undefined
   /** Maximum time for one video, in seconds. Default 20. */
   readonly secondsMax?: number | undefined
+}
+
+/** Options for `Media.watermarkVideo`. */
+export interface WatermarkOptions {
+  /** Path of the program, or its name in `/usr/bin` or `/bin`. Default: that of `FrameOptions`. */
+  readonly program?: string | undefined
+  /** Directory of temporary copies of videos. Default: that of `FrameOptions`. */
+  readonly directory?: string | undefined
+  /** Maximum length of a video and of the marked video, in bytes. Default 512 MiB. */
+  readonly bytesMax?: number | undefined
+  /** Maximum width and height of a video in pixels. Default 4,096. */
+  readonly sideMax?: number | undefined
+  /** Maximum time for one video, in seconds. Default 600. */
+  readonly secondsMax?: number | undefined
+}
+
+/** A video with a watermark. */
+export interface MarkedVideo {
+  readonly mime: VideoFacts["mime"]
+  /** Length of the file. */
+  readonly bytes: number
+  /** The file. Can be read more than once, until the scope of `watermarkVideo` closes. */
+  readonly body: Stream.Stream<Uint8Array, WatermarkError>
 }

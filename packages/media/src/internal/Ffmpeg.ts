@@ -1,65 +1,35 @@
-/** Extracts the first frame of a video with the program `ffmpeg`, in a separate process. */
-import { Data, Effect } from "effect"
+/** Runs the program `ffmpeg` in a separate process, on temporary copies of videos. */
+import { Data, Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { mkdtemp, open, rm } from "node:fs/promises"
+import { constants, setPriority } from "node:os"
 import { join } from "node:path"
 import type { MediaFile, VideoFacts } from "../MediaFile.ts"
 
-/** Limits of a run. See `FrameOptions`. */
+/** Limits of a run. */
 export interface Settings {
   readonly program: string
   readonly directory: string
   readonly secondsMax: number
   readonly pixelsMax: number
-  /** Maximum width and height of the frame in pixels. */
-  readonly sideMax: number
 }
 
-/** The program failed, or a temporary file could not be written. */
+/** The program failed, or a temporary file could not be used. */
 export class FfmpegFailed extends Data.TaggedError("FfmpegFailed")<{ readonly cause: unknown }> {}
 
 /** Returns whether the program can be started. */
 export const isInstalled = (settings: Settings): Effect.Effect<boolean> =>
   Effect.match(run(settings, ["-version"]), { onSuccess: () => true, onFailure: () => false })
 
-/** Returns the first frame as a PNG. Copies the file to a temporary file, since the index of an MP4 can be at its end. */
-export const firstFrame = <E>(settings: Settings, file: MediaFile<E>, { mime }: VideoFacts) =>
-  Effect.gen(function*() {
-    const directory = yield* Effect.acquireRelease(
-      attempt(() => mkdtemp(join(settings.directory, "kinora-frame-"))),
-      (directory) => Effect.ignore(attempt(() => rm(directory, { recursive: true, force: true })))
-    )
-    const copied = join(directory, "video")
-    yield* copy(file, copied)
-    return yield* run(settings, argumentsOf(settings, mime, copied))
-  }).pipe(Effect.scoped)
+/** Makes a temporary directory, which is removed with the scope. */
+export const temporaryDirectory = ({ directory }: Settings): Effect.Effect<string, FfmpegFailed, Scope.Scope> =>
+  Effect.acquireRelease(
+    attempt(() => mkdtemp(join(directory, "kinora-video-"))),
+    (directory) => Effect.ignore(attempt(() => rm(directory, { recursive: true, force: true })))
+  )
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** Maximum length of the output: a PNG of 1024 x 1024 pixels has at most about 4 MiB. */
-const outputBytesMax = 16 * 1024 * 1024
-
-/** Maximum length of a block of memory in the program. */
-const allocationBytesMax = 256 * 1024 * 1024
-
-/** Maximum length of the messages of the program that are logged. */
-const complaintMax = 2000
-
-const partBytes = 1024 * 1024
-
-/** The demuxer is fixed and reads local files only, so that a playlist in the file is not followed. */
-const argumentsOf = ({ pixelsMax, sideMax }: Settings, mime: VideoFacts["mime"], file: string): ReadonlyArray<string> =>
-  [
-    ["-nostdin", "-v", "error", "-max_alloc", `${allocationBytesMax}`, "-protocol_whitelist", "file,pipe"],
-    ["-f", mime === "video/mp4" ? "mov" : "matroska", "-max_pixels", `${pixelsMax}`, "-threads", "1"],
-    ["-i", `file:${file}`, "-map", "0:v:0", "-frames:v", "1", "-threads", "1"],
-    ["-vf", `scale='min(${sideMax},iw)':'min(${sideMax},ih)':force_original_aspect_ratio=decrease`],
-    ["-c:v", "png", "-f", "image2pipe", "pipe:1"]
-  ].flat()
-
-const copy = Effect.fnUntraced(function*<E>(file: MediaFile<E>, target: string) {
+/** Copies a video, since the index of an MP4 can be at its end. */
+export const copy = Effect.fnUntraced(function*<E>(file: MediaFile<E>, target: string) {
   const handle = yield* Effect.acquireRelease(
     attempt(() => open(target, "wx")),
     (handle) => Effect.ignore(attempt(() => handle.close()))
@@ -70,8 +40,25 @@ const copy = Effect.fnUntraced(function*<E>(file: MediaFile<E>, target: string) 
   }
 }, Effect.scoped)
 
+/** Arguments before all others. */
+export const commonArguments: ReadonlyArray<string> = ["-nostdin", "-v", "error", "-max_alloc", `${256 * 1024 * 1024}`]
+
+/** Arguments for a local video. The demuxer is fixed and reads local files only, so that a playlist in the file is not followed. */
+export const videoArguments = (
+  { pixelsMax }: Settings,
+  mime: VideoFacts["mime"],
+  file: string
+): ReadonlyArray<string> =>
+  [
+    ["-protocol_whitelist", "file,pipe", "-f", mime === "video/mp4" ? "mov" : "matroska"],
+    ["-max_pixels", `${pixelsMax}`, "-threads", "1", "-i", `file:${file}`]
+  ].flat()
+
 /** Runs the program and returns its output. Kills it on interruption, after `secondsMax`, and if it writes too much. */
-const run = ({ program, secondsMax }: Settings, args: ReadonlyArray<string>): Effect.Effect<Uint8Array, FfmpegFailed> =>
+export const run = (
+  { program, secondsMax }: Settings,
+  args: ReadonlyArray<string>
+): Effect.Effect<Uint8Array, FfmpegFailed> =>
   Effect.callback((resume) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -80,6 +67,7 @@ const run = ({ program, secondsMax }: Settings, args: ReadonlyArray<string>): Ef
       timeout: secondsMax * 1000,
       killSignal: "SIGKILL"
     })
+    lowerPriority(child.pid)
     const parts: Array<Uint8Array> = []
     let bytes = 0
     let complaint = ""
@@ -101,5 +89,28 @@ const run = ({ program, secondsMax }: Settings, args: ReadonlyArray<string>): Ef
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
-const attempt = <A>(call: () => Promise<A>): Effect.Effect<A, FfmpegFailed> =>
+/** Calls a function of the file system. */
+export const attempt = <A>(call: () => Promise<A>): Effect.Effect<A, FfmpegFailed> =>
   Effect.tryPromise({ try: call, catch: (cause) => new FfmpegFailed({ cause }) })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Maximum length of the output: a PNG of 1024 x 1024 pixels has at most about 4 MiB. */
+const outputBytesMax = 16 * 1024 * 1024
+
+/** Maximum length of the messages of the program that are logged. */
+const complaintMax = 2000
+
+const partBytes = 1024 * 1024
+
+/** Requests and other jobs come first. */
+const lowerPriority = (pid: number | undefined): void => {
+  if (pid === undefined) return
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // The program has ended already, or the system has no priorities.
+  }
+}
