@@ -25,6 +25,8 @@ export interface CreateCommand {
   /** Parameters as the client sent them. `create` validates them against the model. */
   readonly params: Readonly<Record<string, Schema.Json>>
   readonly identity: RequestIdentity
+  /** Whether trial credits may pay. The files of a job that they pay for carry a watermark. Default false. */
+  readonly trialAllowed?: boolean | undefined
 }
 
 /** Result of a create command. */

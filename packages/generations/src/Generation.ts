@@ -1,6 +1,6 @@
 /** The job object that clients see, and the schemas of its parts. */
 import { TypeId } from "@kinora/persistence"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 /** Id of a generation: `gen_…`. */
 export const GenerationId = TypeId.define("gen", "GenerationId")
@@ -147,6 +147,8 @@ export const Generation = Schema.Struct({
   costCredits: Schema.NullOr(Schema.Int),
   /** Daily quota charged; `null` for credits jobs. */
   quotaKind: Schema.NullOr(Kind),
+  /** Whether trial credits paid a part of the job, so that its files carry a watermark. */
+  watermark: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   refunded: Schema.Boolean,
   failure: Schema.NullOr(Failure),
   /** Result files; `null` until the job completes and after the download window ends. */

@@ -57,7 +57,10 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
     preview: derive,
     thumb: derive,
     probe: () => Effect.succeed({ kind: "image", mime: "image/png", ...sides }),
-    firstFrame: () => Effect.succeedNone
+    firstFrame: () => Effect.succeedNone,
+    watermark: (bytes) => Effect.succeed({ mime: "image/png", bytes, ...sides }),
+    canWatermarkVideos: Effect.succeed(false),
+    watermarkVideo: () => Effect.die(new Error("There are no videos"))
   })
 })
 
@@ -164,14 +167,16 @@ export const request = Effect.fnUntraced(function*(
     readonly plan?: "studio" | "credits"
     readonly model?: string
     readonly params?: Readonly<Record<string, Schema.Json>>
+    readonly trialAllowed?: boolean
   } = {}
 ) {
-  const { key, model = "kinora-still", params = { prompt: "a lake" }, plan = "credits" } = options
+  const { key, model = "kinora-still", params = { prompt: "a lake" }, plan = "credits", trialAllowed } = options
   const command: CreateCommand = {
     account,
     plan,
     model,
     params,
+    trialAllowed,
     identity: {
       scope: account.id,
       key,

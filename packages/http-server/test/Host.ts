@@ -265,6 +265,7 @@ export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes:
     images: [],
     costCredits: 8,
     quotaKind: null,
+    watermark: false,
     refunded: false,
     failure: null,
     output: {

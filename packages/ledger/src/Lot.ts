@@ -8,7 +8,7 @@ export { LotId } from "./internal/ids.ts"
 export interface Lot {
   readonly id: LotId
   readonly account: string
-  /** The origin of the credits. Charges draw on `trial` lots only if they are told to. */
+  /** The origin of the credits. Only charges with `trialAllowed` draw on `trial` lots. */
   readonly kind: "plan" | "addon" | "trial" | "refund"
   /** Credits that the lot was opened with, and the most that it can hold. */
   readonly granted: number

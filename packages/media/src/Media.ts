@@ -1,5 +1,5 @@
 /**
- * Decodes untrusted images and derives smaller ones. Probes images and videos.
+ * Decodes untrusted images and derives smaller ones. Probes and marks images and videos.
  *
  * The type of an image is determined by its content, its size is checked before memory is
  * allocated, and it is decoded completely, which is the only way to detect truncation.

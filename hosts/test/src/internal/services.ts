@@ -123,7 +123,10 @@ const layerStill = Layer.mergeAll(
         preview: (bytes) => still(media.preview(bytes)),
         thumb: (bytes) => still(media.thumb(bytes)),
         probe: (file, declared) => still(media.probe(file, declared)),
-        firstFrame: (file, facts) => still(media.firstFrame(file, facts))
+        firstFrame: (file, facts) => still(media.firstFrame(file, facts)),
+        watermark: (bytes) => still(media.watermark(bytes)),
+        canWatermarkVideos: still(media.canWatermarkVideos),
+        watermarkVideo: (file, facts) => still(media.watermarkVideo(file, facts))
       })
     })
   ),

@@ -53,7 +53,7 @@ export const toWire = (
     params: paramsOf(generation),
     cost_credits: generation.costCredits,
     quota_kind: generation.quotaKind,
-    watermark: false,
+    watermark: generation.watermark,
     refunded: generation.refunded,
     error_code: failure === null ? null : failure.code,
     error: failure === null ? null : { code: failure.code, message: failure.message, reason: failure.reason },

@@ -27,6 +27,7 @@ export interface AdmissionRequest {
   readonly plan: Generation["plan"]
   readonly model: string
   readonly params: unknown
+  readonly trialAllowed?: boolean | undefined
 }
 
 /** The models of a service and the benefits of each plan tier. */
@@ -44,7 +45,7 @@ export const admit = (
   now: DateTime.Utc
 ): Result.Result<JobTerms, GenerationError.Refusal> =>
   Result.gen(function*() {
-    const { account, params, plan } = request
+    const { account, params, plan, trialAllowed = false } = request
     const model = yield* availableModel(find(request.model), request.model, statusOf, now)
     const quota = PlanTable.dailyQuota(planTable, account.plans.studio, now)
     if (plan === "studio") yield* assertStudio(model, quota)
@@ -52,7 +53,9 @@ export const admit = (
     return {
       model: model.id,
       resolved,
-      amount: plan === "studio" ? quotaAmount(resolved.kind, Option.getOrThrow(quota)) : creditsAmount(model, resolved),
+      amount: plan === "studio"
+        ? quotaAmount(resolved.kind, Option.getOrThrow(quota))
+        : creditsAmount(model, resolved, trialAllowed),
       concurrency: PlanTable.limits(planTable, plan, account.plans[plan], now).concurrency,
       timeLimit: model.time_limit
     }
@@ -95,10 +98,15 @@ const quotaAmount = (kind: Model.Kind, quota: PlanTable.DailyQuota): JobTerms["a
   limit: kind === "image" ? quota.images : quota.videos
 })
 
-const creditsAmount = (model: Model.Model, resolved: Parameters.Resolved): JobTerms["amount"] => ({
+const creditsAmount = (
+  model: Model.Model,
+  resolved: Parameters.Resolved,
+  trialAllowed: boolean
+): JobTerms["amount"] => ({
   _tag: "Credits",
   credits: Price.of(model, resolved),
-  imagesOnlyAllowed: resolved.kind === "image"
+  imagesOnlyAllowed: resolved.kind === "image",
+  trialAllowed
 })
 
 const invalidParams = (issues: ReadonlyArray<Issue.Issue>) =>

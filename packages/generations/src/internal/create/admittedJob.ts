@@ -11,7 +11,7 @@ import type { Input } from "./inputImages.ts"
 export interface AdmittedJob {
   readonly claim: Claim
   readonly terms: JobTerms
-  /** The row to insert, except for its status, which depends on the free slots. */
+  /** The row to insert, except for its status, which depends on the free slots, and its watermark, which depends on the lots that pay. */
   readonly generation: Generation
   /** Input images, stored but not yet bound to the job. */
   readonly inputs: ReadonlyArray<Input>
@@ -54,6 +54,7 @@ export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJob
     images: inputs.map(({ image }) => image),
     costCredits: terms.amount._tag === "Credits" ? terms.amount.credits : null,
     quotaKind: terms.amount._tag === "Quota" ? terms.resolved.kind : null,
+    watermark: false,
     refunded: false,
     failure: null,
     output: null,

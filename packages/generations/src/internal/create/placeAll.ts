@@ -72,7 +72,12 @@ const place = (
     return Result.fail(new GenerationError.QueueFull({ plan: generation.plan, waitingMax: max }))
   }
   const { state, value } = enqueued.success
-  return Decision.accept({ books: charge.success.state, lanes: state }, { ...generation, status: value.state })
+  const { state: charged, value: paid } = charge.success
+  return Decision.accept({ books: charged, lanes: state }, {
+    ...generation,
+    status: value.state,
+    watermark: paid._tag === "ChargedCredits" && paid.watermark
+  })
 }
 
 /** Returns the earliest and the latest time of the set's requests. */

@@ -1,7 +1,7 @@
 /**
  * Produces the files of one generation: runs the operation of its generator, stores and
- * verifies the result, derives the small images, and asks the moderation. Runs outside any unit of work; another worker
- * can repeat all of it from the job's checkpoint.
+ * verifies the result, marks it if trial credits paid, derives the small images, and asks the moderation. Runs outside any
+ * unit of work; another worker can repeat all of it from the job's checkpoint.
  */
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
@@ -18,6 +18,7 @@ import { storeFile } from "./storeFile.ts"
 import type { RunningJob } from "./submission.ts"
 import type { Upstreams } from "./upstreams.ts"
 import { makeVerifyResult, rejectResult } from "./verifyResult.ts"
+import { makeWatermark } from "./watermark.ts"
 
 /** Limits of a run. */
 export interface RunOptions {
@@ -25,8 +26,8 @@ export interface RunOptions {
   readonly resultBytesMax?: number | undefined
   /**
    * Maximum length of an image that is read to make a preview and a thumbnail, in bytes.
-   * A longer one has neither. Two images are in memory at the same time. Default
-   * 64 MiB, which is also the limit of `Media`.
+   * A longer one has neither, and fails a job whose result needs a watermark. Two images are
+   * in memory at the same time. Default 64 MiB, which is also the limit of `Media`.
    */
   readonly derivedBytesMax?: number | undefined
   /** Maximum number of retries of a call that fails for a transient reason. Default 6, over about 30 seconds. */
@@ -39,6 +40,7 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   const blobs = yield* BlobStore
   const runOperation = yield* makeRunOperation({ retries, upstreams })
   const verifyResult = yield* makeVerifyResult({ retries })
+  const watermark = yield* makeWatermark({ derivedBytesMax, retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
   const moderateOutput = yield* makeModerateOutput({ retries })
 
@@ -76,15 +78,18 @@ export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions
   return Effect.fn("Generations.produceOutput")(function*(running: RunningJob) {
     const { generation, job } = running
     const isGone = (error: RunError) => isLost(error) && isRepeatable(running.progress)
-    const { content, poster } = yield* Effect.catchIf(
+    yield* watermark.check(generation)
+    const { content: collected, poster } = yield* Effect.catchIf(
       runAndCollect(running),
       isGone,
       () => retryGone(retries, isGone)(runAgain(running))
     )
-    const facts = yield* verifyResult(job, generation.kind, content)
+    const facts = yield* verifyResult(job, generation.kind, collected)
+    const content = generation.watermark ? yield* watermark.put(job, collected, facts) : collected
     const derived = yield* facts.kind === "image"
       ? derivedImages.ofImage(job, content)
-      : derivedImages.ofVideo(job, content, facts, poster)
+      // The poster of a generator has no watermark. The first frame has the one of the video.
+      : derivedImages.ofVideo(job, content, facts, generation.watermark ? undefined : poster)
     const output: Output = { content: { ...content, mime: facts.mime }, ...derived }
     yield* moderateOutput(generation, output)
     return output

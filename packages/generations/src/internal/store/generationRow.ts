@@ -5,8 +5,8 @@ import { Failure, Generation, GenerationId, Kind, Output } from "../../Generatio
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
-  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, refunded, failure,
-  output, result_expires_at, created_at, started_at, finished_at
+  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, watermark, refunded,
+  failure, output, result_expires_at, created_at, started_at, finished_at
 `
 
 /** Decodes the rows of a statement. Fails if one of them is damaged. */
@@ -48,6 +48,7 @@ const Row = Schema.Struct({
   images,
   cost_credits: Schema.NullOr(Schema.NumberFromString),
   quota_kind: Schema.NullOr(Kind),
+  watermark: Schema.Boolean,
   refunded,
   failure: Schema.NullOr(Failure),
   output: Schema.NullOr(Output),
@@ -74,6 +75,7 @@ const fromRow = (row: typeof Row.Type): Generation => ({
   images: row.images,
   costCredits: row.cost_credits,
   quotaKind: row.quota_kind,
+  watermark: row.watermark,
   refunded: row.refunded,
   failure: row.failure,
   output: row.output,

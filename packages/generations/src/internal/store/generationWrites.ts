@@ -27,6 +27,7 @@ export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generation
       }),
       cost_credits: ["int8?", ({ costCredits }) => costCredits],
       quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+      watermark: ["boolean", ({ watermark }) => watermark],
       refunded: ["boolean", ({ refunded }) => refunded],
       created_at: ["timestamptz", ({ createdAt }) => createdAt]
     })

@@ -127,6 +127,11 @@ export const migrations: Migrations.Migrations = {
           PRIMARY KEY (worker, upstream)
         )
       `
+    }),
+
+    "0006_add_watermark": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN watermark boolean NOT NULL DEFAULT false`
     })
   }
 }
