@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Media, MediaError } from "@kinora/media"
 import { BlobStore } from "@kinora/storage"
-import { Cause, Effect, Exit, Layer, Stream } from "effect"
+import { Effect, Exit, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { keyOf } from "../src/internal/run/resultFiles.ts"
@@ -18,7 +18,7 @@ const mediaWith = (changes: Partial<Media.Media["Service"]>) =>
 const image = bytesOf(png)
 const video = bytesOf(mp4)
 
-/** A video with other bytes after its end, and the frame of it. */
+/** A video with other bytes after its end. */
 const markedVideo = Buffer.concat([video, Buffer.from("\0\0\0\x0cfreemark", "latin1")])
 
 const output = (kind: "image" | "video") =>
@@ -52,15 +52,13 @@ layer(layerMemoryWith({}, Media.layer({ frame: { program: "/nowhere/ffmpeg" } })
     }).pipe(TestClock.withLive))
 })
 
-const frame = bytesOf(png)
-
 layer(layerMemoryWith(
   {},
   mediaWith({
     canWatermarkVideos: Effect.succeed(true),
     watermarkVideo: () =>
       Effect.succeed({ mime: "video/mp4", bytes: markedVideo.length, body: Stream.succeed(markedVideo) }),
-    firstFrame: (file) => Effect.succeedSome(file.bytes === markedVideo.length ? frame : new Uint8Array(0))
+    firstFrame: (file) => Effect.succeedSome(file.bytes === markedVideo.length ? image : new Uint8Array(0))
   })
 ))("With ffmpeg", (it) => {
   it.effect("a video has the watermark, and a poster from the marked video", () =>

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { spawnSync } from "node:child_process"
-import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import sharp, { type Sharp } from "sharp"
@@ -205,6 +205,7 @@ it.live("fails without the program, and never returns the video without a mark",
     assert.strictEqual(yield* reasonOf({ ...options, sideMax: 15 }), "VideoTooLarge")
   }).pipe(Effect.scoped))
 
+/** `FFMPEG` is the path of a program that is not in a default folder. */
 const ffmpeg = process.env["FFMPEG"] ?? "ffmpeg"
 const run = (...args: ReadonlyArray<string>) => spawnSync(ffmpeg, args, { env: {} })
 const isInstalled = run("-version").status === 0
@@ -220,9 +221,7 @@ for (const [mime, format, codec] of [["video/mp4", "mp4", "libx264"], ["video/we
       const path = join(folder, `video.${format}`)
       const source = ["-f", "lavfi", "-i", "color=black:s=320x180:r=5:d=2"]
       run("-v", "error", ...source, "-c:v", codec, "-pix_fmt", "yuv420p", "-metadata", "comment=made so", path)
-      const video = yield* Effect.promise(async () =>
-        Buffer.from(await (await import("node:fs/promises")).readFile(path))
-      )
+      const video = yield* Effect.promise(() => readFile(path))
       const marked = yield* watermarkVideo(video, { program: ffmpeg })
       assert.include(Buffer.from(marked).toString("latin1"), "made so")
       const { probe } = yield* Media.make({})
