@@ -5,9 +5,10 @@ import { Array as Arr, Option, Redacted, type Schema } from "effect"
 import { resolve } from "node:path"
 import type { Ready } from "./ServerHost.ts"
 
-/** JSON with `base_url`, and the demo account's `api_key` or null. */
-export const json = ({ apiKey, baseUrl }: Ready): Schema.Json => ({
+/** JSON with `base_url`, and `operator_url` and the demo account's `api_key` or null. */
+export const json = ({ apiKey, baseUrl, operatorUrl }: Ready): Schema.Json => ({
   base_url: baseUrl,
+  operator_url: Option.getOrNull(operatorUrl),
   api_key: Option.match(apiKey, { onNone: () => null, onSome: Redacted.value })
 })
 
@@ -23,6 +24,7 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
   Kinora is ready.
 
     Base URL   ${baseUrl}
+    Operator   ${operatorText(ready, settings)}
     API key    ${keyText(ready, settings)}
     Data       ${resolve(settings.dataDirectory)} (${database})
     Workers    ${workers}
@@ -34,6 +36,12 @@ ${curl(ready)}`
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const operatorText = ({ operatorUrl }: Ready, { adminToken }: Settings.Settings): string =>
+  Option.match(operatorUrl, {
+    onNone: () => "off: nothing serves /readyz, /metrics and the operator API",
+    onSome: (url) => `${url} (/readyz, /metrics${adminToken === undefined ? "" : ", /admin/v1"})`
+  })
 
 const keyText = ({ apiKey }: Ready, { demoAccount }: Settings.Settings): string =>
   Option.match(apiKey, {

@@ -5,7 +5,7 @@ import * as ServerHost from "./ServerHost.ts"
 Process.runHost({
   name: "kinora-server",
   description: "Serves the Kinora API, runs jobs and sends webhooks.",
-  json: "{\"base_url\":…,\"api_key\":…}",
+  json: "{\"base_url\":…,\"operator_url\":…,\"api_key\":…}",
   workers: "Concurrent jobs in this process; 0 if only other processes run jobs",
   layer: (settings, say) =>
     ServerHost.layer(settings, (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }))

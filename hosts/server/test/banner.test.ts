@@ -11,6 +11,7 @@ const { draft, motion, still } = DefaultModels
 const exampleOf = Effect.fnUntraced(function*(models: ReadonlyArray<Model.ModelInput>, key: string | null = "kin_1") {
   const page = banner.page({
     baseUrl: "http://127.0.0.1:4747",
+    operatorUrl: Option.none(),
     apiKey: Option.map(Option.fromNullOr(key), (text) => Redacted.make(text)),
     models: yield* Effect.fromResult(Catalog.parse(models))
   }, yield* Settings.load({}))

@@ -65,17 +65,18 @@ describe("webhooks", { timeout }, () => {
       yield* Site.register(server, "http://127.0.0.1:1/hooks")
       const settings = yield* Settings.load({
         ...environment,
+        KINORA_ADMIN_PORT: "0",
         KINORA_WEBHOOK_KEYS: "another-key-than-the-one-that-was-made"
       })
-      const error = yield* Effect.flip(Layer.build(WorkerHost.layer(settings, Effect.void)))
+      const error = yield* Effect.flip(Layer.build(WorkerHost.layer(settings, () => Effect.void)))
       assert.match(error.message, /^KINORA_WEBHOOK_KEYS lacks the key that encrypted the secret of whep_/)
     }))
 })
 
 const startWorker = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
   const ready = yield* Deferred.make<void>()
-  const settings = yield* Settings.load(environment)
-  yield* Layer.build(WorkerHost.layer(settings, Effect.asVoid(Deferred.succeed(ready, undefined))))
+  const settings = yield* Settings.load({ ...environment, KINORA_ADMIN_PORT: "0" })
+  yield* Layer.build(WorkerHost.layer(settings, () => Effect.asVoid(Deferred.succeed(ready, undefined))))
   yield* Deferred.await(ready)
 })
 

@@ -80,6 +80,8 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
   const listen = yield* Layer.buildWithScope(server, yield* Effect.scope).pipe(
     Effect.flatMap((context) => Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), context)),
     Effect.provideContext(yield* Effect.context<Layer.Services<typeof server>>()),
+    // This host has one listener.
+    Effect.catchTag("OperatorListenerFailed", Effect.die),
     Effect.cached
   )
   const outgoing = yield* Webhooks.Outgoing

@@ -215,7 +215,8 @@ const run = (
     ...(measured ? ["--expose-gc", `--import=${probe}`] : [])
   ]
   const child = spawn(process.execPath, [...options, bundleOf(file), ...args], {
-    env: { NODE_COMPILE_CACHE: compileCache, ...environment },
+    // Several workers of a test run on this machine at once.
+    env: { NODE_COMPILE_CACHE: compileCache, ...(name === "worker" ? { KINORA_ADMIN_PORT: "0" } : {}), ...environment },
     stdio: ["ignore", "pipe", "pipe", measured ? "ipc" : "ignore"]
   })
   const { stderr, stdout } = child

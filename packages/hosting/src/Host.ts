@@ -23,6 +23,7 @@ import * as Http from "./Http.ts"
 import * as Keys from "./Keys.ts"
 import * as Moderation from "./Moderation.ts"
 import * as Notifications from "./Notifications.ts"
+import * as OperatorListener from "./OperatorListener.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import * as Services from "./Services.ts"
 import type { Settings } from "./Settings.ts"
@@ -65,19 +66,26 @@ export const layerServer = <E, R>(
     )
   }))
 
-/** A worker without the HTTP interface: runs jobs, sends webhooks and sweeps. Links in webhooks lead to a server. */
-export const layerWorker = (settings: Settings, options: HostOptions = {}) =>
-  layerWork({
+/**
+ * A worker: runs jobs, sends webhooks and sweeps, without the API for clients. Links in
+ * webhooks lead to a server. The listener for operators has its metrics and readiness.
+ */
+export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
+  const work = layerWork({
     worker: { name: `${hostname()}/worker/${process.pid}`, ...workerOf(settings) },
     sender: {
       sends: settings.webhookSends,
       baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
     }
   }).pipe(
-    Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" })),
-    Layer.provide([Webhook.layerTransport, layerUrlSigner(settings)]),
+    Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" }))
+  )
+  return Http.layerWorker(work, { operator: OperatorListener.ofWorker(settings), metrics: settings.metrics }).pipe(
+    Layer.provide([Webhook.layerTransport, layerUrlSigner(settings), Http.layerReadiness]),
+    Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
     Layer.provide(layerWorking(settings, options))
   )
+}
 
 /** Options for `layerWork`. */
 export interface WorkOptions {
@@ -175,6 +183,7 @@ const layerHttp = (settings: Settings) =>
       host: settings.host,
       port: settings.port,
       interface: Http.interfaceOf(settings),
+      operator: OperatorListener.ofServer(settings),
       drain: settings.drain,
       onStop: Effect.all(drains, { discard: true })
     })))

@@ -1,21 +1,23 @@
-/** The HTTP server and its graceful shutdown. */
+/** The listeners for clients and for operators, and their graceful shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Changes } from "@kinora/generations"
 import {
   AdminRoutes,
   type HttpServerOptions,
   HttpServerRoutes,
+  OperatorRoutes,
   Readiness,
   UnreadableRequest
 } from "@kinora/http-server"
 import { BlobStore, ResponsiveBlobStore } from "@kinora/storage"
-import { Duration, Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { Duration, Effect, Layer, Option } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as OperatorListener from "./OperatorListener.ts"
 import { CurrentPlanTable } from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -23,11 +25,10 @@ import type { Settings } from "./Settings.ts"
 export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
 
 /** Options for `Http.layer`. */
-export interface HttpOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
+export interface HttpOptions extends OperatorListener.Address {
   readonly interface: InterfaceOptions
+  /** The listener for operators. Default `shared`. */
+  readonly operator?: OperatorListener.OperatorListener | undefined
   /**
    * How long the server continues to accept requests after a stop signal, while
    * `/readyz` returns 503, so that load balancers stop sending requests before
@@ -57,29 +58,68 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
 export const originOf = ({ host, port }: Pick<Settings, "host" | "port">): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** All routes. The admin API is enabled if `adminToken` is set. */
+/** All routes on one router. The admin API is enabled if `adminToken` is set. */
 export const layerRoutes = (options: InterfaceOptions) =>
-  Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => {
-    const all = { ...options, plans }
-    return Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all))
-  }))
+  withPlans(options, (all) => Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all)))
 
-/** The server. `HttpServer.address` is the address it listens on. */
+/** The server. `HttpServer.address` is the address of the listener for clients. */
 export const layer = (
-  { drain = 0, grace = "25 seconds", host, interface: options, onStop = Effect.void, port }: HttpOptions
+  {
+    drain = 0,
+    grace = "25 seconds",
+    host,
+    interface: options,
+    onStop = Effect.void,
+    operator = "shared",
+    port
+  }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
     const { endConnections, server } = makeServer()
     const { layerDrain, readiness } = makeDraining(ready, drain)
-    // The layer that is built last stops first: the drain, then waiting requests, then the server.
-    return layerDrain.pipe(
+    const isShared = operator === "shared"
+    const routes = isShared
+      ? layerRoutes(options)
+      : withPlans(options, (all) => HttpServerRoutes.layerWith({ ...all, operatorRoutes: false }))
+    // The layer that is built last stops first: the drain, then waiting requests, then the listener for clients, then
+    // the one for operators, who can observe the stop.
+    const clients = layerDrain.pipe(
       Layer.provideMerge(layerStopWaiting(Effect.andThen(endConnections, onStop))),
       Layer.provideMerge(
-        HttpRouter.serve(layerRoutes(options), { disableLogger: true, disableListenLog: true }).pipe(
+        HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
           Layer.provide(Layer.succeed(Readiness.Readiness, readiness))
         )
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))
+    )
+    return isShared
+      ? Layer.provideMerge(layerSharedOrigin, clients)
+      : Layer.provideMerge(
+        clients,
+        Layer.provide(layerOperator(operator, options), Layer.succeed(Readiness.Readiness, readiness))
+      )
+  }))
+
+/** Options for `layerWorker`. */
+export interface WorkerOptions extends Pick<InterfaceOptions, "metrics"> {
+  readonly operator: OperatorListener.OwnListener
+}
+
+/**
+ * The work of a process without the API for clients, and the listener for operators, which
+ * is open until the work has stopped. It has no operator API.
+ */
+export const layerWorker = <A, E, R>(
+  work: Layer.Layer<A, E, R>,
+  { metrics = true, operator }: WorkerOptions
+) =>
+  Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
+    const { layerDrain, readiness } = makeDraining(ready, 0)
+    return layerDrain.pipe(
+      Layer.provideMerge(work),
+      Layer.provideMerge(
+        layerOperator(operator, { metrics }).pipe(Layer.provide(Layer.succeed(Readiness.Readiness, readiness)))
+      )
     )
   }))
 
@@ -107,6 +147,38 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** How long requests of operators may continue after their listener stops accepting connections. */
+const operatorGrace = Duration.seconds(5)
+
+const withPlans = <A, E, R>(
+  options: InterfaceOptions,
+  routes: (options: Partial<HttpServerOptions.HttpServerOptions>) => Layer.Layer<A, E, R>
+) => Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ ...options, plans })))
+
+const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
+
+const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listening)
+
+/** The listener for operators alone. */
+const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
+  if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
+  const { endConnections, server } = makeServer()
+  return Layer.effect(
+    OperatorListener.OperatorOrigin,
+    Effect.andThen(Effect.addFinalizer(() => endConnections), listening)
+  ).pipe(
+    Layer.provide(HttpRouter.serve(OperatorRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })),
+    Layer.provide(NodeHttpServer.layer(() => server, { ...operator, gracefulShutdownTimeout: operatorGrace })),
+    Layer.catchTag("ServeError", ({ cause }) => {
+      const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+      return Layer.effect(
+        OperatorListener.OperatorOrigin,
+        new OperatorListener.OperatorListenerFailed({ ...operator, code })
+      )
+    })
+  )
+}
 
 /**
  * Makes a server and a function that ends its connections: immediately, or with the

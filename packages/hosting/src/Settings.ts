@@ -28,6 +28,10 @@ export interface Settings {
   readonly host: string
   /** Port to listen on; 0: any free port. */
   readonly port: number
+  /** Address of the listener for operators. If `undefined`, see `OperatorListener`. */
+  readonly adminHost: string | undefined
+  /** Port of the listener for operators; 0: any free port. If `undefined`, see `OperatorListener`. */
+  readonly adminPort: number | "off" | undefined
   /** Origin in URLs that clients receive. If `undefined`, the origin of the request. */
   readonly baseUrl: string | undefined
   /** Networks of the reverse proxies whose forwarding headers are used. */
@@ -129,6 +133,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
   const settings: Settings = {
     host: values.host,
     port: values.port,
+    adminHost: values.admin_host,
+    adminPort: values.admin_port,
     baseUrl: values.base_url,
     trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
     dataDirectory: values.data_dir,

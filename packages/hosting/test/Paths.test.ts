@@ -1,12 +1,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Readiness } from "@kinora/http-server"
 import { BlobStore, UrlSigner } from "@kinora/storage"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { request } from "node:http"
+import { Agent, request } from "node:http"
 import * as Drivers from "../src/Drivers.ts"
 import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
+import * as OperatorListener from "../src/OperatorListener.ts"
 import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
 import * as Webhook from "../src/Webhook.ts"
@@ -25,7 +26,14 @@ const services = Services.layer({}).pipe(
   ))
 )
 
-const server = Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
+const server = (operator: OperatorListener.OperatorListener) =>
+  Http.layer({
+    host: "127.0.0.1",
+    port: 0,
+    interface: { adminToken: Redacted.make(token) },
+    operator,
+    grace: 0
+  })
 
 /** Returns other spellings of a path, as request targets. */
 const otherSpellings = (path: string): ReadonlyArray<string> => {
@@ -111,12 +119,16 @@ const Envelope = Schema.fromJsonString(Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, plan: Schema.Null, details: Schema.Struct({}) })
 }))
 
+const Document = Schema.fromJsonString(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Unknown) }))
+
+const agent = new Agent({ keepAlive: true })
+
 /** Sends a request with the operator's token. Unlike `fetch`, it does not normalize the target. */
 const send = (origin: string, path: string) =>
   Effect.callback<{ readonly status: number | undefined; readonly text: string }>((resume) => {
     const { hostname, port } = new URL(origin)
     const headers = { authorization: `Bearer ${token}` }
-    request({ hostname, port, path, headers, agent: false }, (response) => {
+    request({ hostname, port, path, headers, agent }, (response) => {
       const parts: Array<Buffer> = []
       response.on("data", (part: Buffer) => parts.push(part))
       response.on(
@@ -142,19 +154,66 @@ const operatorPaths = {
   "/admin/v1/accounts/acct_unknown": 404
 }
 
+const clientPaths = { "/healthz": 200, "/openapi.json": 200, "/v1/models": 401 }
+
+/** Checks the statuses of paths with any query, and that all other spellings are unknown paths. */
+const expectExact = Effect.fnUntraced(function*(origin: string, paths: Readonly<Record<string, number>>) {
+  for (const [path, expected] of Object.entries(paths)) {
+    for (const query of ["", "?", "?x=/../metrics", "?a;b", "?%2f"]) {
+      assert.strictEqual((yield* send(origin, `${path}${query}`)).status, expected, `${path}${query}`)
+    }
+    yield* expectNoSpelling(origin, path)
+  }
+})
+
+const expectNoSpelling = Effect.fnUntraced(function*(origin: string, path: string) {
+  assert.isAtLeast(new Set(otherSpellings(path)).size, 60)
+  yield* Effect.forEach(otherSpellings(path), (target) => isRefused(origin, target), { concurrency: 8, discard: true })
+  for (const target of notHttp(path)) yield* isRefused(origin, target, 400)
+})
+
+const clientOrigin = HttpServer.addressFormattedWith(Effect.succeed)
+const operatorOrigin = Effect.map(OperatorListener.OperatorOrigin, Option.getOrThrow)
+
 describe("paths", () => {
-  layer(server.pipe(Layer.provide(services)), { excludeTestServices: true })("of one listener", (it) => {
-    it.effect("match exactly, with any query", () =>
+  layer(server("shared").pipe(Layer.provide(services)), { excludeTestServices: true })("of one listener", (it) => {
+    it.effect("match exactly", () =>
       Effect.gen(function*() {
-        const origin = yield* HttpServer.addressFormattedWith(Effect.succeed)
-        for (const [path, expected] of Object.entries(operatorPaths)) {
-          for (const query of ["", "?", "?x=/../metrics", "?a;b", "?%2f"]) {
-            assert.strictEqual((yield* send(origin, `${path}${query}`)).status, expected, `${path}${query}`)
+        assert.strictEqual(yield* operatorOrigin, yield* clientOrigin)
+        yield* expectExact(yield* clientOrigin, { ...clientPaths, ...operatorPaths })
+      }))
+  })
+
+  layer(server({ host: "127.0.0.1", port: 0 }).pipe(Layer.provide(services)), { excludeTestServices: true })(
+    "of two listeners",
+    (it) => {
+      it.effect("match exactly on the listener for clients, which has none of operators", () =>
+        Effect.gen(function*() {
+          const origin = yield* clientOrigin
+          const { "/healthz": _, ...others } = operatorPaths
+          for (const path of Object.keys(others)) {
+            yield* isRefused(origin, path)
+            yield* expectNoSpelling(origin, path)
           }
-          assert.isAtLeast(new Set(otherSpellings(path)).size, 60)
-          for (const target of otherSpellings(path)) yield* isRefused(origin, target)
-          for (const target of notHttp(path)) yield* isRefused(origin, target, 400)
-        }
+          const { paths } = yield* Schema.decodeUnknownEffect(Document)((yield* send(origin, "/openapi.json")).text)
+          assert.deepStrictEqual(Object.keys(paths).filter((path) => !path.startsWith("/v1/")), ["/healthz"])
+        }))
+
+      it.effect("match exactly on the listener for operators, which has none of clients", () =>
+        Effect.gen(function*() {
+          const origin = yield* operatorOrigin
+          yield* expectExact(origin, operatorPaths)
+          for (const path of ["/openapi.json", "/docs", "/v1/models"]) yield* isRefused(origin, path)
+        }))
+    }
+  )
+
+  layer(server("off").pipe(Layer.provide(services)), { excludeTestServices: true })("without operators", (it) => {
+    it.effect("do not include those of operators", () =>
+      Effect.gen(function*() {
+        assert.isTrue(Option.isNone(yield* OperatorListener.OperatorOrigin))
+        const { "/healthz": _, ...others } = operatorPaths
+        for (const path of Object.keys(others)) yield* isRefused(yield* clientOrigin, path)
       }))
   })
 })

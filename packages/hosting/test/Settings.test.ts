@@ -29,6 +29,8 @@ describe("Settings", () => {
       assert.deepStrictEqual(settings, {
         host: "127.0.0.1",
         port: 4747,
+        adminHost: undefined,
+        adminPort: undefined,
         baseUrl: undefined,
         trustedProxies: [],
         dataDirectory: "./data",

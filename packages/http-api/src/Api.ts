@@ -12,7 +12,7 @@ import {
   ReplayedResponse,
   Status
 } from "./Generation.ts"
-import { Health } from "./HealthApi.ts"
+import { Health, Monitoring } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
 import { documentation } from "./internal/documentation.ts"
 import { creationErrors } from "./internal/errorCodes.ts"
@@ -249,8 +249,8 @@ export class AccountReports extends HttpApiGroup.make("account").add(
   .annotate(OpenApi.Description, "The account of the API key and its usage.")
 {}
 
-/** The API for clients. */
-export class Api extends HttpApi.make("kinora")
+/** The API of a listener for clients, without readiness and metrics. */
+export class ClientApi extends HttpApi.make("kinora")
   .add(Generations)
   .add(Content)
   .add(Images)
@@ -266,4 +266,14 @@ export class Api extends HttpApi.make("kinora")
     "Images and videos from a prompt, as asynchronous jobs: create a job, poll it, download its result.",
     complete
   ))
+{}
+
+/** The API for clients with readiness and metrics, as a single listener serves it. */
+export class Api extends ClientApi.add(Monitoring.middleware(Envelope)) {}
+
+/** The API of a listener for operators alone, without the operator API. */
+export class MonitoringApi extends HttpApi.make("kinora")
+  .add(Health)
+  .add(Monitoring)
+  .middleware(Envelope)
 {}

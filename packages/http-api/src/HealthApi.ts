@@ -1,4 +1,4 @@
-/** The part of the API for probes and monitoring. */
+/** The parts of the API for probes and monitoring. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { field, object } from "./internal/fields.ts"
@@ -8,7 +8,7 @@ import * as Policy from "./RequestPolicy.ts"
 const state = <const State extends string>(identifier: string, state: State, description: string) =>
   object(identifier, description, { status: field(Schema.Literal(state), `Always \`${state}\`.`) })
 
-/** Probes for load balancers and monitoring. They require no authentication. */
+/** The probe that every listener has. It requires no authentication. */
 export class Health extends HttpApiGroup.make("health").add(
   operation(
     { policy: Policy.open, summary: "Check that the process runs" },
@@ -17,7 +17,11 @@ export class Health extends HttpApiGroup.make("health").add(
         success: object("Live", "The process runs.", { status: field(Schema.Literal("ok"), "Always `ok`.") }),
         error
       })
-  ),
+  )
+).annotate(OpenApi.Description, "Whether the process runs. Requires no authentication.") {}
+
+/** Readiness and metrics, for load balancers and monitoring. They require no authentication, but a listener that the public does not reach. */
+export class Monitoring extends HttpApiGroup.make("monitoring").add(
   operation(
     { policy: Policy.open, errors: ["unavailable"], summary: "Check that the service accepts requests" },
     (error) =>
@@ -36,4 +40,7 @@ export class Health extends HttpApiGroup.make("health").add(
     (error) =>
       HttpApiEndpoint.get("metrics", "/metrics", { success: Schema.String.pipe(HttpApiSchema.asText()), error })
   )
-).annotate(OpenApi.Description, "Probes for load balancers and monitoring. They require no authentication.") {}
+).annotate(
+  OpenApi.Description,
+  "Readiness and metrics, on the listener for operators. They require no authentication."
+) {}

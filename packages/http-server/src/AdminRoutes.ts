@@ -1,6 +1,6 @@
 /**
  * The operator API as one layer of routes. Add it to `HttpServerRoutes` with the
- * same options. Without `adminToken` it has no routes, so every path below `/admin` is
+ * same options, unless `OperatorRoutes`, which contains it, is served. Without `adminToken` it has no routes, so every path below `/admin` is
  * unknown.
  */
 import type { Accounts } from "@kinora/accounts"

@@ -88,6 +88,12 @@ export interface HttpServerOptions {
   readonly metrics: boolean
   /** The operator's token. If `undefined`, the operator API is disabled. Default `undefined`. */
   readonly adminToken: Redacted.Redacted | undefined
+  /**
+   * Whether the listener for clients also serves `/readyz`, `/metrics` and the operator
+   * API. `false` if `OperatorRoutes` serves them on a listener of their own, or nothing
+   * does. Default `true`.
+   */
+  readonly operatorRoutes: boolean
 }
 
 /** The default options. */
@@ -114,5 +120,6 @@ export const defaults: HttpServerOptions = {
   trustedProxies: [],
   docs: true,
   metrics: true,
-  adminToken: undefined
+  adminToken: undefined,
+  operatorRoutes: true
 }

@@ -1,6 +1,8 @@
 /**
  * The API for clients as one layer of routes: authentication, limits, error envelopes,
- * handlers and file streams.
+ * handlers and file streams. With `operatorRoutes`, the default, it has `/readyz` and
+ * `/metrics` too; otherwise `OperatorRoutes` serves them on a listener that the public
+ * does not reach.
  *
  * Serve it with `HttpRouter.serve`, or in memory with `HttpRouter.toWebHandler`. Disable
  * the router's access log with `disableLogger: true`, because it costs more than a request.
@@ -8,7 +10,7 @@
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
 import type { Generations, ModelStatuses, Uploads } from "@kinora/generations"
-import { Api } from "@kinora/http-api/Api"
+import { Api, ClientApi } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
 import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import type { BlobStore, UrlSigner } from "@kinora/storage"
@@ -18,6 +20,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { defaults, type HttpServerOptions, type ServerRequirements } from "./HttpServerOptions.ts"
 import * as Authentication from "./middleware/authentication.ts"
 import * as Edge from "./middleware/edge.ts"
+import { clientRoutes } from "./middleware/routeTable.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as AccountRoutes from "./routes/account.ts"
@@ -49,7 +52,8 @@ export type Requirements =
 /** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
   const all = { ...defaults, ...options }
-  const api = HttpApiBuilder.layer(Api).pipe(
+  const { operatorRoutes } = all
+  const api = (operatorRoutes ? HttpApiBuilder.layer(Api) : HttpApiBuilder.layer(ClientApi)).pipe(
     Layer.provide([
       GenerationRoutes.layer(all),
       ContentRoutes.layer(all),
@@ -57,12 +61,13 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       UploadRoutes.layer(all),
       ModelRoutes.layer,
       AccountRoutes.layer(all),
-      HealthRoutes.layer(all)
+      HealthRoutes.layer,
+      HealthRoutes.layerMonitoring(all)
     ]),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
-  const routes = Layer.mergeAll(api, DocumentRoutes.layerDocument, Edge.layer(all))
-  return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage) : routes
+  const routes = Layer.mergeAll(api, DocumentRoutes.layerDocument(all), Edge.layer(all, clientRoutes(all)))
+  return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage(all)) : routes
 }
 
 /** The routes with the default options. */

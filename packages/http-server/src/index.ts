@@ -1,6 +1,7 @@
 export * as AdminRoutes from "./AdminRoutes.ts"
 export * as HttpServerOptions from "./HttpServerOptions.ts"
 export * as HttpServerRoutes from "./HttpServerRoutes.ts"
+export * as OperatorRoutes from "./OperatorRoutes.ts"
 export * as Readiness from "./Readiness.ts"
 export * as UnreadableRequest from "./UnreadableRequest.ts"
 export * as WebhookData from "./WebhookData.ts"

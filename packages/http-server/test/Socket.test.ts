@@ -65,7 +65,7 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       assert.strictEqual((yield* client.generations.get({ params, query: { wait: 0 } })).status, "queued")
       assert.strictEqual((yield* client.generations.cancel({ params })).status, "cancelled")
       assert.strictEqual((yield* client.models.list()).data?.length, 5)
-      assert.deepStrictEqual(yield* client.health.ready(), { status: "ready" })
+      assert.deepStrictEqual(yield* client.monitoring.ready(), { status: "ready" })
 
       const unknown = yield* Effect.flip(client.generations.get({ params: { id: "gen_1" }, query: {} }))
       assert.propertyVal(unknown, "_tag", "not_found")

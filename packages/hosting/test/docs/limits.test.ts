@@ -14,6 +14,7 @@ type Row = readonly [what: string, limit: string, setting: string, whenExceeded:
 
 /** Options of the HTTP server that limit no client. */
 type NoLimit =
+  | "operatorRoutes"
   | "adminToken"
   | "baseUrl"
   | "docs"

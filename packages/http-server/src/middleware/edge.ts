@@ -5,20 +5,26 @@
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
 import { Cause, Clock, Context, Effect, Random, Scope, Tracer } from "effect"
-import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import {
+  type FindMyWay,
+  HttpMiddleware,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { Measured, type Route } from "./metrics.ts"
 import { describe, failedAuthentications } from "./rateLimits.ts"
-import { allRoutes, publicRoutes, unknownRoute } from "./routeTable.ts"
+import { unknownRoute } from "./routeTable.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The middleware. */
-export const layer = (options: HttpServerOptions) => {
-  const routes = options.adminToken === undefined ? publicRoutes : allRoutes
-  return HttpRouter.middleware(
+/** The middleware of a listener with these paths. */
+export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
+  HttpRouter.middleware(
     Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -60,7 +66,6 @@ export const layer = (options: HttpServerOptions) => {
     }),
     { global: true }
   )
-}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,8 +1,9 @@
 /** The paths of the API and their methods, for metrics and for 405. */
 import { AdminApi } from "@kinora/http-api/AdminApi"
-import { Api } from "@kinora/http-api/Api"
+import { Api, ClientApi, MonitoringApi } from "@kinora/http-api/Api"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
 import { Route } from "./metrics.ts"
 
@@ -36,10 +37,20 @@ const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
   return router
 }
 
-const publicPaths: Paths = [...pathsOf(Api), ["/openapi.json", documentMethods], ["/docs", documentMethods]]
+const documentPaths: Paths = [["/openapi.json", documentMethods], ["/docs", documentMethods]]
 
-/** The paths of a server without an admin token. */
-export const publicRoutes = routerOf(publicPaths)
+const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
-/** The paths of a server with an admin token. */
-export const allRoutes = routerOf([...publicPaths, ...pathsOf(AdminApi), [AdminDocument.path, documentMethods]])
+type Options = Pick<HttpServerOptions, "adminToken" | "operatorRoutes">
+
+/** The paths of a listener for clients. With `operatorRoutes` it is the only listener, and also has those for operators. */
+export const clientRoutes = ({ adminToken, operatorRoutes }: Options): FindMyWay.Router<Route> =>
+  routerOf([
+    ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
+    ...documentPaths,
+    ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
+  ])
+
+/** The paths of a listener for operators alone. */
+export const operatorRoutes = ({ adminToken }: Options): FindMyWay.Router<Route> =>
+  routerOf([...pathsOf(MonitoringApi), ...(adminToken === undefined ? [] : adminPaths)])

@@ -9,15 +9,21 @@ import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { Readiness } from "../Readiness.ts"
 import { noSuchRoute } from "../wire/errorResponse.ts"
 
-/** The handlers. */
-export const layer = ({ metrics }: HttpServerOptions) =>
+/** The handler of `/healthz`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "health",
+  (handlers) => handlers.handleAll({ live: () => Effect.succeed({ status: "ok" } as const) })
+)
+
+/** The handlers of `/readyz` and `/metrics`. */
+export const layerMonitoring = ({ metrics }: HttpServerOptions) =>
   HttpApiBuilder.group(
     Api,
-    "health",
+    "monitoring",
     Effect.fnUntraced(function*(handlers) {
       const { notReady } = yield* Readiness
       return handlers.handleAll({
-        live: () => Effect.succeed({ status: "ok" } as const),
         ready: Effect.fnUntraced(function*() {
           const names = yield* notReady
           if (names.length === 0) return { status: "ready" } as const

@@ -61,6 +61,7 @@ export const reports = {
     "health.docs": "`GET /docs` | the same for people"
   },
   "metrics": {
-    "metrics.metrics": "`GET /metrics` returns Prometheus text with the counts of this process."
+    "metrics.metrics":
+      "`GET /metrics` on the listener for operators returns Prometheus text with the counts of this process."
   }
 } as const

@@ -37,6 +37,19 @@ export const definitions = {
     expected: "a port from 0 to 65535",
     about: "Port to listen on; 0 selects a free one and prints it."
   },
+  admin_host: {
+    schema: Schema.NonEmptyString,
+    default: undefined,
+    expected: "an address to listen on",
+    about: "Address of the listener for operators. If unset, 127.0.0.1, or that of `host` (see `admin_port`)."
+  },
+  admin_port: {
+    schema: Schema.Union([Schema.Literal("off"), between(0, 65_535)]),
+    default: undefined,
+    expected: "a port from 0 to 65535, or off",
+    about:
+      "Port of the listener for operators: /readyz, /metrics and the operator API; off: none. If unset, that of `port` if `host` is a loopback address, else 4748; 4749 in a worker."
+  },
   base_url: {
     schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
     default: undefined,

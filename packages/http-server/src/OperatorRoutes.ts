@@ -1,0 +1,28 @@
+/**
+ * The routes of a listener for operators alone: `/healthz`, `/readyz`, `/metrics` and, with
+ * `adminToken`, the operator API. `HttpServerRoutes` of the listener for clients has
+ * `operatorRoutes: false` then.
+ */
+import { MonitoringApi } from "@kinora/http-api/Api"
+import { Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as AdminRoutes from "./AdminRoutes.ts"
+import { defaults, type HttpServerOptions } from "./HttpServerOptions.ts"
+import * as Edge from "./middleware/edge.ts"
+import { operatorRoutes } from "./middleware/routeTable.ts"
+import * as SchemaErrors from "./middleware/schemaErrors.ts"
+import type { Readiness } from "./Readiness.ts"
+import * as HealthRoutes from "./routes/health.ts"
+
+/** The services that the routes need. */
+export type Requirements = AdminRoutes.Requirements | Readiness
+
+/** The routes with these options. */
+export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
+  const all = { ...defaults, ...options }
+  const api = HttpApiBuilder.layer(MonitoringApi).pipe(
+    Layer.provide([HealthRoutes.layer, HealthRoutes.layerMonitoring(all)]),
+    Layer.provide(SchemaErrors.layer)
+  )
+  return Layer.mergeAll(api, AdminRoutes.layerWith(all), Edge.layer(all, operatorRoutes(all)))
+}
