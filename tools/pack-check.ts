@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
+import * as lintTarball from "./lintTarball.ts"
 import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
 import * as readmeExample from "./readmeExample.ts"
 
@@ -15,7 +16,7 @@ const help = `Usage: npm run pack:check [-- options] [package...]
 Builds and packs all public packages, then checks each (or those named, with or without "@kinora/"):
 
   publint   the tarball's manifest and files, warnings included (publint --strict)
-  types     every entry point resolves to types for ES modules (attw --profile esm-only)
+  types     every entry point resolves to types for ES modules (arethetypeswrong)
   import    every entry point loads in node, from the tarball installed with its dependencies, except
             "testing", which only Vitest loads
   private   nothing under ./internal can be imported
@@ -80,6 +81,8 @@ const main = async (): Promise<number> => {
   say(`Building ${all.length} packages`)
   await expectSuccess("tsc", ["-b", ...all.map(({ directory }) => directory)])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
+  // The examples load the same dependencies.
+  process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled")
   try {
     say(`Packing ${all.length} packages`)
     const packed = await pack(all, directory)
@@ -87,8 +90,9 @@ const main = async (): Promise<number> => {
     say("Installing the tarballs with npm and with pnpm")
     await Promise.all([install(packed, examples, directory), installForPnpm(packed, examples, directory)])
     say(`Checking ${chosen.length} packages\n`)
+    const imports = checkImports(chosen, directory)
     const reports = await inParallel(chosen, async (self) => {
-      const report = await check(self, packed.get(self.name)!, directory)
+      const report = await check(self, packed.get(self.name)!, imports, directory)
       say(describe(report))
       return report
     })
@@ -188,35 +192,64 @@ const installForPnpm = async (
     run
   })
 
-const check = async (self: Package, packed: Packed, directory: string): Promise<Report> => {
-  const tarball = join(directory, packed.filename)
-  const specifiers = self.entryPoints.map((entry) => self.name + entry.slice(1))
-  const importable = specifiers.filter((specifier) => !specifier.endsWith("/testing"))
+const check = async (self: Package, packed: Packed, imports: Promise<Imports>, directory: string): Promise<Report> => {
+  const tarball = await readFile(join(directory, packed.filename))
+  const { failed, internals } = await imports
   return {
     package: self.name,
     version: self.version,
     files: packed.entryCount,
     bytes: packed.size,
-    entryPoints: specifiers.length,
+    entryPoints: self.entryPoints.length,
     checks: [
-      await runCheck("publint", "publint", ["run", tarball, "--strict"]),
-      await runCheck("types", "attw", [
-        tarball,
-        "--profile",
-        "esm-only",
-        "--no-emoji",
-        "--entrypoints",
-        ...self.entryPoints.map((entry) => entry.replace(/^\.\//, ""))
-      ]),
-      await runCheck("import", "node", ["--input-type=module", "--eval", importAll, ...importable], directory),
-      await runCheck(
-        "private",
-        "node",
-        ["--input-type=module", "--eval", importNone, ...self.internals.map((entry) => self.name + entry.slice(1))],
-        directory
-      ),
+      listed("publint", await lintTarball.inManifest(tarball)),
+      listed("types", await lintTarball.inTypes(tarball, self.entryPoints)),
+      listed("import", failed.get(self.name)!),
+      listed("private", internals.get(self.name)!),
       ...await checkExample(self, directory)
     ]
+  }
+}
+
+/** A check that passed if there is no problem. */
+const listed = (name: Check["name"], problems: ReadonlyArray<string>): Check => ({
+  name,
+  passed: problems.length === 0,
+  output: problems.join("\n")
+})
+
+/** Problems by package. */
+interface Imports {
+  /** Entry points that do not load. */
+  readonly failed: ReadonlyMap<string, ReadonlyArray<string>>
+  /** Modules that can be imported and should not. */
+  readonly internals: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/** Imports all modules of the packages in one process, since most of them load the same modules of `effect`. */
+const checkImports = async (packages: ReadonlyArray<Package>, directory: string): Promise<Imports> => {
+  const specifiersOf = ({ name }: Package, entries: ReadonlyArray<string>) =>
+    entries.map((entry) => name + entry.slice(1))
+  const specifiers = packages.flatMap((self) => [
+    ...specifiersOf(self, self.entryPoints).filter((specifier) => !specifier.endsWith("/testing")),
+    ...specifiersOf(self, self.internals)
+  ])
+  const output = await expectSuccess("node", ["--input-type=module", "--eval", importAll, ...specifiers], directory)
+  // Modules may print while they load.
+  const outcomes = new Map(
+    Object.entries(JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, string>>)
+  )
+  const problemsOf = (expected: string, entriesOf: (self: Package) => ReadonlyArray<string>) =>
+    new Map(packages.map((self) => [
+      self.name,
+      specifiersOf(self, entriesOf(self)).flatMap((specifier) => {
+        const outcome = outcomes.get(specifier)
+        return outcome === expected || outcome === undefined ? [] : [`${specifier}: ${outcome}`]
+      })
+    ]))
+  return {
+    failed: problemsOf("loaded", ({ entryPoints }) => entryPoints),
+    internals: problemsOf("ERR_PACKAGE_PATH_NOT_EXPORTED", ({ internals }) => internals)
   }
 }
 
@@ -225,14 +258,15 @@ const checkExample = async ({ name }: Package, directory: string): Promise<Reado
   { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
 ]
 
-const importAll = `for (const specifier of process.argv.slice(1)) {
-  try { await import(specifier) } catch (error) { throw new Error("import of " + specifier + " failed", { cause: error }) }
-}`
-
-const importNone = `for (const specifier of process.argv.slice(1)) {
-  const code = await import(specifier).then(() => "none", (error) => error.code)
-  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(specifier + " can be imported from outside: " + code)
-}`
+/** Imports each module and prints `loaded`, or the code or the text of the error. */
+const importAll = `const outcomes = {}
+for (const specifier of process.argv.slice(1)) {
+  outcomes[specifier] = await import(specifier).then(
+    () => "loaded",
+    (error) => error?.code === "ERR_PACKAGE_PATH_NOT_EXPORTED" ? error.code : String(error?.stack ?? error)
+  )
+}
+console.log(JSON.stringify(outcomes))`
 
 const describe = (report: Report): string => {
   const marks = report.checks.map((check) => `${check.passed ? "✔" : "✘"} ${check.name}`).join("  ")
@@ -257,16 +291,6 @@ const run = (command: string, args: ReadonlyArray<string>, cwd = root): Promise<
     execFile(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
       done({ passed: error === null, stdout, output: `${stdout}${stderr}`.trim() }))
   })
-
-const runCheck = async (
-  name: Check["name"],
-  command: string,
-  args: ReadonlyArray<string>,
-  cwd?: string
-): Promise<Check> => {
-  const { output, passed } = await run(command, args, cwd)
-  return { name, passed, output: passed ? "" : output }
-}
 
 const expectSuccess = async (command: string, args: ReadonlyArray<string>, cwd?: string): Promise<string> => {
   const { output, passed, stdout } = await run(command, args, cwd)
