@@ -119,7 +119,7 @@ export const Model = Schema.Struct({
   /** The generator driver. */
   driver: Schema.Struct({
     ...driverFields,
-    /** Jobs of the model that a worker process runs at the same time. Default: as many as the worker runs. */
+    /** Jobs of the model that run at the same time. Default: as many as the workers run. */
     concurrency: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
     /**
      * Other drivers that make the same, each with options for this model. They get, in this order, jobs that the

@@ -10,6 +10,7 @@ import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { MemoryRateLimitStore, Places, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
@@ -59,7 +60,14 @@ export const layer = (options: ServicesOptions) => {
   ).pipe(
     Layer.provideMerge(ModelStatuses.layerWith(statuses)),
     Layer.provideMerge(
-      Layer.mergeAll(Accounts.layer, Idempotency.layer, Ledger.layer, Scheduler.layerWith(scheduler), Webhooks.layer)
+      Layer.mergeAll(
+        Accounts.layer,
+        Idempotency.layer,
+        Ledger.layer,
+        Places.layer,
+        Scheduler.layerWith(scheduler),
+        Webhooks.layer
+      )
     ),
     Layer.provideMerge(Layer.merge(Layer.effect(Catalog.Catalog, Catalog.make(models, { params })), moderation))
   )
@@ -94,19 +102,25 @@ export const layerMemoryStores = Layer.mergeAll(
   MemoryGenerationStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryLedgerStore.layer,
+  MemoryRateLimitStore.layer,
   MemorySchedulerStore.layer,
   MemoryWebhookStore.layer
 ).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
 /** The stores of all packages in a database with the tables of `migrations`, and their unit of work. */
-export const layerSqlStores = Layer.mergeAll(
-  SqlAccountStore.layer,
-  SqlGenerationStore.layer,
-  SqlIdempotencyStore.layer,
-  SqlLedgerStore.layer,
-  SqlSchedulerStore.layer,
-  SqlWebhookStore.layer
-).pipe(Layer.provideMerge(UnitOfWork.layerSql))
+export const layerSqlStoresWith = (options: UnitOfWork.UnitOfWorkOptions) =>
+  Layer.mergeAll(
+    SqlAccountStore.layer,
+    SqlGenerationStore.layer,
+    SqlIdempotencyStore.layer,
+    SqlLedgerStore.layer,
+    SqlRateLimitStore.layer,
+    SqlSchedulerStore.layer,
+    SqlWebhookStore.layer
+  ).pipe(Layer.provideMerge(UnitOfWork.layerSqlWith(options)))
+
+/** `layerSqlStoresWith` with default options. */
+export const layerSqlStores = layerSqlStoresWith({})
 
 /** The migrations of all packages. No table refers to a table of another package, so their order is arbitrary. */
 export const migrations: ReadonlyArray<Migrations.Migrations> = [
@@ -114,6 +128,7 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlGenerationStore.migrations,
   SqlIdempotencyStore.migrations,
   SqlLedgerStore.migrations,
+  SqlRateLimitStore.migrations,
   SqlSchedulerStore.migrations,
   SqlWebhookStore.migrations
 ]

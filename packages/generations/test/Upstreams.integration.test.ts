@@ -1,10 +1,11 @@
 import { TestDatabase } from "@kinora/testkit"
 import { layerSql, mediaThatTrusts } from "./Assembly.ts"
-import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite } from "./UpstreamsContract.ts"
+import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite, sharedLimitSuite } from "./UpstreamsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   circuitSuite(name, layerSql(database, {}, mediaThatTrusts))
   limitSuite(name, layerSql(database, {}, mediaThatTrusts))
+  sharedLimitSuite(name, layerSql(database, {}, mediaThatTrusts))
   fallbackSuite(name, layerSql(database, {}, mediaThatTrusts))
   deadlineSuite(name, layerSql(database, {}, mediaThatTrusts))
 }

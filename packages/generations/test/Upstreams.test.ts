@@ -1,9 +1,10 @@
 import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
-import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite } from "./UpstreamsContract.ts"
+import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite, sharedLimitSuite } from "./UpstreamsContract.ts"
 
 const services = layerMemoryWith({}, mediaThatTrusts)
 
 circuitSuite("memory", services)
 limitSuite("memory", services)
+sharedLimitSuite("memory", services)
 fallbackSuite("memory", services)
 deadlineSuite("memory", services)

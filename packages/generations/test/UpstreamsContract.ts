@@ -1,6 +1,6 @@
 /** Workers and upstreams that fail or are limited, on every backend. */
 import { assert, layer } from "@effect/vitest"
-import { GeneratorError } from "@kinora/generator"
+import { GeneratorError, type ScriptedGenerator, type UpstreamLimits } from "@kinora/generator"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Effect, Exit, type Layer, Scope } from "effect"
 import type { layerMemory } from "./Assembly.ts"
@@ -148,6 +148,77 @@ export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
         yield* pass(30)
         assert.strictEqual(main.outage.submits, 4)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+      }).pipe(Effect.scoped))
+  })
+
+export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`Limits that worker processes share (${name})`, (it) => {
+    /** Starts two workers with these drivers, which are the same upstream with the credential `shared`. */
+    const startTwo = Effect.fnUntraced(
+      function*(limits: typeof UpstreamLimits.UpstreamLimits.Encoded, script: ScriptedGenerator.Script = {}) {
+        const [one, other] = [yield* makeUpstream({ limits, script }), yield* makeUpstream({ limits, script })]
+        yield* start({ upstreams: { one }, drivers: { [still]: { name: "one" } } })
+        yield* start({ upstreams: { other }, drivers: { [still]: { name: "other" } } })
+        return {
+          submits: Effect.sync(() => one.outage.submits + other.outage.submits),
+          bySubmits: () => [one.outage.submits, other.outage.submits]
+        }
+      }
+    )
+
+    it.effect("restrict the jobs at the same time, and all jobs complete", () =>
+      Effect.gen(function*() {
+        const { submits } = yield* startTwo({ credential: "jobs", concurrency: 2 }, { delay: "10 seconds" })
+        const jobs = yield* createJobs(still, 6)
+        yield* until(Effect.map(submits, (count) => count >= 2))
+        yield* pass(5)
+        assert.strictEqual(yield* submits, 2)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+        assert.strictEqual(yield* submits, 6)
+      }).pipe(Effect.scoped))
+
+    it.effect("restrict the submits within a minute", () =>
+      Effect.gen(function*() {
+        const { submits } = yield* startTwo({ credential: "submits", requests_per_minute: 2 })
+        const jobs = yield* createJobs(still, 3)
+        yield* until(Effect.map(submits, (count) => count >= 2))
+        yield* pass(30)
+        assert.strictEqual(yield* submits, 2)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
+      }).pipe(Effect.scoped))
+
+    it.effect("apply to each worker if each has an upstream of its own", () =>
+      Effect.gen(function*() {
+        const limits = { credential: "own", concurrency: 1, per_worker: true }
+        const { bySubmits, submits } = yield* startTwo(limits, { delay: "hold" })
+        yield* createJobs(still, 4)
+        yield* until(Effect.map(submits, (count) => count >= 2))
+        yield* pass(10)
+        assert.deepStrictEqual(bySubmits(), [1, 1])
+      }).pipe(Effect.scoped))
+
+    it.effect("include a job whose worker stops, and never stop it", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({
+          limits: { credential: "handed", concurrency: 1 },
+          script: { delay: "hold" }
+        })
+        const options = { upstreams: { main }, drivers: { [still]: { name: "main" } } }
+        const before = yield* Scope.make()
+        yield* Scope.provide(start(options), before)
+        const jobs = yield* createJobs(still, 2)
+        yield* until(Effect.sync(() => main.outage.polls > 0))
+        yield* Scope.close(before, Exit.void)
+        const polls = main.outage.polls
+        yield* start(options)
+        yield* until(Effect.sync(() => main.outage.polls > polls))
+        // Longer than the place of the first worker is kept.
+        yield* pass(40)
+        assert.strictEqual(main.outage.submits, 1)
+        yield* main.control.succeed(jobs[0]!.id)
+        yield* until(Effect.sync(() => main.outage.submits === 2))
+        yield* main.control.succeed(jobs[1]!.id)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed", "completed"])
       }).pipe(Effect.scoped))
   })
 

@@ -8,11 +8,25 @@ const Count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000
 const duration = (text: string) => Schema.DurationFromString.pipe(Schema.withDecodingDefaultKey(Effect.succeed(text)))
 
 /**
- * Schema of the limits, as fields of a driver in a configuration. They apply to each worker
- * process. Times are text, such as `30 seconds`.
+ * Schema of the limits, as fields of a driver in a configuration. `concurrency` and
+ * `requests_per_minute` count the jobs of all worker processes, the others the calls of
+ * each process. Times are text, such as `30 seconds`.
  */
 export const UpstreamLimits = Schema.Struct({
-  /** Jobs that may be at the upstream at the same time. Default: as many as the worker runs. */
+  /**
+   * Name of the account at the upstream. Drivers with the same name share `concurrency` and `requests_per_minute`.
+   * Default: the name of the driver.
+   */
+  credential: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+        expected: "a name of at most 64 lower-case letters, digits, '.', '_' and '-'"
+      })
+    )
+  ),
+  /** Whether each worker process has an upstream of its own, such as its GPU, with these limits each. Default `false`. */
+  per_worker: Schema.optionalKey(Schema.Boolean),
+  /** Jobs that may be at the upstream at the same time. Default: as many as the workers run. */
   concurrency: Schema.optionalKey(Count),
   /** Jobs that may be submitted within any minute. Default: no limit besides `concurrency`. */
   requests_per_minute: Schema.optionalKey(Count),

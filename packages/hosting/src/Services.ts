@@ -4,7 +4,7 @@ import { type Model, Parameters } from "@kinora/catalog"
 import { Services } from "@kinora/generations"
 import { Generation } from "@kinora/http-api"
 import { Media } from "@kinora/media"
-import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Budget, RateLimit } from "@kinora/rate-limit"
 import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
@@ -37,7 +37,6 @@ export const layer = ({ media, models, moderation, planTable = PlanTable.default
   Layer.mergeAll(
     Services.layer({ models, moderation, params: clientParams, planTable, scheduler: { attemptsMax } }),
     Budget.layer,
-    Places.layer,
     RateLimit.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(

@@ -11,7 +11,7 @@ import * as Services from "@kinora/generations/Services"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Budget, MemoryRateLimitStore, Places, RateLimit } from "@kinora/rate-limit"
+import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { SecretBox, Wakeup as WebhookWakeup } from "@kinora/webhooks"
@@ -71,8 +71,7 @@ const webhookProtection = Layer.merge(
 
 /** Every service except the server. */
 const servicesWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
-  Layer.mergeAll(Services.layer({ models, ...options }), Budget.layer, Places.layer, RateLimit.layer).pipe(
-    Layer.provideMerge(MemoryRateLimitStore.layer),
+  Layer.mergeAll(Services.layer({ models, ...options }), Budget.layer, RateLimit.layer).pipe(
     Layer.provideMerge(Services.layerMemoryStores),
     Layer.provideMerge(Layer.mergeAll(
       BlobStore.layerMemory,

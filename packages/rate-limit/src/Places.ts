@@ -8,7 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, Duration, Effect, Layer, Scope } from "effect"
+import { Context, DateTime, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeHeldPlaces, type Place } from "./internal/heldPlaces.ts"
 import type * as Lease from "./internal/lease.ts"
@@ -29,6 +29,17 @@ export interface PlaceRequest {
   readonly key: string
   /** The maximum number of held places. It may differ between calls. */
   readonly max: number
+  /**
+   * End of the place if its scope closes by interruption. `expire`: it stays taken until its
+   * lease ends, for work that continues elsewhere. Default `release`.
+   */
+  readonly onInterrupt?: "release" | "expire" | undefined
+}
+
+/** A request for a place for a fixed time. */
+export interface TimedPlaceRequest extends Pick<PlaceRequest, "key" | "max"> {
+  /** The time until the place is free. */
+  readonly lasts: Duration.Input
 }
 
 /** Places that a limited number of fibers hold at the same time. */
@@ -43,6 +54,13 @@ export class Places extends Context.Service<Places, {
    * ends.
    */
   readonly acquire: (request: PlaceRequest) => Effect.Effect<boolean, StorageError, Scope.Scope>
+
+  /**
+   * Takes a place for a fixed time, also if the process dies. Returns `false`, without
+   * waiting, if all are taken. With one `lasts` for all calls of a key, at most `max` of
+   * them are granted within any such time.
+   */
+  readonly acquireFor: (request: TimedPlaceRequest) => Effect.Effect<boolean, StorageError>
 
   /** Returns the number of held places of a key. */
   readonly held: (key: string) => Effect.Effect<number, StorageError>
@@ -60,11 +78,12 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const acquireFolded = yield* Folding.make({
     name: "Places.acquire",
     membersMax: 256,
-    run: Effect.fnUntraced(function*(requests: ReadonlyArray<PlaceRequest>) {
+    run: Effect.fnUntraced(function*(requests: ReadonlyArray<TimedPlaceRequest>) {
       const now = yield* DateTime.now
-      const expiresAt = DateTime.addDuration(now, lease)
       const leases: Array<Lease.Acquire> = []
-      for (const { key, max } of requests) leases.push({ id: yield* random.uuidV7(), key, max, expiresAt })
+      for (const { key, lasts, max } of requests) {
+        leases.push({ id: yield* random.uuidV7(), key, max, expiresAt: DateTime.addDuration(now, lasts) })
+      }
       const granted = new Set((yield* store.acquire(leases, now)).map(({ id }) => id))
       return leases.map(({ id, key }): Place | undefined => granted.has(id) ? { id, key } : undefined)
     })
@@ -86,14 +105,20 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   return Places.of({
     acquire: Effect.fn("Places.acquire")(function*(request: PlaceRequest) {
       const scope = yield* Scope.Scope
-      const place = yield* acquireFolded(request)
+      const place = yield* acquireFolded({ ...request, lasts: lease })
       if (place === undefined) return false
       yield* heldPlaces.hold(place)
       // Not by `acquireRelease`, which would release in the transaction of the caller, even
       // after its end. This finalizer runs in the transaction of the fiber that closes the scope.
-      yield* Scope.addFinalizer(scope, Effect.suspend(() => giveBack(place)))
+      yield* Scope.addFinalizerExit(scope, (exit) =>
+        request.onInterrupt === "expire" && Exit.hasInterrupts(exit)
+          ? Effect.sync(() => heldPlaces.drop(place))
+          : giveBack(place))
       return true
     }, Effect.uninterruptible),
+    acquireFor: Effect.fn("Places.acquireFor")(function*(request: TimedPlaceRequest) {
+      return (yield* acquireFolded(request)) !== undefined
+    }),
     held: Effect.fn("Places.held")(function*(key: string) {
       return yield* store.held(key, yield* DateTime.now)
     }),

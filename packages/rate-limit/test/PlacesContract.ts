@@ -35,6 +35,38 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue(yield* Effect.scoped(acquire(request)))
       }))
 
+    it.effect("keeps a place until its lease ends if its holder is interrupted and asked for that", () =>
+      Effect.gen(function*() {
+        const { acquire, held } = yield* Places
+        const scope = yield* Scope.make()
+        const request = { key: "handed over", max: 1, onInterrupt: "expire" } as const
+        assert.isTrue(yield* Scope.provide(acquire(request), scope))
+        yield* Scope.close(scope, Exit.interrupt())
+        assert.strictEqual(yield* held("handed over"), 1)
+        yield* TestClock.adjust("29 seconds")
+        assert.isFalse(yield* Effect.scoped(acquire(request)))
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(yield* Effect.scoped(acquire(request)))
+        assert.strictEqual(yield* held("handed over"), 0)
+      }))
+
+    it.effect("grants at most the maximum within any time of places with a fixed time", () =>
+      Effect.gen(function*() {
+        const [first, second] = [yield* instance(), yield* instance()]
+        const request = { key: "timed", max: 2, lasts: "1 minute" } as const
+        assert.isTrue(yield* first.acquireFor(request))
+        yield* TestClock.adjust("40 seconds")
+        assert.isTrue(yield* second.acquireFor(request))
+        assert.isFalse(yield* first.acquireFor(request))
+        yield* TestClock.adjust("20 seconds")
+        assert.isTrue(yield* first.acquireFor(request))
+        assert.isFalse(yield* second.acquireFor(request))
+        assert.strictEqual(yield* first.held("timed"), 2)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* first.held("timed"), 0)
+        assert.isAtLeast(yield* first.sweep(10), 2)
+      }))
+
     it.effect("frees a place when its holder is interrupted", () =>
       Effect.gen(function*() {
         const { acquire, held } = yield* Places

@@ -33,9 +33,11 @@ export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams
 
   /** Runs the job at one upstream. The scope holds its place there. */
   const runOnce = Effect.fnUntraced(function*(running: RunningJob) {
+    const isResumed = running.progress._tag === "Sent"
     const sent = yield* submit(running)
     running.decided()
     const upstream = yield* upstreamOf(sent)
+    if (isResumed) yield* resume(running, upstream)
     const taken: Taken = { sent, upstream }
     // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
     const status = yield* Effect.onInterrupt(
@@ -93,6 +95,13 @@ const awaitEnd = Effect.fnUntraced(function*({ sent, upstream }: Taken) {
     yield* Effect.sleep(status.after)
   }
 })
+
+/** Counts a job that an earlier worker has submitted, until the scope closes. A job does not fail because of that. */
+const resume = ({ source: { places } }: RunningJob, upstream: Upstream) =>
+  Effect.ignore(Effect.andThen(upstream.places.resume, places?.resume ?? Effect.void), {
+    log: "Warn",
+    message: "A job that was taken over has no place in the limits"
+  })
 
 /** Returns whether an upstream that has not failed can get the job now. */
 const hasOther = ({ source }: RunningJob, failed: ReadonlyArray<string>) =>

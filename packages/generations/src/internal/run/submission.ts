@@ -8,8 +8,9 @@ import { makeOpenImages } from "./generatorImages.ts"
 import { requestOf } from "./generatorRequest.ts"
 import * as Progress from "./progress.ts"
 import { retryStorage, retryTransient } from "./retries.ts"
-import { UpstreamUnavailable } from "./upstream.ts"
+import type { Upstream } from "./upstream.ts"
 import type { Route, Source } from "./upstreams.ts"
+import { UpstreamUnavailable } from "./upstreamUnavailable.ts"
 
 /** A job that runs, and its progress. */
 export interface RunningJob {
@@ -30,7 +31,7 @@ export const allowsFallback = (reason: Reason): boolean =>
 
 /**
  * Makes a function that submits a job, or returns the operation of an earlier attempt. Fails
- * with `UpstreamUnavailable` if the job must wait for an upstream to work again.
+ * with `UpstreamUnavailable` if the job must wait for an upstream to work again, or for a place.
  */
 export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
   const { send, store } = yield* makeSend(retries)
@@ -49,25 +50,30 @@ export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
     })
   })
 
+  /** Makes a job that no upstream has wait in the queue. */
+  const postpone = Effect.fnUntraced(function*(running: RunningJob, error: UpstreamUnavailable) {
+    yield* store(running, Progress.unsent(running.progress.failed))
+    return yield* error
+  })
+
   /** Submits the job to the first upstream that takes it. */
   const sendToAny = Effect.fnUntraced(function*(running: RunningJob) {
     const { routes } = running.source
     let unavailable: UpstreamUnavailable | undefined
     let failure: GeneratorError | undefined
     for (const route of routes) {
-      const { generator, isOpen, name } = route.upstream
+      const { isOpen, name } = route.upstream
       if (running.progress.failed.includes(name)) continue
       if (yield* isOpen) {
-        unavailable = new UpstreamUnavailable({ upstream: name })
+        unavailable = new UpstreamUnavailable({ upstream: name, reason: "failing" })
         continue
-      }
-      if (generator.resubmit === "unsafe" || routes.length > 1) {
-        yield* store(running, Progress.sending(name, running.progress.failed))
       }
       const result = yield* Effect.result(send(running, route))
       if (Result.isSuccess(result)) return result.success
       const error = result.failure
       if (error._tag === "UpstreamUnavailable") {
+        // Another one gets the jobs of an upstream that fails, not of one that is busy.
+        if (error.reason === "full") return yield* postpone(running, error)
         unavailable = error
         continue
       }
@@ -79,8 +85,7 @@ export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
     if (failure !== undefined) return yield* failure
     // Only a job that no upstream has refused waits, since a worker claims jobs for upstreams that work.
     if (unavailable === undefined || running.progress.failed.length > 0) return yield* refused
-    yield* store(running, Progress.unsent([]))
-    return yield* unavailable
+    return yield* postpone(running, unavailable)
   })
 
   return Effect.fnUntraced(function*(running: RunningJob) {
@@ -111,6 +116,18 @@ const refused = new GeneratorError({
 
 const isOfUpstream = ({ code }: Permanent): boolean => code !== "content_rejected" && code !== "invalid_input"
 
+const isSendingTo = ({ name }: Upstream, progress: Progress.Progress): boolean =>
+  progress._tag === "Sending" && progress.upstream === name
+
+/** Takes the places of a job until the scope closes. Fails if they do not become free in time. */
+const occupy = Effect.fnUntraced(function*({ places }: Source, upstream: Upstream) {
+  for (const { occupy } of places === undefined ? [upstream.places] : [places, upstream.places]) {
+    if (!(yield* retryStorage(occupy))) {
+      return yield* new UpstreamUnavailable({ upstream: upstream.name, reason: "full" })
+    }
+  }
+})
+
 /** Makes a function that changes the progress of a job and stores it. */
 const makeStore = Effect.map(
   Scheduler,
@@ -129,7 +146,12 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
   const persist = retryTransient(retries)
 
   const sendNow = Effect.fnUntraced(function*(running: RunningJob, { options, upstream }: Route) {
-    yield* upstream.occupy
+    const { resubmit } = upstream.generator
+    yield* occupy(running.source, upstream)
+    // Not before the job has its places, since a job that waits for them can be submitted by any worker.
+    if (!isSendingTo(upstream, running.progress) && (resubmit === "unsafe" || running.source.routes.length > 1)) {
+      yield* store(running, Progress.sending(upstream.name, running.progress.failed))
+    }
     const images = yield* persist(openImages(running.generation.images))
     const request = requestOf(running.generation, { model: running.source.model, options }, images)
     const operation = yield* persist(upstream.submit(request))
@@ -144,7 +166,7 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
     const place = yield* Scope.fork(yield* Effect.scope)
     return yield* Effect.onError(
       Scope.provide(sendNow(running, route), place),
-      () => Scope.close(place, Exit.void)
+      (cause) => Scope.close(place, Exit.failCause(cause))
     )
   })
 

@@ -1,37 +1,27 @@
-/** The number of submits per minute. */
-import { Clock, Effect } from "effect"
+/** The number of submits per minute, over all worker processes that use one key. */
+import { Places } from "@kinora/rate-limit/Places"
+import { Effect } from "effect"
+import { makeWait } from "./waitForPlace.ts"
 
-/** Makes a limit of `perMinute` submits within any minute. */
-export const makeRate = (perMinute: number) => {
-  /** Times of the submits of the last minute, oldest first. */
-  const times: Array<number> = []
-  const prune = (now: number) => {
-    while (times.length > 0 && times[0]! <= now - minute) times.shift()
-  }
-
-  return {
-    /** Returns how many submits are possible now. */
-    left: Effect.map(Clock.currentTimeMillis, (now) => {
-      prune(now)
-      return perMinute - times.length
-    }),
-
-    /** Counts a submit. Waits until one is possible. */
-    take: Effect.gen(function*() {
-      if (perMinute === Infinity) return
-      while (true) {
-        const now = yield* Clock.currentTimeMillis
-        prune(now)
-        if (times.length < perMinute) break
-        yield* Effect.sleep(times[0]! + minute - now)
-      }
-      times.push(yield* Clock.currentTimeMillis)
-    })
-  }
+/** Options for `makeSubmitRate`. */
+export interface SubmitRateOptions {
+  /** Processes with the same key share the rate. */
+  readonly key: string
+  /** `undefined`: no limit, and no statement. */
+  readonly perMinute: number | undefined
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+/** Makes a limit of `perMinute` submits within any minute. */
+export const makeSubmitRate = Effect.fnUntraced(function*({ key, perMinute = Infinity }: SubmitRateOptions) {
+  const { acquireFor, held } = yield* Places
+  const wait = makeWait()
+  return {
+    /** Returns how many submits are possible now. 0 if the database is unavailable. */
+    left: perMinute === Infinity
+      ? Effect.succeed(Infinity)
+      : Effect.match(held(key), { onFailure: () => 0, onSuccess: (used) => perMinute - used }),
 
-const minute = 60_000
+    /** Counts a submit. Waits until one is possible, and returns `false` if none is in time. */
+    take: perMinute === Infinity ? Effect.succeed(true) : wait(acquireFor({ key, max: perMinute, lasts: "1 minute" }))
+  }
+})

@@ -1,15 +1,19 @@
 /**
- * The calls of this process to one upstream: how many at a time, how many per minute, and
- * none while the upstream fails. An upstream is a configured driver, with its address and
- * its credential: what fails together.
+ * The calls of this process to one upstream: how many jobs at a time and how many submits per minute, over
+ * all worker processes, and none while the upstream fails. An upstream is a configured driver, with its
+ * address and its credential: what fails together.
  */
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import type { Generator, Operation, Status } from "@kinora/generator/Generator"
 import { GeneratorError, Transient } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
-import { Effect, type Option, Schema, type Scope, Semaphore } from "effect"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { Effect, type Option, type Scope } from "effect"
 import { makeCircuit, type Trouble } from "./circuit.ts"
-import { makeRate } from "./submitRate.ts"
+import { type JobPlaces, makeJobPlaces } from "./jobPlaces.ts"
+import { retryStorage } from "./retries.ts"
+import { makeSubmitRate } from "./submitRate.ts"
+import { UpstreamUnavailable } from "./upstreamUnavailable.ts"
 
 /** An upstream of this process. */
 export interface Upstream {
@@ -27,10 +31,12 @@ export interface Upstream {
   readonly awaitTrouble: Effect.Effect<void>
   /** Counts a job that was claimed for the upstream until the scope closes. */
   readonly expect: Effect.Effect<Expected, never, Scope.Scope>
-  /** Takes a place at the upstream until the scope closes. Waits while `concurrency` other jobs have one. */
-  readonly occupy: Effect.Effect<void, never, Scope.Scope>
-  /** Submits a request. Fails with `UpstreamUnavailable`, without a call, while the upstream fails. */
-  readonly submit: (request: GenerationRequest) => Effect.Effect<Operation, GeneratorError | UpstreamUnavailable>
+  /** The places of its jobs. */
+  readonly places: JobPlaces
+  /** Submits a request. Fails with `UpstreamUnavailable`, without a call, while the upstream fails or has too many submits. */
+  readonly submit: (
+    request: GenerationRequest
+  ) => Effect.Effect<Operation, GeneratorError | StorageError | UpstreamUnavailable>
   /** Polls an operation. Fails with `Transient`, without a call, while the upstream fails. */
   readonly poll: (operation: Operation) => Effect.Effect<Status, GeneratorError>
 }
@@ -41,33 +47,28 @@ export interface Expected {
   readonly decided: () => void
 }
 
-/** The upstream fails and is not called. The request was not submitted. */
-export class UpstreamUnavailable
-  extends Schema.TaggedError<UpstreamUnavailable>("@kinora/generations/UpstreamUnavailable")("UpstreamUnavailable", {
-    upstream: Schema.String
-  })
-{}
-
 /** Options for `make`. */
 export interface UpstreamOptions {
   readonly name: string
   readonly generator: Generator["Service"]
   readonly limits: UpstreamLimits
+  /** Distinguishes this process from the others of the same limits. */
+  readonly process: string
 }
 
 /** Makes the calls of this process to an upstream. */
-export const make = Effect.fnUntraced(function*({ generator, limits, name }: UpstreamOptions) {
-  const { concurrency = Infinity, requests_per_minute: perMinute = Infinity } = limits
+export const make = Effect.fnUntraced(function*({ generator, limits, name, process }: UpstreamOptions) {
+  const { concurrency, credential = name, per_worker, requests_per_minute: perMinute } = limits
   const circuit = yield* makeCircuit(name, limits)
-  const rate = makeRate(perMinute)
-  const places = Semaphore.makeUnsafe(concurrency)
-  let expected = 0
+  const owner = per_worker === true ? `${credential}/${process}` : credential
+  const places = yield* makeJobPlaces({ key: `upstream-jobs/${owner}`, max: concurrency })
+  const rate = yield* makeSubmitRate({ key: `upstream-submits/${owner}`, perMinute })
+  const unavailable = (reason: UpstreamUnavailable["reason"]) => new UpstreamUnavailable({ upstream: name, reason })
   let undecided = 0
 
-  const expect = Effect.acquireRelease(
+  const undecide = Effect.acquireRelease(
     Effect.sync(() => {
       let isDecided = false
-      expected++
       undecided++
       return {
         decided: () => {
@@ -76,18 +77,15 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name }: Ups
         }
       }
     }),
-    ({ decided }) =>
-      Effect.sync(() => {
-        decided()
-        expected--
-      })
+    ({ decided }) => Effect.sync(decided)
   )
 
   const room = Effect.gen(function*() {
     const state = yield* circuit.state
     // A single job tests whether the upstream works again.
     const tested = state === "closed" ? Infinity : state === "open" ? 0 : 1 - undecided
-    return Math.max(0, Math.min(concurrency - expected, (yield* rate.left) - undecided, tested))
+    if (tested <= 0) return 0
+    return Math.max(0, Math.min(yield* places.left, (yield* rate.left) - undecided, tested))
   })
 
   const upstream: Upstream = {
@@ -97,15 +95,16 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name }: Ups
     isOpen: Effect.map(circuit.state, (state) => state === "open"),
     trouble: circuit.trouble,
     awaitTrouble: circuit.awaitTrouble,
-    expect,
-    occupy: Effect.asVoid(Effect.acquireRelease(places.take(1), () => places.release(1), { interruptible: true })),
-    submit: (request) =>
-      Effect.andThen(rate.take, circuit.guard("submit", generator.submit(request))).pipe(
-        Effect.catchTag(
-          "CircuitBreakerError",
-          () => Effect.fail(new UpstreamUnavailable({ upstream: name }))
-        )
-      ),
+    expect: Effect.andThen(places.expect, undecide),
+    places,
+    submit: Effect.fnUntraced(function*(request) {
+      if (!(yield* retryStorage(rate.take))) return yield* unavailable("full")
+      return yield* Effect.catchTag(
+        circuit.guard("submit", Effect.suspend(() => generator.submit(request))),
+        "CircuitBreakerError",
+        () => Effect.fail(unavailable("failing"))
+      )
+    }),
     poll: (operation) =>
       Effect.catchTag(
         circuit.guard("poll", generator.poll(operation)),

@@ -3,7 +3,8 @@ import { Catalog } from "@kinora/catalog/Catalog"
 import type { Model } from "@kinora/catalog/Model"
 import { Generators } from "@kinora/generator/Generators"
 import type { JobHandler } from "@kinora/scheduler"
-import { Array, Effect, Option, type Scope } from "effect"
+import { Array, Effect, Option, Random, type Scope } from "effect"
+import { type JobPlaces, makeJobPlaces } from "./jobPlaces.ts"
 import * as Upstream from "./upstream.ts"
 
 /** An upstream that a model can use, with the options of the model for it. */
@@ -15,6 +16,8 @@ export interface Route {
 /** A model and its upstreams, in the order in which they are used. */
 export interface Source {
   readonly model: Model
+  /** The places of the model's jobs, if it has a limit of its own. */
+  readonly places: JobPlaces | undefined
   readonly routes: Array.NonEmptyReadonlyArray<Route>
 }
 
@@ -30,6 +33,8 @@ export interface Upstreams {
   readonly all: ReadonlyArray<Upstream.Upstream>
   /** Returns the upstream with this name, also one that no model uses any more. */
   readonly find: (name: string) => Upstream.Upstream | undefined
+  /** Returns the places of a model. `undefined`: it has no limit of its own. */
+  readonly placesOf: (model: Model) => JobPlaces | undefined
   /** Counts a job that was claimed, until the scope closes. Without a source, counts nothing. */
   readonly expect: (source: Option.Option<Source>) => Effect.Effect<Upstream.Expected, never, Scope.Scope>
   /** Returns the limits on claims of the jobs in these pools. */
@@ -37,7 +42,7 @@ export interface Upstreams {
 }
 
 /** Makes a function that finds the source of a model's jobs. Returns `None` if this process cannot run the model. */
-export const makeSourceOf = Effect.fnUntraced(function*({ find }: Pick<Upstreams, "find">) {
+export const makeSourceOf = Effect.fnUntraced(function*({ find, placesOf }: Pick<Upstreams, "find" | "placesOf">) {
   const catalog = yield* Catalog
   return (id: string): Option.Option<Source> =>
     Option.gen(function*() {
@@ -48,43 +53,56 @@ export const makeSourceOf = Effect.fnUntraced(function*({ find }: Pick<Upstreams
         const upstream = find(name)
         return upstream === undefined ? [] : [{ upstream, options }]
       })
-      return { model, routes: [{ upstream: primary, options: driver.options }, ...fallbacks] as const }
+      return {
+        model,
+        places: placesOf(model),
+        routes: [{ upstream: primary, options: driver.options }, ...fallbacks] as const
+      }
     })
 })
 
 /** Makes the upstreams of all drivers of this process. */
 export const makeUpstreams = Effect.gen(function*() {
+  const catalog = yield* Catalog
   const generators = yield* Generators
+  const process = String(yield* Random.nextInt)
   const all = yield* Effect.forEach(
     generators.names.flatMap((name) =>
-      Option.toArray(generators.get(name)).map((generator) => ({ name, generator, limits: generators.limits(name) }))
+      Option.toArray(generators.get(name)).map((generator) => ({
+        name,
+        generator,
+        limits: generators.limits(name),
+        process
+      }))
     ),
     Upstream.make
   )
   const byName = new Map(all.map((upstream) => [upstream.name, upstream]))
-  /** Number of jobs that this process runs, by model. */
-  const running = new Map<string, number>()
-  const count = (model: string, change: number) =>
-    Effect.sync(() => running.set(model, (running.get(model) ?? 0) + change))
+  const placesByModel = new Map<string, JobPlaces>()
+  for (const { driver: { concurrency, name }, id } of [...catalog.list, ...catalog.withdrawn]) {
+    if (concurrency === undefined) continue
+    const owner = generators.limits(name).per_worker === true ? `${id}/${process}` : id
+    placesByModel.set(id, yield* makeJobPlaces({ key: `model-jobs/${owner}`, max: concurrency }))
+  }
 
   const upstreams: Upstreams = {
     all,
     find: (name) => byName.get(name),
+    placesOf: ({ id }) => placesByModel.get(id),
     expect: Effect.fnUntraced(function*(source) {
       if (Option.isNone(source)) return { decided: () => undefined }
-      const { model, routes } = source.value
-      yield* Effect.acquireRelease(count(model.id, 1), () => count(model.id, -1))
+      const { places, routes } = source.value
+      if (places !== undefined) yield* places.expect
       return yield* (yield* nextOf(routes)).expect
     }),
     limitsOf: (pools) =>
       Object.values(Array.groupBy(pools, ({ source }) => groupOf(source))).map((group) => {
-        const { model, routes } = group[0].source
-        const { concurrency = Infinity } = model.driver
+        const { places, routes } = group[0].source
         return {
           pools: group.map(({ pool }) => pool),
           room: Effect.gen(function*() {
             const room = yield* (yield* nextOf(routes)).room
-            return concurrency === Infinity ? room : Math.min(room, concurrency - (running.get(model.id) ?? 0))
+            return places === undefined || room === 0 ? room : Math.max(0, Math.min(room, yield* places.left))
           })
         }
       })
