@@ -184,7 +184,7 @@ const stageOf = (
   receivers: Receivers.Receivers
 ): Stage.Stage => {
   const fromOwnAddress = Stage.makeFromOwnAddress()
-  const send: Stage.Fetch = OpenApiCheck.checking((path, init) => fetch(new URL(path, baseUrl), fromOwnAddress(init)))
+  const send: Stage.Fetch = OpenApiCheck.checking((path, init) => fetch(urlOf(baseUrl, path), fromOwnAddress(init)))
   const admin = Stage.withToken(send, Stage.adminToken)
   const now = () => new Date(clock.currentTimeMillisUnsafe())
   return {
@@ -199,3 +199,6 @@ const stageOf = (
     elapse: () => Promise.resolve()
   }
 }
+
+/** URL of a path or of a link. Paths are appended: relative to `baseUrl`, `//v1` is the host `v1`. */
+const urlOf = (baseUrl: string, path: string): string => path.startsWith("/") ? `${baseUrl}${path}` : path
