@@ -1,6 +1,6 @@
 /**
- * Global setup of the tests: bundles the programs that `Program.start` starts. A host from source loads a thousand
- * modules, which takes a second of processor time at every start. Does nothing if the run starts no program.
+ * Global setup of the tests: bundles the programs that `Program.start` and the benchmarks start. A host from source loads
+ * a thousand modules, which takes a second of processor time at every start. Does nothing if the run starts no program.
  */
 import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
@@ -17,6 +17,9 @@ const programs = [
   "packages/acceptance/test/webhookDrillHost.process.ts"
 ]
 
+/** Tests that start them. */
+const starters = [import.meta.dirname, join(repository, "packages/bench/test")]
+
 /** Vitest's project: what is used of it. */
 interface Project {
   readonly vitest: { readonly state: { readonly getPaths: () => ReadonlyArray<string> } }
@@ -24,7 +27,8 @@ interface Project {
 
 export default async function({ vitest }: Project): Promise<void> {
   // The test files of this run.
-  if (!vitest.state.getPaths().some((path) => path.startsWith(import.meta.dirname))) return
+  const paths = vitest.state.getPaths()
+  if (!starters.some((starter) => paths.some((path) => path.startsWith(starter)))) return
   const directory = await bundle(join(repository, "node_modules/.cache/kinora-programs"))
   // `Program` reads it in Vitest's workers. Hosts reject unknown variables named KINORA_*.
   process.env["ACCEPTANCE_PROGRAMS"] = directory
