@@ -1,9 +1,10 @@
 /**
- * Driver for image models of the AI SDK.
+ * Driver for image and video models of the AI SDK, which has no idempotency: `submit` makes one
+ * call without retries, and an interrupted call has an unknown outcome.
  *
- * A call of the AI SDK returns when the image is there, and has no idempotency: `submit` makes one
- * call without retries, and an interrupted call has an unknown outcome. The image is in memory
- * until it is collected.
+ * The call for an image returns when the image is there. It is in memory until it is collected.
+ * The call for a video starts a job. Every process can ask for its status and collect it. The
+ * AI SDK cannot cancel it: a video that is given up is made and discarded by its provider.
  */
 import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
@@ -12,9 +13,11 @@ import { GeneratorError, UnknownOutcome } from "@kinora/generator/GeneratorError
 import type { Problem, ServedModel } from "@kinora/generator/ServedModel"
 import { generateImage } from "ai"
 import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { makeDownload } from "./internal/download.ts"
 import { reasonOf, unusable } from "./internal/failures.ts"
 import * as KeptImages from "./internal/keptImages.ts"
-import { load } from "./internal/models.ts"
+import { load, type Models } from "./internal/models.ts"
+import * as Videos from "./internal/videos.ts"
 
 const Bytes = Schema.Int.check(Schema.isGreaterThan(0))
 
@@ -22,7 +25,7 @@ const Bytes = Schema.Int.check(Schema.isGreaterThan(0))
 export const Options = Schema.Struct({
   /** Module of the provider: a package such as `@ai-sdk/openai`, or a path, relative to the working directory. */
   module: Schema.NonEmptyString,
-  /** Name of the export: a provider, a factory of providers, or an image model. Default `default`. */
+  /** Name of the export: a provider, a factory of providers, or a model. Default `default`. */
   export: Schema.optionalKey(Schema.NonEmptyString),
   /** Options of the factory, such as `apiKey`. Default: none. */
   options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
@@ -36,7 +39,15 @@ export const Options = Schema.Struct({
   /** Bytes of a response to a provider of a factory, and of an image. Default 64 MiB. */
   response_bytes_max: Schema.optionalKey(Bytes),
   /** Bytes of images that are in memory until they are collected. Default 256 MiB. */
-  kept_bytes_max: Schema.optionalKey(Bytes)
+  kept_bytes_max: Schema.optionalKey(Bytes),
+  /** Time between two polls of a video. Default 5 seconds. */
+  poll_interval: Schema.optionalKey(Schema.DurationFromString),
+  /** Bytes of a video that is downloaded. Default 1 GiB. */
+  result_bytes_max: Schema.optionalKey(Bytes),
+  /** Time limit between two parts of a video. Default 30 seconds. */
+  idle_timeout: Schema.optionalKey(Schema.DurationFromString),
+  /** Whether videos may be at private addresses, over HTTP and on every port. Default `false`. */
+  private: Schema.optionalKey(Schema.Boolean)
 })
 /** Type of `Options`. */
 export type Options = typeof Options.Type
@@ -47,7 +58,7 @@ const Size = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,4}x[1-9]\d{0,4}$/)
 export const ModelOptions = Schema.Struct({
   /** Id of the model at the provider. Must be absent if the export is a model. */
   model: Schema.optionalKey(Schema.NonEmptyString),
-  /** Sizes such as `1024x1536` by aspect ratio, for providers without aspect ratios. */
+  /** Sizes such as `1024x1536` by aspect ratio, for providers without aspect ratios. For videos, these are resolutions. */
   sizes: Schema.optionalKey(Schema.Record(Schema.String, Size)),
   /** Options of the provider for every call, by its name: `{ openai: { quality: high } }`. */
   provider_options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.MutableJson)))
@@ -59,37 +70,33 @@ export type ModelOptions = typeof ModelOptions.Type
 export const make = Effect.fnUntraced(function*(options: Options) {
   const { call_timeout = Duration.minutes(3), kept_bytes_max = 256 * 1024 ** 2 } = options
   const bytesMax = options.response_bytes_max ?? 64 * 1024 ** 2
-  const modelOf = yield* load({ ...options, bytesMax })
+  const models = yield* load({ ...options, bytesMax })
   const images = KeptImages.make(kept_bytes_max)
-
-  const submit = Effect.fn("AiSdk.submit")(function*(request: GenerationRequest) {
-    const { model, provider_options, sizes } = yield* optionsOf(request)
-    const files = yield* Effect.forEach(request.images, ({ body }) => Stream.mkUint8Array(body))
-    const used = yield* Effect.try({ try: () => modelOf(model), catch: (cause) => failure(cause) })
-    const { image } = yield* Effect.tryPromise({
-      try: (abortSignal) =>
-        generateImage({
-          model: used,
-          prompt: files.length === 0 ? request.prompt : { text: request.prompt, images: files },
-          maxRetries: 0,
-          abortSignal,
-          ...shapeOf(request, sizes),
-          ...(request.seed === undefined ? {} : { seed: request.seed }),
-          ...(provider_options === undefined ? {} : { providerOptions: provider_options })
-        }),
-      catch: (cause) => failure(cause)
-    }).pipe(
-      Effect.timeoutOrElse({
-        duration: call_timeout,
-        orElse: () => Effect.fail(new GeneratorError({ reason: new UnknownOutcome() }))
-      }),
-      Effect.tapError(({ reason }) => Effect.logWarning("A call of the AI SDK failed", request.id, reason._tag))
-    )
-    if (image.uint8Array.length > bytesMax) return yield* new GeneratorError({ reason: unusable })
-    yield* images.keep(request.id, { mime: image.mediaType, bytes: image.uint8Array })
-    const operation: typeof Operation.Type = { driver: "ai-sdk", id: request.id }
-    return operation
+  const videos = Videos.make({
+    modelOf: models.video,
+    callTimeout: call_timeout,
+    pollInterval: options.poll_interval ?? Duration.seconds(5),
+    download: yield* makeDownload({
+      isPrivate: options.private ?? false,
+      timeout: call_timeout,
+      idleTimeout: options.idle_timeout ?? Duration.seconds(30),
+      bytesMax: options.result_bytes_max ?? 1024 ** 3
+    })
   })
+
+  const submitImage = makeSubmitImage({ modelOf: models.image, images, bytesMax, callTimeout: call_timeout })
+
+  const submit = Effect.fn("AiSdk.submit")(
+    function*(request: GenerationRequest) {
+      const decoded = yield* optionsOf(request)
+      const files = yield* Effect.forEach(request.images, ({ body }) => Stream.mkUint8Array(body))
+      return yield* request.kind === "image"
+        ? submitImage(request, decoded, files)
+        : videos.submit(request, videoCallOf(request, decoded), files)
+    },
+    (call, { id }) =>
+      Effect.tapError(call, ({ reason }) => Effect.logWarning("A call of the AI SDK failed", id, reason._tag))
+  )
 
   const find = (operation: Generator.Operation) =>
     Option.flatMapNullishOr(decode(operation), ({ id }) => images.get(id))
@@ -98,11 +105,17 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     resubmit: "unsafe",
     submit,
     poll: Effect.fn("AiSdk.poll")((operation: Generator.Operation) =>
-      Effect.sync(() => Option.isNone(find(operation)) ? Generator.failed(unusable) : Generator.succeeded)
+      Option.match(decodeVideo(operation), {
+        onNone: () =>
+          Effect.sync(() => Option.isNone(find(operation)) ? Generator.failed(unusable) : Generator.succeeded),
+        onSome: videos.poll
+      })
     ),
-    // The image has been made and paid for.
+    // An image has been made and paid for. The AI SDK cannot cancel a video, whose result is discarded.
     cancel: () => Effect.void,
     collect: Effect.fn("AiSdk.collect")(function*(operation: Generator.Operation) {
+      const video = decodeVideo(operation)
+      if (Option.isSome(video)) return yield* videos.collect(video.value)
       const image = find(operation)
       if (Option.isNone(image)) return yield* new GeneratorError({ reason: unusable })
       const { bytes, mime } = image.value
@@ -117,8 +130,7 @@ export const layer = (options: Options) => Layer.effect(Generator.Generator, mak
 export default Driver.make({
   options: Options,
   modelOptions: ModelOptions,
-  supports: { modes: ["text_to_image", "image_to_image"] },
-  check: (model, options) => parameterProblems(model, options),
+  check: (model, options) => [...imageProblems(model), ...parameterProblems(model, options)],
   layer
 })
 
@@ -126,9 +138,51 @@ export default Driver.make({
 // internal
 // -----------------------------------------------------------------------------
 
+interface ImageCalls {
+  readonly modelOf: Models["image"]
+  readonly images: ReturnType<typeof KeptImages.make>
+  readonly bytesMax: number
+  readonly callTimeout: Duration.Duration
+}
+
+/** Makes the function that calls for an image and keeps it. */
+const makeSubmitImage = ({ bytesMax, callTimeout, images, modelOf }: ImageCalls) => {
+  return Effect.fnUntraced(function*(
+    request: GenerationRequest,
+    { model, provider_options, sizes }: ModelOptions,
+    files: ReadonlyArray<Uint8Array>
+  ) {
+    const used = yield* Effect.try({ try: () => modelOf(model), catch: (cause) => failure(cause) })
+    const { image } = yield* Effect.tryPromise({
+      try: (abortSignal) =>
+        generateImage({
+          model: used,
+          prompt: files.length === 0 ? request.prompt : { text: request.prompt, images: [...files] },
+          maxRetries: 0,
+          abortSignal,
+          ...shapeOf(request, sizes),
+          ...(request.seed === undefined ? {} : { seed: request.seed }),
+          ...(provider_options === undefined ? {} : { providerOptions: provider_options })
+        }),
+      catch: (cause) => failure(cause)
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: callTimeout,
+        orElse: () => Effect.fail(new GeneratorError({ reason: new UnknownOutcome() }))
+      })
+    )
+    if (image.uint8Array.length > bytesMax) return yield* new GeneratorError({ reason: unusable })
+    yield* images.keep(request.id, { mime: image.mediaType, bytes: image.uint8Array })
+    const operation: typeof Operation.Type = { driver: "ai-sdk", id: request.id }
+    return operation
+  })
+}
+
 const Operation = Schema.Struct({ driver: Schema.Literal("ai-sdk"), id: Schema.NonEmptyString })
 
 const decode = Schema.decodeUnknownOption(Operation)
+
+const decodeVideo = Schema.decodeUnknownOption(Videos.Operation)
 
 const optionsOf = Driver.optionsOf(ModelOptions)
 
@@ -144,11 +198,32 @@ const shapeOf = ({ params }: GenerationRequest, sizes: ModelOptions["sizes"]): S
   return { size: sizes[ratio] as `${number}x${number}` }
 }
 
-/** Of the parameters, only `aspect_ratio` reaches providers. Each of its values needs a size if there are sizes. */
+const videoCallOf = (
+  request: GenerationRequest,
+  { model, provider_options, sizes }: ModelOptions
+): Videos.VideoCall => {
+  const shape = shapeOf(request, sizes)
+  return { model, providerOptions: provider_options, shape: "size" in shape ? { resolution: shape.size } : shape }
+}
+
+/** A video starts from one image. */
+const imageProblems = ({ kind, max_reference_images }: ServedModel): ReadonlyArray<Problem> =>
+  kind === "video" && max_reference_images > 1
+    ? [{ path: ["max_reference_images"], message: "must be at most 1 for videos" }]
+    : []
+
+/**
+ * Of the parameters, only `aspect_ratio`, and `duration` of videos in seconds, reach providers.
+ * Each aspect ratio needs a size if there are sizes.
+ */
 const parameterProblems = (model: ServedModel, { sizes }: ModelOptions): ReadonlyArray<Problem> =>
-  model.params_schema.flatMap(({ name, values = [] }, index) => {
+  model.params_schema.flatMap(({ name, type, values = [] }, index) => {
     const path = ["params_schema", index]
-    if (name !== "aspect_ratio") return [{ path: [...path, "name"], message: "must be aspect_ratio" }]
+    if (model.kind === "video" && name === "duration" && type === "int") return []
+    if (name !== "aspect_ratio") {
+      const message = model.kind === "video" ? "must be aspect_ratio, or duration of type int" : "must be aspect_ratio"
+      return [{ path: [...path, "name"], message }]
+    }
     return values.flatMap((value) => {
       if (sizes !== undefined) {
         return Object.hasOwn(sizes, String(value))

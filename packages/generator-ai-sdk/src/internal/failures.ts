@@ -28,9 +28,28 @@ export const reasonOf = (cause: unknown): Reason => {
     : reasonOfStatus(statusCode, codesOf(responseBody), retryAfterOf(responseHeaders))
 }
 
+/** Returns the reason of a failed call for a status, which can be repeated. */
+export const reasonOfStatusCall = (cause: unknown): Reason => {
+  const reason = reasonOf(cause)
+  if (reason._tag === "UnknownOutcome") return new Transient({})
+  // The provider no longer has the job, or does not accept its own operation.
+  return APICallError.isInstance(cause) && lost.has(cause.statusCode ?? 0) ? unusable : reason
+}
+
+/** Returns the failure of a job that a provider explains by text only. It recognizes the usual words for rejected content. */
+export const failureOfText = (text: string): Permanent => moderationText.test(text) ? moderated : failed
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const lost: ReadonlySet<number> = new Set([400, 404, 410, 422])
+
+const failed = new Permanent({
+  code: "upstream_error",
+  reason: "provider",
+  message: "The provider of the model could not complete the job. Try again, or change the request."
+})
 
 const unavailable = new Permanent({
   code: "upstream_error",
@@ -90,6 +109,7 @@ const connecting = new Set([
   "UND_ERR_CONNECT_TIMEOUT"
 ])
 
+const moderationText = /nsfw|sensitive|\bsafety\b|content.?policy|moderat/i
 const moderation = /moderation|content_?policy|content_?filter|content_rejected|safety|nsfw|sensitive/
 const quota = /insufficient_(?:quota|credits?|balance|funds)|quota_exceeded|billing|payment_required/
 

@@ -1,6 +1,6 @@
-/** Loads the module of a provider, and finds image models in it. */
+/** Loads the module of a provider, and finds image and video models in it. */
 import { DriverError } from "@kinora/generator/Driver"
-import type { ImageModel } from "ai"
+import { type experimental_startVideo, type ImageModel, NoSuchModelError } from "ai"
 import { Effect, Predicate } from "effect"
 import { resolve as resolveFrom } from "import-meta-resolve"
 import { resolve } from "node:path"
@@ -16,7 +16,18 @@ export interface LoadOptions {
   readonly bytesMax: number
 }
 
-/** Loads the module. Returns a function that returns the image model with this id. */
+/** A video model. */
+export type VideoModel = Exclude<Parameters<typeof experimental_startVideo>[0]["model"], string>
+
+/** The models of a module by their ids. A module that exports a model has only that one. */
+export interface Models {
+  /** Returns an image model. Throws if there is none with this id. */
+  readonly image: (id: string | undefined) => Model
+  /** Returns a video model that can be started and asked for its status. Throws if there is none with this id. */
+  readonly video: (id: string | undefined) => VideoModel
+}
+
+/** Loads the module, and returns its models. */
 export const load = Effect.fnUntraced(function*({ bytesMax, export: name = "default", module, options }: LoadOptions) {
   const loaded: unknown = yield* Effect.tryPromise({
     try: () => import(/* @vite-ignore */ urlOf(module)),
@@ -29,13 +40,9 @@ export const load = Effect.fnUntraced(function*({ bytesMax, export: name = "defa
   )
   const exported = Predicate.hasProperty(loaded, name) ? loaded[name] : undefined
   const found = isProvider(exported) || isModel(exported) ? exported : yield* made(exported, options, bytesMax)
-  return yield* isModel(found)
-    ? Effect.succeed(() => found)
-    : isProvider(found)
-    ? Effect.succeed((id: string | undefined) => found.imageModel(id ?? ""))
-    : Effect.fail(
-      unusable(`${name} of the module ${module} is not a provider, a factory of providers or an image model`)
-    )
+  return yield* isModel(found) || isProvider(found) ? Effect.succeed(modelsOf(found)) : Effect.fail(
+    unusable(`${name} of the module ${module} is not a provider, a factory of providers or a model`)
+  )
 })
 
 // -----------------------------------------------------------------------------
@@ -45,20 +52,48 @@ export const load = Effect.fnUntraced(function*({ bytesMax, export: name = "defa
 /** Maximum time until a module is loaded. Modules can wait in their top level. */
 const loadTimeout = "30 seconds"
 
-/** The module of the options has no image models. */
+/** The module of the options has no models. */
 const unusable = (message: string) => new DriverError({ cause: new Error(message) })
 
 type Model = Exclude<ImageModel, string>
 
 interface Provider {
-  readonly imageModel: (id: string) => Model
+  readonly imageModel?: (id: string) => Model
+  readonly videoModel?: (id: string) => VideoModel
 }
 
-const isModel = (value: unknown): value is Model =>
-  Predicate.hasProperty(value, "doGenerate") && Predicate.hasProperty(value, "specificationVersion")
+const hasFunction = (value: unknown, name: string): boolean =>
+  Predicate.hasProperty(value, name) && typeof value[name] === "function"
+
+/** Video models can have images' `doGenerate`, too, which the driver does not call. */
+const isVideoModel = (value: unknown): value is VideoModel =>
+  hasFunction(value, "doStart") && hasFunction(value, "doStatus") &&
+  Predicate.hasProperty(value, "specificationVersion")
+
+const isModel = (value: unknown): value is Model | VideoModel =>
+  isVideoModel(value) || (hasFunction(value, "doGenerate") && Predicate.hasProperty(value, "specificationVersion"))
 
 const isProvider = (value: unknown): value is Provider =>
-  Predicate.hasProperty(value, "imageModel") && typeof value.imageModel === "function"
+  hasFunction(value, "imageModel") || hasFunction(value, "videoModel")
+
+const modelsOf = (found: Model | VideoModel | Provider): Models => {
+  const provider: Provider = isVideoModel(found)
+    ? { videoModel: () => found }
+    : isModel(found)
+    ? { imageModel: () => found }
+    : found
+  return {
+    image: (id = "") => provider.imageModel?.(id) ?? absent(id, "imageModel"),
+    video: (id = "") => {
+      const model = provider.videoModel?.(id)
+      return isVideoModel(model) ? model : absent(id, "videoModel")
+    }
+  }
+}
+
+const absent = (modelId: string, modelType: "imageModel" | "videoModel"): never => {
+  throw new NoSuchModelError({ modelId, modelType })
+}
 
 /** Calls a factory. Its provider uses a `fetch` that limits responses. */
 const made = (
