@@ -4,7 +4,8 @@
  *
  * The call for an image returns when the image is there. It is in memory until it is collected.
  * The call for a video starts a job. Every process can ask for its status and collect it. The
- * AI SDK cannot cancel it: a video that is given up is made and discarded by its provider.
+ * AI SDK cannot cancel it: a video that is given up is still made by its provider, and nobody
+ * collects it.
  */
 import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
@@ -146,8 +147,8 @@ interface ImageCalls {
 }
 
 /** Makes the function that calls for an image and keeps it. */
-const makeSubmitImage = ({ bytesMax, callTimeout, images, modelOf }: ImageCalls) => {
-  return Effect.fnUntraced(function*(
+const makeSubmitImage = ({ bytesMax, callTimeout, images, modelOf }: ImageCalls) =>
+  Effect.fnUntraced(function*(
     request: GenerationRequest,
     { model, provider_options, sizes }: ModelOptions,
     files: ReadonlyArray<Uint8Array>
@@ -176,7 +177,6 @@ const makeSubmitImage = ({ bytesMax, callTimeout, images, modelOf }: ImageCalls)
     const operation: typeof Operation.Type = { driver: "ai-sdk", id: request.id }
     return operation
   })
-}
 
 const Operation = Schema.Struct({ driver: Schema.Literal("ai-sdk"), id: Schema.NonEmptyString })
 

@@ -33,7 +33,8 @@ export const reasonOfStatusCall = (cause: unknown): Reason => {
   const reason = reasonOf(cause)
   if (reason._tag === "UnknownOutcome") return new Transient({})
   // The provider no longer has the job, or does not accept its own operation.
-  return APICallError.isInstance(cause) && lost.has(cause.statusCode ?? 0) ? unusable : reason
+  const isLost = APICallError.isInstance(cause) && lost.has(cause.statusCode ?? 0)
+  return isLost && reason !== moderated ? unusable : reason
 }
 
 /** Returns the failure of a job that a provider explains by text only. It recognizes the usual words for rejected content. */
