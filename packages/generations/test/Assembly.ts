@@ -38,12 +38,13 @@ const fromText: Model.ModelInput = {
   driver: scripted
 }
 
-/** Models of the scripted generator, among them one that is paused, one withdrawn, one with image input and one for videos. */
+/** Models of the scripted generator, among them one that is paused, one withdrawn, one with image input, one for videos and one with a short time limit. */
 export const models: ReadonlyArray<Model.ModelInput> = [
   { ...DefaultModels.draft, driver: scripted },
   fromText,
   { ...fromText, id: "redraw-1", capabilities: ["text_to_image", "image_to_image"], max_reference_images: 2 },
   { ...fromText, id: "video-1", kind: "video", capabilities: ["text_to_video"], output_formats: ["video/mp4"] },
+  { ...fromText, id: "brief-1", time_limit: "1 minute" },
   { ...fromText, id: "paused-1", status: "paused" },
   { ...fromText, id: "withdrawn-1", status: "withdrawn" }
 ]

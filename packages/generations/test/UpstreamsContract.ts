@@ -21,6 +21,8 @@ import {
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
 const [still, redraw] = ["kinora-still", "redraw-1"] as const
+/** A model with a time limit of one minute. The clock moves in steps of a second. */
+const brief = "brief-1"
 
 /** Limits with short times. */
 const quick = { failures_max: 3, open_time: "10 seconds" }
@@ -344,8 +346,8 @@ export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E
     it.effect("is cancelled at an upstream that does not respond to polls", () =>
       Effect.gen(function*() {
         const upstream = yield* makeUpstream({ limits: quick, script: { delay: "hold" } })
-        yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
-        const jobs = yield* createJobs(still, 1)
+        yield* start({ upstreams: { main: upstream }, drivers: { [brief]: { name: "main" } } })
+        const jobs = yield* createJobs(brief, 1)
         yield* until(Effect.sync(() => upstream.outage.polls > 0))
         upstream.outage.reason = busy
         assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["time_limit"])
@@ -355,10 +357,10 @@ export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E
     it.effect("is cancelled by a worker that does not run its model", () =>
       Effect.gen(function*() {
         const main = yield* makeUpstream({ script: { delay: "hold" } })
-        const drivers = { [still]: { name: "main" }, [redraw]: { name: "main" } }
+        const drivers = { [brief]: { name: "main" }, [redraw]: { name: "main" } }
         const before = yield* Scope.make()
         yield* Scope.provide(start({ upstreams: { main }, drivers }), before)
-        const jobs = yield* createJobs(still, 1)
+        const jobs = yield* createJobs(brief, 1)
         yield* until(Effect.sync(() => main.outage.polls > 0))
         yield* Scope.close(before, Exit.void)
         yield* start({ upstreams: { main }, drivers, models: [redraw] })
