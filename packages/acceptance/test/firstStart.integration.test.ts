@@ -2,6 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Media } from "@kinora/media"
 import { Effect } from "effect"
+import { lstat, readdir } from "node:fs/promises"
+import { join } from "node:path"
 import * as Client from "../src/Client.ts"
 import * as Program from "../src/Program.ts"
 import { databases, makeEmptySite, makeSite } from "./sites.ts"
@@ -39,6 +41,7 @@ describe.concurrent("a first start", { timeout: 600_000 }, () => {
         const replayed = yield* again.create(order)
         assert.deepStrictEqual([replayed.status, Client.jobOf(replayed).id], [200, id])
         assert.strictEqual((yield* second.stop).code, 0)
+        assert.deepStrictEqual(yield* openToOthers(site.dataDirectory), [])
       }))
   }
 
@@ -58,6 +61,14 @@ describe.concurrent("a first start", { timeout: 600_000 }, () => {
       }
     }))
 })
+
+/** The entries of a directory that other users of the machine can read, write or list. */
+const openToOthers = (directory: string) =>
+  Effect.promise(async () => {
+    const names = [".", ...await readdir(directory, { recursive: true })]
+    const modes = await Promise.all(names.map(async (name) => (await lstat(join(directory, name))).mode))
+    return names.filter((_, index) => ((modes[index] ?? 0) & 0o077) !== 0)
+  })
 
 /** Without URLs, since the second server listens on another port. */
 const withoutUrls = (job: Client.Job) => ({ ...job, output: null, preview_url: null, thumb_url: null })

@@ -1,6 +1,6 @@
 /** The data directory of a host. */
-import { Data, Effect, type Scope } from "effect"
-import { mkdirSync } from "node:fs"
+import { Data, Effect } from "effect"
+import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -21,12 +21,38 @@ export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusab
   }
 }
 
-/** Creates the directory if it is missing. Several processes may share it. */
-export const make = (path: string): Effect.Effect<string, DataDirectoryUnusable> =>
-  Effect.try({
+/** Other users of the machine can open the directory, and this process must not change that. */
+export class DataDirectoryExposed extends Data.TaggedError("DataDirectoryExposed")<{
+  readonly path: string
+  /** Permissions of the directory. */
+  readonly mode: number
+  /** Why the process does not change them. */
+  readonly reason: string
+}> {
+  override get message(): string {
+    const { mode, path, reason } = this
+    return `The data directory ${path} is open to other users of this machine (mode ${
+      mode.toString(8)
+    }) and ${reason}. ` +
+      "Take their permissions from it (chmod -R go=), or set KINORA_DATA_DIR to a directory below it, which is created " +
+      "with the right mode"
+  }
+}
+
+/**
+ * Creates the directory if it is missing. If other users of the machine can open it, takes
+ * their permissions from it and from everything in it. Several processes may share it.
+ */
+export const make = Effect.fn("DataDirectory.make")(function*(path: string) {
+  const { directory, wasOpen } = yield* Effect.try({
     try: () => makeSync(path),
-    catch: (cause) => new DataDirectoryUnusable({ path, cause })
+    catch: (cause) => cause instanceof DataDirectoryExposed ? cause : new DataDirectoryUnusable({ path, cause })
   })
+  if (wasOpen) {
+    yield* Effect.logWarning("The data directory was open to other users of this machine, and is closed now", { path })
+  }
+  return directory
+})
 
 /**
  * Creates the directory if it is missing and locks it until the scope closes or the
@@ -36,13 +62,11 @@ export const make = (path: string): Effect.Effect<string, DataDirectoryUnusable>
  * The lock is a SQLite lock on a separate file. Node has no `flock`, and a file that
  * contains a process id survives a crash.
  */
-export const acquire = (
-  path: string
-): Effect.Effect<string, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>
-  Effect.acquireRelease(
+export const acquire = Effect.fn("DataDirectory.acquire")(function*(path: string) {
+  const directory = yield* make(path)
+  yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const directory = makeSync(path)
         const lock = new DatabaseSync(join(directory, "kinora.lock"))
         try {
           lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
@@ -50,21 +74,53 @@ export const acquire = (
           lock.close()
           throw error
         }
-        return { directory, lock }
+        return lock
       },
       catch: (cause) => isBusy(cause) ? new DataDirectoryInUse({ path }) : new DataDirectoryUnusable({ path, cause })
     }),
-    ({ lock }) => Effect.sync(() => lock.close())
-  ).pipe(Effect.map(({ directory }) => directory))
+    (lock) => Effect.sync(() => lock.close())
+  )
+  return directory
+})
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const makeSync = (path: string): string => {
+const makeSync = (path: string) => {
   const directory = resolve(path)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  return directory
+  const { mode, uid } = statSync(directory)
+  // Windows has no such permissions, and no user ids.
+  const user = process.getuid?.()
+  const wasOpen = user !== undefined && (mode & ofOthers) !== 0
+  if (wasOpen) {
+    const exposed = (reason: string) => new DataDirectoryExposed({ path, mode: mode & 0o777, reason })
+    if (user !== 0 && user !== uid) throw exposed("belongs to another user")
+    // A directory of the system that was named by mistake must not be closed to its users.
+    const foreign = readdirSync(directory).find((name) => !ownEntries.test(name))
+    if (foreign !== undefined) throw exposed(`contains other files, such as ${foreign}`)
+    // First, so that nobody opens a file while the others are closed.
+    chmodSync(directory, mode & ~ofOthers & permissions)
+    for (const name of readdirSync(directory)) close(join(directory, name))
+  }
+  return { directory, wasOpen }
+}
+
+/** Names of everything that hosts create in the directory, and what file systems have. */
+const ownEntries = /^(database|files|kinora\.lock.*|(url-signing|webhook)-key(\..+)?|demo-account\.json|lost\+found)$/
+
+const permissions = 0o7777
+
+/** Permissions of the group and of all other users. */
+const ofOthers = 0o077
+
+/** Takes the permissions of other users from a file, or from a directory and everything in it. Follows no links. */
+const close = (path: string): void => {
+  const stats = lstatSync(path)
+  if (stats.isSymbolicLink()) return
+  if ((stats.mode & ofOthers) !== 0) chmodSync(path, stats.mode & ~ofOthers & permissions)
+  if (stats.isDirectory()) { for (const name of readdirSync(path)) close(join(path, name)) }
 }
 
 const sqliteBusy = 5

@@ -26,6 +26,8 @@ export type Say = (ready: { readonly page: string; readonly json: Schema.Json })
 
 /** Runs a host with the settings of the environment and the command line, until the process receives a signal to stop. */
 export const runHost = <E>(host: HostCommand<E>): void => {
+  // Databases create files without an option for their modes.
+  process.umask(0o077)
   const flags = {
     json: Flag.Boolean("json").pipe(
       Flag.withDescription(`Print one line of JSON when ready: ${host.json}`),

@@ -126,7 +126,7 @@ const makePlaces = (directory: string): Places => {
 const prepare = Effect.fnUntraced(function*({ fans, partials }: Places) {
   yield* Effect.forEach(
     [partials, ...fans],
-    (directory) => attempt("make", () => mkdir(directory, { recursive: true })),
+    (directory) => attempt("make", () => mkdir(directory, { recursive: true, mode: 0o700 })),
     fewAtATime
   )
   const blobs = path.dirname(fans[0] as string)
@@ -159,7 +159,7 @@ const acquirePartial = ({ partials }: Places) =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const file = path.join(partials, randomUUID())
-      return Effect.map(attempt("put", () => open(file, "wx")), (handle): PartialFile => ({ file, handle }))
+      return Effect.map(attempt("put", () => open(file, "wx", 0o600)), (handle): PartialFile => ({ file, handle }))
     }),
     // A file that cannot be removed now is removed later, by its age.
     ({ file, handle }) => Effect.andThen(close(handle), Effect.ignore(attempt("put", () => rm(file, { force: true }))))
