@@ -4,10 +4,11 @@
  */
 import { Context, type Duration, Effect, Layer, Result, Schema } from "effect"
 import { isIPv6, type LookupFunction } from "node:net"
+import { networkInterfaces } from "node:os"
 import { hostOf, isPublicName, parse } from "./internal/GuardedUrl.ts"
 import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/Lookup.ts"
 import { makeOwnDomains } from "./internal/OwnDomains.ts"
-import { classify, isAddress } from "./internal/PublicAddress.ts"
+import { canonical, classify, isAddress } from "./internal/PublicAddress.ts"
 
 export { hostOf } from "./internal/GuardedUrl.ts"
 export { type Lookup, LookupFailed } from "./internal/Lookup.ts"
@@ -63,6 +64,12 @@ export interface AddressGuardOptions {
    * server without DNS64: the guard rejects the NAT64 addresses that DNS64 returns for IPv4 hosts.
    */
   readonly nameServers?: ReadonlyArray<string> | undefined
+  /**
+   * Returns the addresses of this machine, which are rejected unless `allowPrivate` is set:
+   * a public one leads to services that trust the machine. Called for each check. Default:
+   * those of the network interfaces.
+   */
+  readonly machineAddresses?: (() => ReadonlyArray<string>) | undefined
   /** Resolves names instead of the name servers. */
   readonly lookup?: Lookup | undefined
   /** Time limit for resolving a host. Default 5 seconds. */
@@ -85,6 +92,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
     (allowPrivate && options.nameServers === undefined ? makeSystem() : makeDns(options.nameServers))
   const timeout = options.lookupTimeout ?? "5 seconds"
   const addressesMax = options.addressesMax ?? 64
+  const machineAddresses = options.machineAddresses ?? interfaceAddresses
   const own = yield* makeOwnDomains(allowPrivate ? [] : options.ownDomains ?? [], options.ownAddresses ?? true, lookup)
 
   const lookUp = (host: string) =>
@@ -110,6 +118,10 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
     if (addresses.length > addressesMax) return yield* refuse("address", "The host has too many addresses.")
     if (aliases.some(own.covers) || addresses.some((address) => ownAddresses.has(address))) return yield* refuseOwn
     if (!allowPrivate && !addresses.every((address) => classify(address) === "public")) return yield* refusePrivate
+    if (!allowPrivate) {
+      const ofMachine = new Set(machineAddresses().map(canonical))
+      if (addresses.some((address) => ofMachine.has(canonical(address)))) return yield* refuseOwn
+    }
     return { url, addresses: [...addresses].toSorted(byFamily) }
   })
 
@@ -131,6 +143,10 @@ const refuse = (problem: AddressRefused["problem"], message: string) =>
   Effect.fail(new AddressRefused({ problem, message }))
 
 const refuseOwn = refuse("own_domain", "The host belongs to this service. Use another host.")
+
+/** Read for each check, because addresses come and go while the process runs. It takes less than a lookup. */
+const interfaceAddresses = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? [])
 
 /** The message omits the address, because it would reveal the answers of a private DNS. */
 const refusePrivate = refuse("address", "The host must have public addresses only.")

@@ -343,3 +343,30 @@ it.effect("resolves names of the hosts file if private addresses are allowed", (
     const { addresses } = yield* guard.check("http://localhost:3000/")
     assert.includeMembers(["127.0.0.1", "::1"], [...addresses])
   }))
+
+it.effect("rejects public addresses of this machine, as they are at the time of the check", () =>
+  Effect.gen(function*() {
+    let ofMachine: ReadonlyArray<string> = []
+    const { lookup } = lookupOf({ "one.hooks.com": ["93.184.216.34"], "six.hooks.com": ["1.1.1.1", "2a00:1450::0:1"] })
+    const guard = yield* AddressGuard.make({ lookup, machineAddresses: () => ofMachine })
+    const urls = ["https://one.hooks.com", "https://93.184.216.34", "https://six.hooks.com", "https://[2a00:1450::1]"]
+    const problems = Effect.forEach(
+      urls,
+      (url) =>
+        Effect.map(
+          Effect.result(guard.check(url)),
+          (result) => Result.isFailure(result) ? result.failure.problem : "none"
+        )
+    )
+    assert.deepStrictEqual(yield* problems, ["none", "none", "none", "none"])
+    ofMachine = ["127.0.0.1", "93.184.216.34"]
+    assert.deepStrictEqual(yield* problems, ["own_domain", "own_domain", "none", "none"])
+    ofMachine = ["2A00:1450:0::1"]
+    assert.deepStrictEqual(yield* problems, ["none", "none", "own_domain", "own_domain"])
+  }))
+
+it.effect("allows addresses of this machine with `allowPrivate`", () =>
+  Effect.gen(function*() {
+    const guard = yield* AddressGuard.make({ allowPrivate: true, machineAddresses: () => ["93.184.216.34"] })
+    assert.strictEqual((yield* guard.check("https://93.184.216.34")).addresses[0], "93.184.216.34")
+  }))

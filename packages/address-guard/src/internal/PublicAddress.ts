@@ -36,6 +36,10 @@ export const classify = (address: string): string => {
   return parsed instanceof ipaddr.IPv6 ? classifyUnicast6(parsed) : classifyUnicast4(parsed)
 }
 
+/** Returns the one text of an address that has several, such as `2001:db8::1` and `2001:DB8:0::1`. Other text is returned unchanged. */
+export const canonical = (address: string): string =>
+  isAddress(address) ? ipaddr.parse(address).toNormalizedString() : address
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
