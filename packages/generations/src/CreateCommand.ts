@@ -1,7 +1,7 @@
 /** Command to create a generation, and its result. */
 import type { Account } from "@kinora/accounts/Account"
 import type { Fingerprint } from "@kinora/idempotency/Fingerprint"
-import type { Schema } from "effect"
+import { Context, type Effect, type Schema } from "effect"
 import type { Generation, Plan } from "./Generation.ts"
 
 /** Identity of a client's request. Two requests with the same identity create one generation. */
@@ -35,3 +35,12 @@ export interface Created {
   /** `true` if an earlier request with the same identity created the generation. */
   readonly replayed: boolean
 }
+
+/**
+ * Runs the slow steps of `Generations.create`, before its unit of work: storing the input
+ * images, and the moderation. Provide it to bound or to measure a call without them.
+ * Default: runs them as they are.
+ */
+export const Preparation = Context.Reference<{
+  readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}>("@kinora/generations/CreateCommand/Preparation", { defaultValue: () => ({ run: (effect) => effect }) })

@@ -49,6 +49,8 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,
+  requestTime: settings.requestTime,
+  requestsMax: settings.requestsMax,
   resultDownloadMultiple: settings.resultDownloadMultiple,
   resultTtl: settings.resultTtl,
   trustedProxies: settings.trustedProxies

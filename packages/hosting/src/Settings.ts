@@ -86,6 +86,10 @@ export interface Settings {
   readonly resultDownloadMultiple: number
   /** Maximum number of concurrent downloads of an account. */
   readonly downloadStreamsMax: number
+  /** Time after which a request gets 503. */
+  readonly requestTime: Duration.Duration
+  /** Maximum number of requests that a process handles at the same time. */
+  readonly requestsMax: number
   /** How long the image endpoint waits for its image. */
   readonly imageWait: Duration.Duration
   /** How long a stopping server continues to accept requests while `/readyz` returns 503. */
@@ -162,6 +166,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
     resultDownloadMultiple: values.download_multiple,
     downloadStreamsMax: values.download_streams,
+    requestTime: Duration.seconds(values.request_seconds),
+    requestsMax: values.max_requests,
     imageWait: Duration.seconds(values.image_wait_seconds),
     drain: Duration.seconds(values.drain_seconds),
     metrics: values.metrics === "true",

@@ -74,6 +74,8 @@ describe("Settings", () => {
         downloadBytesPerDay: 50 * 1024 ** 3,
         resultDownloadMultiple: 10,
         downloadStreamsMax: 8,
+        requestTime: Duration.seconds(5),
+        requestsMax: 512,
         imageWait: Duration.seconds(50),
         drain: Duration.zero,
         metrics: true,

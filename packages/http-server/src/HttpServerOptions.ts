@@ -15,6 +15,18 @@ export type ServerRequirements =
 /** Options of the HTTP server. */
 export interface HttpServerOptions {
   /**
+   * Time until the head of a response. Afterwards the response is 503. Not counted: waiting
+   * for a job, receiving a large body or an upload, decoding and moderating images. Default
+   * 5 seconds.
+   */
+  readonly requestTime: Duration.Duration
+  /**
+   * Requests that this process handles at the same time, without those whose time does not
+   * count. Further ones get 503 immediately, except for `/healthz`, `/readyz` and
+   * `/metrics`. Default 512.
+   */
+  readonly requestsMax: number
+  /**
    * `{base_url}` of `Location`, `output.url` and other links, without a trailing slash.
    * If `undefined`, links are on the origin that the client used. Default `undefined`.
    */
@@ -98,6 +110,8 @@ export interface HttpServerOptions {
 
 /** The default options. */
 export const defaults: HttpServerOptions = {
+  requestTime: Duration.seconds(5),
+  requestsMax: 512,
   baseUrl: undefined,
   plans: PlanTable.defaults,
   keyRequestsPerMinute: 300,

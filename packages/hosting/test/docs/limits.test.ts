@@ -40,6 +40,18 @@ const fixed = (what: string, limit: string, whenExceeded: string): Row => [what,
 
 /** The limits of the HTTP server, by option. */
 const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions, NoLimit>, Row>> = {
+  requestTime: [
+    "time for a request, without the waits that this page lists and without large bodies and images",
+    seconds(defaults.requestTime),
+    "request_seconds",
+    "503 `unavailable`"
+  ],
+  requestsMax: [
+    "requests that a server handles at a time, without those that wait",
+    String(defaults.requestsMax),
+    "max_requests",
+    "503 `unavailable`"
+  ],
   keyRequestsPerMinute: fixed(
     "requests per API key, all endpoints together",
     perMinute(defaults.keyRequestsPerMinute),
@@ -133,6 +145,8 @@ const requests: ReadonlyArray<Row> = [
   server.eventsHeartbeat,
   server.imageWait,
   server.imageWaitsMax,
+  server.requestTime,
+  server.requestsMax,
   fixed("jobs per page", "100", "400 `invalid_params`"),
   fixed("days of a usage report", "31", "400 `invalid_range`")
 ]

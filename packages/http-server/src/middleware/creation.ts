@@ -1,4 +1,5 @@
 /** The steps that both endpoints that create jobs share. See docs/reference/http-api.md#order-of-checks. */
+import { Preparation } from "@kinora/generations/CreateCommand"
 import { type Created, Generations, type RequestIdentity } from "@kinora/generations/Generations"
 import { Fingerprint } from "@kinora/idempotency"
 import { RateLimit } from "@kinora/rate-limit"
@@ -90,7 +91,10 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     }
     const { model, params, plan } = yield* resolve
     yield* count(plan)
-    const created = yield* generations.create({ account, plan, model, params, identity: request })
+    const { budget } = yield* currentRequest
+    const created = yield* generations.create({ account, plan, model, params, identity: request }).pipe(
+      Effect.provideService(Preparation, { run: budget.paused })
+    )
     return { ...created, request }
   })
 

@@ -4,6 +4,7 @@ import type { RateLimit } from "@kinora/rate-limit"
 import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as ClientAddress from "./clientAddress.ts"
+import { type RequestBudget, unlimited } from "./requestBudget.ts"
 
 /** A request and what its response reports about it. One per request. */
 export class RequestState {
@@ -14,12 +15,15 @@ export class RequestState {
   limit: RateLimit.Verdict | RateLimit.Hit | undefined
   /** Whether the response waits for a job. Its duration is then not a measure of the service. */
   isWaiting: boolean
+  /** The time in which it has to get its response. */
+  budget: RequestBudget
 
   constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
     this.request = request
     this.id = id
     this.limit = undefined
     this.isWaiting = false
+    this.budget = unlimited
   }
 
   /** The group of addresses whose failed authentications count together. */
@@ -43,6 +47,10 @@ export const CurrentRequest = Context.Reference<RequestState | undefined>("@kino
 
 /** See `CurrentRequest`. Dies outside of the edge, which provides it to all routes. */
 export const currentRequest: Effect.Effect<RequestState> = required(CurrentRequest, "A handler ran outside of the edge")
+
+/** Runs an effect whose time does not count against the request, since it may take longer by contract. */
+export const untimed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(currentRequest, ({ budget }) => budget.paused(effect))
 
 /** The identity that the API key of the current request proves. */
 export const CurrentIdentity = Context.Reference<Identity | undefined>("@kinora/http-server/CurrentIdentity", {

@@ -18,6 +18,7 @@ import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { Measured, type Route } from "./metrics.ts"
 import { describe, failedAuthentications } from "./rateLimits.ts"
+import * as RequestBudget from "./requestBudget.ts"
 import { unknownRoute } from "./routeTable.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -25,7 +26,7 @@ type Response = HttpServerResponse.HttpServerResponse
 /** The middleware of a listener with these paths. */
 export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
   HttpRouter.middleware(
-    Effect.map(RateLimit.RateLimit, (rateLimit) => (app) => {
+    Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options)]), ([rateLimit, budgeted]) => (app) => {
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const state = new RequestState(
@@ -40,22 +41,36 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
         const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
         if (span?._tag === "Span") span.attribute("request.id", state.id)
+        const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
+          response.pipe(
+            Effect.catchCause((cause) => {
+              // A path that does not exist shows the limit of the address on every prefix.
+              if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentications(state, options)
+              return recover(cause, request, route)
+            }),
+            Effect.flatMap((response) => {
+              if (isLimited(request.url) || isMisspelled) state.limit ??= failedAuthentications(state, options)
+              const normal = normalize(response)
+              measured.answered(normal, !state.isWaiting)
+              return finish(normal, state, rateLimit)
+            })
+          )
+        const handler = isMisspelled ? Effect.succeed(noSuchRoute) : app
+        const inTime = probes.has(route.path) ? answer(handler) : budgeted(
+          (budget) => {
+            state.budget = budget
+            return answer(budget.within(handler, logLate(request)))
+          },
+          Effect.suspend(() => {
+            state.budget = RequestBudget.exhausted
+            return answer(Effect.succeed(overloaded))
+          })
+        )
         return Scope.addFinalizer(
           Context.getUnsafe(fiber.context, Scope.Scope),
           Effect.sync(() => measured.ended())
         ).pipe(
-          Effect.andThen(isMisspelled ? Effect.succeed(noSuchRoute) : app),
-          Effect.catchCause((cause) => {
-            // A path that does not exist shows the limit of the address on every prefix.
-            if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentications(state, options)
-            return recover(cause, request, route)
-          }),
-          Effect.flatMap((response) => {
-            if (isLimited(request.url) || isMisspelled) state.limit ??= failedAuthentications(state, options)
-            const normal = normalize(response)
-            measured.answered(normal, !state.isWaiting)
-            return finish(normal, state, rateLimit)
-          }),
+          Effect.andThen(inTime),
           Effect.provideService(CurrentRequest, state),
           Effect.annotateLogs("request_id", state.id)
         )
@@ -74,6 +89,9 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
 /** Whether responses carry limit headers. Those of probes, documents and operators do not. */
 const isLimited = (url: string) => url.startsWith("/v1/")
 
+/** Paths that respond under any load, so that an operator and an orchestrator can tell a busy server from a dead one. */
+const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+
 const isUnrouted = (cause: Cause.Cause<unknown>) =>
   cause.reasons.some((reason) =>
     Cause.isFailReason(reason) && HttpServerError.isHttpServerError(reason.error) &&
@@ -82,13 +100,13 @@ const isUnrouted = (cause: Cause.Cause<unknown>) =>
 
 const finish = (
   response: Response,
-  { id, limit }: RequestState,
+  { budget, id, limit }: RequestState,
   rateLimit: RateLimit.RateLimit["Service"]
 ): Effect.Effect<Response> =>
   limit === undefined
     ? Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
     : Effect.map(
-      describe(limit, rateLimit),
+      describe(limit, rateLimit, budget),
       (headers) => HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id })
     )
 
@@ -103,10 +121,15 @@ const payloadTooLarge = closing(errorResponse("payload_too_large"))
 const unsupportedMediaType = errorResponse("unsupported_media_type")
 const internalError = errorResponse("internal_error")
 const unavailable = errorResponse("unavailable")
+const tooLate = errorResponse("unavailable", { message: "The service did not respond in time; retry shortly." })
+const overloaded = errorResponse("unavailable", { message: "The service handles too many requests; retry shortly." })
 const restarting = closing(errorResponse("unavailable", { message: "The service is restarting; retry shortly." }))
 const unreadableBody = errorResponse("invalid_request", {
   message: "The request body could not be read; send the request again."
 })
+
+const logLate = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
+  Effect.as(Effect.logWarning(`${method} ${pathOf(url)} took too long`), tooLate)
 
 /** The response to a failure that no handler mapped to one. */
 const recover = <E>(

@@ -7,6 +7,7 @@ import type { RateLimit } from "@kinora/rate-limit"
 import { Clock, DateTime, Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import type { RequestState } from "./currentRequest.ts"
+import type { RequestBudget } from "./requestBudget.ts"
 
 /** The limit of failed authentications of the client's address. */
 export const failedAuthentications = (state: RequestState, options: HttpServerOptions): RateLimit.Hit => ({
@@ -56,25 +57,25 @@ export const rateLimited = Effect.fnUntraced(
 
 /**
  * Returns the three headers of a limit. A limit that was not hit is read without
- * counting; if that fails, the headers report it as unused.
+ * counting; if that fails or takes too long, the headers report it as unused.
  */
 export const describe = (
   limit: RateLimit.Verdict | RateLimit.Hit,
-  rateLimit: RateLimit.RateLimit["Service"]
-): Effect.Effect<Record<string, string>> =>
-  "accepted" in limit
-    ? Effect.succeed(headersOf(limit))
-    : rateLimit.peek(limit).pipe(
-      Effect.map(headersOf),
-      Effect.catch(() =>
-        Effect.map(DateTime.now, (now) =>
-          headersOf({
-            limit: limit.limit,
-            remaining: limit.limit,
-            resetsAt: DateTime.add(DateTime.startOf(now, "minute"), { minutes: 1 })
-          }))
-      )
-    )
+  rateLimit: RateLimit.RateLimit["Service"],
+  { within }: RequestBudget
+): Effect.Effect<Record<string, string>> => {
+  if ("accepted" in limit) return Effect.succeed(headersOf(limit))
+  const unused = Effect.map(DateTime.now, (now) =>
+    headersOf({
+      limit: limit.limit,
+      remaining: limit.limit,
+      resetsAt: DateTime.add(DateTime.startOf(now, "minute"), { minutes: 1 })
+    }))
+  return within(
+    rateLimit.peek(limit).pipe(Effect.map(headersOf), Effect.catch(() => unused)),
+    unused
+  )
+}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -8,6 +8,7 @@ import { closing, errorResponse } from "../wire/errorResponse.ts"
 import * as JsonStructure from "../wire/jsonStructure.ts"
 import { mediaType } from "../wire/mediaType.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
+import { untimed } from "./currentRequest.ts"
 import { Share } from "./share.ts"
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -25,7 +26,7 @@ export const make = (options: HttpServerOptions) => {
   ) =>
     Effect.suspend(() => {
       let bytes = declaredLength(request) ?? bytesMax
-      const read = Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => {
+      const read = Effect.map(untimed(Effect.orDie(request.arrayBuffer)), (buffer) => {
         // Without a declared length, the maximum was held.
         held.giveBack(owner, bytes - buffer.byteLength)
         bytes = buffer.byteLength

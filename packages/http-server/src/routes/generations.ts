@@ -10,7 +10,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Creation from "../middleware/creation.ts"
-import { currentRequest } from "../middleware/currentRequest.ts"
+import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
@@ -31,7 +31,7 @@ export const layer = (options: HttpServerOptions) =>
       const awaitFinal = (account: string, id: string, wait: number) =>
         Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
           mayWait
-            ? generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`)
+            ? untimed(generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`))
             : generations.get(account, id)))
 
       return handlers.handleAll({

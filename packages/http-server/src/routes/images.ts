@@ -13,7 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { openBlob } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
-import { currentRequest } from "../middleware/currentRequest.ts"
+import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import { linksOf, linkTo } from "../wire/generation.ts"
@@ -78,7 +78,7 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   return Effect.fnUntraced(function*({ generation: { account, id }, request }: Creation.Answered) {
     const mayWait = yield* places.image
     if (mayWait) {
-      const generation = yield* generations.wait(account, id, options.imageWait)
+      const generation = yield* untimed(generations.wait(account, id, options.imageWait))
       if (isFinal(generation.status)) return generation
     }
     yield* generations.extend(account, request, id)

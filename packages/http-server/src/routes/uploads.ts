@@ -8,6 +8,7 @@ import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { untimed } from "../middleware/currentRequest.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Share } from "../middleware/share.ts"
 import * as UploadBody from "../wire/uploadBody.ts"
@@ -35,7 +36,10 @@ export const layer = (options: HttpServerOptions) =>
           "create",
           answers(["InvalidImage", "TooManyUploads"], function*({ request }) {
             const { account } = yield* CurrentKey
-            const upload = yield* create(account, yield* UploadBody.read(request, options))
+            // The client sends the image, and several images may wait for the decoder.
+            const upload = yield* untimed(
+              Effect.flatMap(UploadBody.read(request, options), (sent) => create(account, sent))
+            )
             return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
           })
         )

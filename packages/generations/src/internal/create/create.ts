@@ -5,7 +5,7 @@ import { Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { DateTime, type Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { CreateCommand, Created, RequestIdentity } from "../../CreateCommand.ts"
+import { type CreateCommand, type Created, Preparation, type RequestIdentity } from "../../CreateCommand.ts"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { ModelStatuses } from "../../ModelStatuses.ts"
@@ -62,10 +62,11 @@ export const makeCreate = Effect.fnUntraced(
       const at = yield* DateTime.now
       const terms = yield* orRefuse(admit(command, { find, planTable, statusOf: yield* current }, at))
       const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
-      const inputs = yield* inputImages.take(command.account.id, sources, at)
+      const { run: prepare } = yield* Preparation
+      const inputs = yield* prepare(inputImages.take(command.account.id, sources, at))
       const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
       const job = AdmittedJob.make({ command, terms, inputs, id, at, queueLimit })
-      const created = yield* moderateInput(job.generation).pipe(
+      const created = yield* prepare(moderateInput(job.generation)).pipe(
         // No unit of work has started, so no job can refer to the images.
         Effect.onError(() => inputImages.discard(inputs)),
         Effect.matchEffect({

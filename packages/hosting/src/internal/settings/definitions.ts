@@ -221,6 +221,19 @@ export const definitions = {
     expected: "a number of downloads from 1 to 1000",
     about: "Files that an account can download at once."
   },
+  request_seconds: {
+    schema: between(1, 600),
+    default: "5",
+    expected: "a number of seconds from 1 to 600",
+    about:
+      "Seconds after which a request gets 503. Waiting for a job, receiving large bodies and uploads, and decoding and moderating images do not count."
+  },
+  max_requests: {
+    schema: between(1, 100_000),
+    default: "512",
+    expected: "a number of requests from 1 to 100000",
+    about: "Requests that this process handles at once, without those that wait. Further ones get 503."
+  },
   image_wait_seconds: {
     schema: between(1, 110),
     default: "50",

@@ -11,6 +11,7 @@ import type { Transaction } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { untimed } from "../../middleware/currentRequest.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 
 /** The handlers. */
@@ -56,8 +57,8 @@ export const layer = HttpApiBuilder.group(
 
       verifyLedger: answers(["AccountNotFound"], function*({ query: { account, cursor, limit = accountsMax } }) {
         if (account !== undefined) yield* accounts.get(yield* parseId(Account.AccountId.parse, account))
-        const { next, ...found } = yield* verifying.withPermit(
-          ledger.verify({ account, after: cursor, accountsMax: limit })
+        const { next, ...found } = yield* untimed(
+          verifying.withPermit(ledger.verify({ account, after: cursor, accountsMax: limit }))
         )
         return { ...found, next_cursor: next ?? null }
       })

@@ -1,0 +1,143 @@
+/**
+ * Bounds the time in which a request gets its response, and how many requests are handled at the same time.
+ *
+ * Time is counted in intervals of one shared timer, so that a request does not run out of time because the process was
+ * suspended or busy while its answer arrived.
+ */
+import { Duration, Effect, Fiber, Latch } from "effect"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+
+/** The time of one request. */
+export interface RequestBudget {
+  /**
+   * Runs the effect. When the time is used up, runs `late` instead and interrupts the effect without waiting for it: what
+   * it cannot interrupt, such as a commit, continues.
+   */
+  readonly within: <A, E, R, B>(
+    effect: Effect.Effect<A, E, R>,
+    late: Effect.Effect<B>
+  ) => Effect.Effect<A | B, E, R>
+  /** Runs an effect that may take longer, such as a long poll. Its time does not count. */
+  readonly paused: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** A budget without a limit. */
+export const unlimited: RequestBudget = { within: (effect) => effect, paused: (effect) => effect }
+
+/** A budget that is used up. */
+export const exhausted: RequestBudget = { within: (_, late) => late, paused: (effect) => effect }
+
+/** Makes the function that runs requests within their budgets. Its timer runs until the scope closes. */
+export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: HttpServerOptions) {
+  /** The requests whose time counts. */
+  const active = new Set<Spending>()
+  const isActive = Latch.makeUnsafe(false)
+  const interval = Duration.divideUnsafe(requestTime, intervals)
+  const tick = Effect.gen(function*() {
+    yield* isActive.await
+    yield* Effect.sleep(interval)
+    for (const spending of active) spending.tick()
+    if (active.size === 0) isActive.closeUnsafe()
+  })
+  yield* Effect.forkScoped(Effect.forever(tick))
+
+  const start = (spending: Spending) => {
+    if (spending.isEnded) return
+    active.add(spending)
+    isActive.openUnsafe()
+  }
+  const stop = (spending: Spending) => active.delete(spending)
+
+  const budgetOf = (spending: Spending): RequestBudget => ({
+    within: (effect, late) => within(spending, effect, late),
+    paused: (effect) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => stop(spending)),
+        () => effect,
+        () => Effect.sync(() => start(spending))
+      )
+  })
+
+  /** Runs a request with a budget, or `overloaded` if too many are handled. */
+  return <A, E, R, B>(
+    handle: (budget: RequestBudget) => Effect.Effect<A, E, R>,
+    overloaded: Effect.Effect<B>
+  ): Effect.Effect<A | B, E, R> =>
+    Effect.suspend((): Effect.Effect<A | B, E, R> => {
+      if (active.size >= requestsMax) return overloaded
+      const spending = new Spending(() => stop(spending))
+      start(spending)
+      return Effect.ensuring(handle(budgetOf(spending)), Effect.sync(() => spending.end()))
+    })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Intervals in the time of a request. */
+const intervals = 20
+
+/** The intervals that a request has used. */
+class Spending {
+  readonly #stop: () => void
+  #used = 0
+  #onLate: (() => void) | undefined
+  isLate = false
+  isEnded = false
+
+  constructor(stop: () => void) {
+    this.#stop = stop
+  }
+
+  tick(): void {
+    // The first interval may have begun before the request.
+    if (this.#used++ < intervals) return
+    this.isLate = true
+    this.end()
+    this.#onLate?.()
+  }
+
+  /** Calls `onLate` when the time is used up. Returns a function that stops that. */
+  observe(onLate: () => void): () => void {
+    this.#onLate = onLate
+    return () => {
+      this.#onLate = undefined
+    }
+  }
+
+  end(): void {
+    this.isEnded = true
+    this.#stop()
+  }
+}
+
+const within = <A, E, R, B>(
+  spending: Spending,
+  effect: Effect.Effect<A, E, R>,
+  late: Effect.Effect<B>
+): Effect.Effect<A | B, E, R> =>
+  Effect.suspend(() => {
+    if (spending.isLate) return late
+    // The router makes the handler interruptible, and nothing around it.
+    const fork = Effect.forkDetach(effect, { startImmediately: true, uninterruptible: "inherit" })
+    return Effect.flatMap(fork, (fiber) => Effect.interruptible(awaitWithin(spending, fiber, late)))
+  })
+
+const awaitWithin = <A, E, B>(spending: Spending, fiber: Fiber.Fiber<A, E>, late: Effect.Effect<B>) =>
+  Effect.callback<A | B, E>((done) => {
+    const ignore = spending.observe(() => {
+      forget()
+      fiber.interruptUnsafe()
+      done(late)
+    })
+    const forget = fiber.addObserver((exit) => {
+      ignore()
+      done(exit)
+    })
+    return Effect.suspend(() => {
+      ignore()
+      forget()
+      return Fiber.interrupt(fiber)
+    })
+  })
