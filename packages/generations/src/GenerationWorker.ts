@@ -73,7 +73,7 @@ export const makeHandler = Effect.fnUntraced(
       Option.match(sourceOf(modelOf(job.kind)), {
         onNone: () => Effect.void,
         onSome: ({ routes: [{ upstream: primary }] }) => {
-          const sent = Progress.ofJob(job, primary)
+          const sent = Progress.ofJob(job, primary, upstreams)
           const upstream = sent._tag === "Sent" ? upstreams.find(sent.upstream) : undefined
           return sent._tag === "Sent" && upstream !== undefined ? cancel({ sent, upstream }) : Effect.void
         }
@@ -95,7 +95,7 @@ export const makeHandler = Effect.fnUntraced(
         const source = offered.has(generation.model) ? sourceOf(generation.model) : Option.none()
         // Only a job without a pool, since no other jobs of models that the worker does not offer are claimed.
         if (Option.isNone(source)) return returned(generation.model)
-        const progress = Progress.ofJob(job, source.value.routes[0].upstream)
+        const progress = Progress.ofJob(job, source.value.routes[0].upstream, upstreams)
         const produced = yield* Effect.result(
           produceOutput({ job, source: source.value, generation, progress, ...expected })
         )

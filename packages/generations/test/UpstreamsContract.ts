@@ -324,6 +324,34 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         assert.strictEqual(yield* first.callsOf("collect"), 0)
       }).pipe(Effect.scoped))
 
+    it.effect("continues a job with the credential that took it, under another name, and fails it without one", () =>
+      Effect.gen(function*() {
+        const script = { delay: "hold" } as const
+        const first = yield* makeUpstream({ script, limits: { credential: "first-account" } })
+        const second = yield* makeUpstream({ limits: { credential: "second-account" } })
+        /** Runs a worker in which these upstreams have these names, until the next one. */
+        const startAs = Effect.fnUntraced(function*(upstreams: Readonly<Record<string, Upstream>>) {
+          const scope = yield* Scope.make()
+          yield* Scope.provide(start({ upstreams, drivers: { [still]: { name: "main" } } }), scope)
+          return Scope.close(scope, Exit.void)
+        })
+        const stopFirst = yield* startAs({ main: first })
+        const [kept, lost] = yield* createJobs(still, 2)
+        yield* until(Effect.map(first.callsOf("submit"), (submits) => submits === 2))
+        yield* stopFirst
+        // The name means another account. The former one stays configured for its jobs.
+        const stopBoth = yield* startAs({ main: second, former: first })
+        yield* first.control.succeed(kept!.id)
+        assert.deepStrictEqual((yield* ended([kept!])).map(({ status }) => status), ["completed"])
+        yield* stopBoth
+        yield* startAs({ main: second })
+        assert.deepStrictEqual(
+          (yield* ended([lost!])).map(({ failure, refunded }) => [failure?.code, refunded]),
+          [["upstream_error", true]]
+        )
+        assert.deepStrictEqual([second.outage.submits, second.outage.polls], [0, 0])
+      }).pipe(Effect.scoped))
+
     it.effect("fails a job with a refund if the driver that runs it was removed", () =>
       Effect.gen(function*() {
         const [first, second] = [yield* makeUpstream({ script: { delay: "hold" } }), yield* makeUpstream()]

@@ -28,7 +28,9 @@ export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams
 
   const upstreamOf = Effect.fnUntraced(function*({ upstream: name }: Progress.Sent) {
     const upstream = upstreams.find(name)
-    return upstream === undefined ? yield* new GeneratorError({ reason: removed }) : upstream
+    if (upstream !== undefined) return upstream
+    yield* Effect.logWarning("The upstream of a job is not configured any more", { upstream: name })
+    return yield* new GeneratorError({ reason: removed })
   })
 
   /** Runs the job at one upstream. The scope holds its place there. */

@@ -134,8 +134,10 @@ const makeStore = Effect.map(
   (scheduler) => (running: RunningJob, progress: Progress.Progress) =>
     Effect.suspend(() => {
       running.progress = progress
-      const { epoch, job } = running.job
-      return retryStorage(scheduler.checkpoint({ job, epoch, checkpoint: Progress.toCheckpoint(progress) }))
+      const { job: { epoch, job }, source } = running
+      const upstream = progress._tag === "Unsent" ? undefined : progress.upstream
+      const credential = source.routes.find((route) => route.upstream.name === upstream)?.upstream.credential
+      return retryStorage(scheduler.checkpoint({ job, epoch, checkpoint: Progress.toCheckpoint(progress, credential) }))
     })
 )
 

@@ -19,6 +19,8 @@ import { UpstreamUnavailable } from "./upstreamUnavailable.ts"
 export interface Upstream {
   /** Name of the driver in the configuration. Stored with each operation. */
   readonly name: string
+  /** Name of the account, if the configuration has one. Stored with each operation. */
+  readonly credential: string | undefined
   /** For the calls that no limit applies to: `cancel` and `collect`. */
   readonly generator: Generator["Service"]
   /** Returns how many more jobs can start now. */
@@ -58,9 +60,10 @@ export interface UpstreamOptions {
 
 /** Makes the calls of this process to an upstream. */
 export const make = Effect.fnUntraced(function*({ generator, limits, name, process }: UpstreamOptions) {
-  const { concurrency, credential = name, per_worker, requests_per_minute: perMinute } = limits
+  const { concurrency, credential, per_worker, requests_per_minute: perMinute } = limits
+  const account = credential ?? name
   const circuit = yield* makeCircuit(name, limits)
-  const owner = per_worker === true ? `${credential}/${process}` : credential
+  const owner = per_worker === true ? `${account}/${process}` : account
   const places = yield* makeJobPlaces({ key: `upstream-jobs/${owner}`, max: concurrency })
   const rate = yield* makeSubmitRate({ key: `upstream-submits/${owner}`, perMinute })
   const unavailable = (reason: UpstreamUnavailable["reason"]) => new UpstreamUnavailable({ upstream: name, reason })
@@ -90,6 +93,7 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name, proce
 
   const upstream: Upstream = {
     name,
+    credential,
     generator,
     room,
     isOpen: Effect.map(circuit.state, (state) => state === "open"),

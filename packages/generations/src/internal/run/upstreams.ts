@@ -33,6 +33,11 @@ export interface Upstreams {
   readonly all: ReadonlyArray<Upstream.Upstream>
   /** Returns the upstream with this name, also one that no model uses any more. */
   readonly find: (name: string) => Upstream.Upstream | undefined
+  /**
+   * Returns the name of the upstream that continues a job of this upstream and account: the same, or else one with
+   * the same credential. If there is none, returns a name that no upstream has.
+   */
+  readonly successorOf: (name: string, credential: string | undefined) => string
   /** Returns the places of a model. `undefined`: it has no limit of its own. */
   readonly placesOf: (model: Model) => JobPlaces | undefined
   /** Counts a job that was claimed, until the scope closes. Without a source, counts nothing. */
@@ -88,6 +93,13 @@ export const makeUpstreams = Effect.gen(function*() {
   const upstreams: Upstreams = {
     all,
     find: (name) => byName.get(name),
+    successorOf: (name, credential) => {
+      const same = byName.get(name)
+      if (credential === undefined || (same !== undefined && (same.credential ?? credential) === credential)) {
+        return name
+      }
+      return all.find((other) => other.credential === credential)?.name ?? `${name} with the credential ${credential}`
+    },
     placesOf: ({ id }) => placesByModel.get(id),
     expect: Effect.fnUntraced(function*(source) {
       if (Option.isNone(source)) return { decided: () => undefined }
