@@ -189,16 +189,6 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
       }).pipe(Effect.scoped))
 
-    it.effect("apply to each worker if each has an upstream of its own", () =>
-      Effect.gen(function*() {
-        const limits = { credential: "own", concurrency: 1, per_worker: true }
-        const { bySubmits, submits } = yield* startTwo(limits, { delay: "hold" })
-        yield* createJobs(still, 4)
-        yield* until(Effect.map(submits, (count) => count >= 2))
-        yield* pass(10)
-        assert.deepStrictEqual(bySubmits(), [1, 1])
-      }).pipe(Effect.scoped))
-
     it.effect("include a job whose worker stops, and never stop it", () =>
       Effect.gen(function*() {
         const main = yield* makeUpstream({
@@ -221,6 +211,17 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
         yield* until(Effect.sync(() => main.outage.submits === 2))
         yield* main.control.succeed(jobs[1]!.id)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed", "completed"])
+      }).pipe(Effect.scoped))
+
+    // The last one, since its jobs do not end.
+    it.effect("apply to each worker if each has an upstream of its own", () =>
+      Effect.gen(function*() {
+        const limits = { credential: "own", concurrency: 1, per_worker: true }
+        const { bySubmits, submits } = yield* startTwo(limits, { delay: "hold" })
+        yield* createJobs(still, 4)
+        yield* until(Effect.map(submits, (count) => count >= 2))
+        yield* pass(10)
+        assert.deepStrictEqual(bySubmits(), [1, 1])
       }).pipe(Effect.scoped))
   })
 
@@ -338,18 +339,21 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         const stopFirst = yield* startAs({ main: first })
         const [kept, lost] = yield* createJobs(still, 2)
         yield* until(Effect.map(first.callsOf("submit"), (submits) => submits === 2))
+        // Until both operations are stored.
+        yield* pass(3)
         yield* stopFirst
         // The name means another account. The former one stays configured for its jobs.
         const stopBoth = yield* startAs({ main: second, former: first })
         yield* first.control.succeed(kept!.id)
         assert.deepStrictEqual((yield* ended([kept!])).map(({ status }) => status), ["completed"])
         yield* stopBoth
-        yield* startAs({ main: second })
+        const stopLast = yield* startAs({ main: second })
         assert.deepStrictEqual(
           (yield* ended([lost!])).map(({ failure, refunded }) => [failure?.code, refunded]),
           [["upstream_error", true]]
         )
         assert.deepStrictEqual([second.outage.submits, second.outage.polls], [0, 0])
+        yield* stopLast
       }).pipe(Effect.scoped))
 
     it.effect("fails a job with a refund if the driver that runs it was removed", () =>
