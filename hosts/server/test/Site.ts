@@ -20,6 +20,7 @@ export const make = Effect.fnUntraced(function*(databaseUrl: string) {
     KINORA_ADMIN_TOKEN: adminToken,
     KINORA_DATA_DIR: directory,
     KINORA_DATABASE_URL: databaseUrl,
+    KINORA_DEMO_ACCOUNT: "true",
     KINORA_PORT: "0",
     KINORA_WEBHOOK_ALLOW_PRIVATE: "true"
   }

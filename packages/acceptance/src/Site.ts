@@ -57,6 +57,8 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, mod
       KINORA_DATA_DIR: dataDirectory,
       KINORA_DATABASE_URL: databaseUrl,
       KINORA_PORT: "0",
+      // Also on Postgres.
+      KINORA_DEMO_ACCOUNT: "true",
       // Servers that share a database need the same keys.
       KINORA_URL_SIGNING_KEYS: "acceptance-acceptance-acceptance-acceptance",
       KINORA_WEBHOOK_KEYS: "acceptance-acceptance-acceptance-acceptance",

@@ -78,6 +78,7 @@ const prepare = Effect.fnUntraced(function*(environment: Environment, options: K
       KINORA_CONFIG: config,
       KINORA_DATABASE_URL: url,
       KINORA_DATA_DIR: join(directory, "data"),
+      KINORA_DEMO_ACCOUNT: "true",
       KINORA_PORT: "0",
       KINORA_WORKERS: String(options.workers),
       KINORA_LOG_LEVEL: "warn",

@@ -4,7 +4,7 @@
  * needed to protect them.
  */
 import { Context, Data, type Option } from "effect"
-import { isIPv4 } from "node:net"
+import { isPublic } from "./internal/settings/publicAddress.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Where a listener accepts connections. */
@@ -48,10 +48,6 @@ export class OperatorListenerFailed extends Data.TaggedError("OperatorListenerFa
     return `${listener} failed with ${String(code)}. Check KINORA_ADMIN_HOST and KINORA_ADMIN_PORT`
   }
 }
-
-/** Whether the address accepts connections of other machines. Names except `localhost` count as such. */
-export const isPublic = (host: string): boolean =>
-  !(host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127.")))
 
 /**
  * Returns the listener for operators of a server: that of the settings, or else the

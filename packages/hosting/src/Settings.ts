@@ -16,6 +16,7 @@ import {
   type Values,
   variableOf
 } from "./internal/settings/definitions.ts"
+import { isPublic } from "./internal/settings/publicAddress.ts"
 import { type Environment, readAll } from "./internal/settings/reading.ts"
 import type { Section } from "./internal/settings/variables.ts"
 
@@ -161,7 +162,9 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     webhookOwnAddresses: values.webhook_own_addresses === "true",
     webhookAllowPrivate: values.webhook_allow_private === "true",
     adminToken: redacted(values.admin_token),
-    demoAccount: values.demo_account === "true",
+    demoAccount: values.demo_account === undefined
+      ? values.database_url === undefined && !isPublic(values.host)
+      : values.demo_account === "true",
     resultTtl: Duration.hours(values.results_ttl_hours),
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
     resultDownloadMultiple: values.download_multiple,

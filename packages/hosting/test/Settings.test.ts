@@ -23,6 +23,21 @@ const loadWith = (text: string, environment: Record<string, string> = {}) =>
 const secret = "a-secret-of-more-than-thirty-two-characters"
 
 describe("Settings", () => {
+  it.effect("has no demo account on a public address and on Postgres, unless it is asked for", () =>
+    Effect.gen(function*() {
+      const of = (environment: Readonly<Record<string, string>>) =>
+        Effect.map(Settings.load(environment), ({ demoAccount }) => demoAccount)
+      const postgres = { KINORA_DATABASE_URL: "postgres://kinora@localhost/kinora" }
+      const everyone = { KINORA_HOST: "0.0.0.0" }
+      assert.isTrue(yield* of({}))
+      assert.isTrue(yield* of({ KINORA_HOST: "localhost" }))
+      for (const environment of [postgres, everyone, { KINORA_HOST: "::" }, { KINORA_HOST: "192.0.2.1" }]) {
+        assert.isFalse(yield* of(environment))
+        assert.isTrue(yield* of({ ...environment, KINORA_DEMO_ACCOUNT: "true" }))
+      }
+      assert.isFalse(yield* of({ KINORA_DEMO_ACCOUNT: "false" }))
+    }))
+
   it.effect("has defaults for a first start", () =>
     Effect.gen(function*() {
       const settings = yield* Settings.load({})

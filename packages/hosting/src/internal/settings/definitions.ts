@@ -193,9 +193,10 @@ export const definitions = {
   },
   demo_account: {
     schema: Schema.Literals(["true", "false"]),
-    default: "true",
+    default: undefined,
     expected: "true or false",
-    about: "Whether a server creates the demo account in a database that has none, and prints its key."
+    about:
+      "Whether a server creates the demo account in a database that has none, and prints its key. If unset, only with the embedded database and if `host` is a loopback address."
   },
   results_ttl_hours: {
     schema: between(1, 8_760),
