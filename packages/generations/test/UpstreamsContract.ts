@@ -67,11 +67,14 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         upstream.outage.reason = denied
         yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } }, concurrency: 1 })
         const jobs = yield* createJobs(still, 5)
-        yield* until(Effect.sync(() => upstream.outage.submits >= 3))
+        const codes = Effect.map(
+          statesOf(jobs),
+          (states) => states.flatMap(({ failure }) => failure === null ? [] : [failure.code])
+        )
+        yield* until(Effect.map(codes, ({ length }) => length >= 3))
         yield* pass(8)
         assert.strictEqual(upstream.outage.submits, 3)
-        const codes = (yield* statesOf(jobs)).flatMap(({ failure }) => failure === null ? [] : [failure.code])
-        assert.deepStrictEqual(codes, ["upstream_error", "upstream_error", "upstream_error"])
+        assert.deepStrictEqual(yield* codes, ["upstream_error", "upstream_error", "upstream_error"])
       }).pipe(Effect.scoped))
 
     it.effect("fails the jobs that wait for it at their time limit, with a refund", () =>
