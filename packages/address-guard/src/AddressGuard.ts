@@ -135,6 +135,15 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
 export const lookupOf = ({ addresses }: Target): LookupFunction => (_name, _options, callback) =>
   callback(null, addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })))
 
+/**
+ * Returns whether other networks may reach the host of a URL: it is a public address, or a name that can exist in the
+ * public DNS. Resolves nothing.
+ */
+export const hasPublicHost = (url: URL): boolean => {
+  const host = hostOf(url)
+  return isAddress(host) ? classify(host) === "public" : isPublicName(host)
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

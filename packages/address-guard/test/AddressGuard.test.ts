@@ -370,3 +370,16 @@ it.effect("allows addresses of this machine with `allowPrivate`", () =>
     const guard = yield* AddressGuard.make({ allowPrivate: true, machineAddresses: () => ["93.184.216.34"] })
     assert.strictEqual((yield* guard.check("https://93.184.216.34")).addresses[0], "93.184.216.34")
   }))
+
+it.each<readonly [string, boolean]>([
+  ["https://media.example.com:8443", true],
+  ["https://1.1.1.1", true],
+  ["https://[2606:4700::1]", true],
+  ["https://localhost", false],
+  ["https://media.internal", false],
+  ["https://media", false],
+  ["https://192.168.1.1", false],
+  ["https://[::1]", false]
+])("tells that the host of %s is public: %s", (url, isPublic) => {
+  assert.strictEqual(AddressGuard.hasPublicHost(new URL(url)), isPublic)
+})

@@ -4,8 +4,9 @@
  * A notification is a hint. Waiting calls read the generation again when they get one,
  * and also at a fixed interval, so a lost notification delays them and breaks nothing.
  */
-import { Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { GenerationId } from "./Generation.ts"
+import { makeWatchers } from "./internal/watchers.ts"
 
 /** Wakes fibers that wait for a generation to change. */
 export class Changes extends Context.Service<Changes, {
@@ -36,7 +37,7 @@ export interface ChangesOptions {
 export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
   Layer.sync(Changes, () => {
     const { broadcast } = options
-    const { add, openAll, openOf, remove } = makeWatchers()
+    const { openAll, openOf, watch } = makeWatchers()
     let isEnded = false
     const receive = (ids: ReadonlyArray<GenerationId>) => Effect.sync(() => ids.forEach(openOf))
 
@@ -44,18 +45,12 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
       publish: (ids) => broadcast === undefined ? receive(ids) : Effect.andThen(receive(ids), broadcast(ids)),
       receive,
       watch: (id) =>
-        Effect.acquireRelease(
-          Effect.sync(() => add(id, Latch.makeUnsafe(isEnded))),
-          (latch) => Effect.sync(() => remove(id, latch))
-        ).pipe(
-          // The latch closes before the caller reads the generation, so a change after that read opens it again.
-          Effect.map((latch) =>
-            Effect.andThen(
-              latch.await,
-              Effect.suspend(() => isEnded ? Effect.succeed(false) : Effect.as(latch.close, true))
-            )
-          )
-        ),
+        // The latch closes before the caller reads the generation, so a change after that read opens it again.
+        Effect.map(watch(id, () => isEnded), (latch) =>
+          Effect.andThen(
+            latch.await,
+            Effect.suspend(() => isEnded ? Effect.succeed(false) : Effect.as(latch.close, true))
+          )),
       end: Effect.sync(() => {
         isEnded = true
         openAll()
@@ -65,25 +60,3 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
 
 /** Changes for a single process. */
 export const layer: Layer.Layer<Changes> = layerWith({})
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** One latch per waiting call, by generation. */
-const makeWatchers = () => {
-  const watchers = new Map<GenerationId, Set<Latch.Latch>>()
-  return {
-    add: (id: GenerationId, latch: Latch.Latch): Latch.Latch => {
-      watchers.set(id, (watchers.get(id) ?? new Set()).add(latch))
-      return latch
-    },
-    remove: (id: GenerationId, latch: Latch.Latch): void => {
-      const latches = watchers.get(id)
-      latches?.delete(latch)
-      if (latches?.size === 0) watchers.delete(id)
-    },
-    openOf: (id: GenerationId): void => watchers.get(id)?.forEach((latch) => latch.openUnsafe()),
-    openAll: (): void => watchers.forEach((latches) => latches.forEach((latch) => latch.openUnsafe()))
-  }
-}

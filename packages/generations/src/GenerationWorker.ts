@@ -42,6 +42,11 @@ export interface GenerationWorkerOptions extends RunOptions {
   readonly worker?: string | undefined
   /** How long a report of an upstream that fails holds if the worker is lost. Default 30 seconds. */
   readonly reportTtl?: Duration.Input | undefined
+  /**
+   * Returns the URL that the upstream of a job can call until a time, such as that of
+   * `Callbacks.urlOf`. Default: upstreams get no URL, and are polled.
+   */
+  readonly callbackUrlOf?: ((id: GenerationId, expiresAt: DateTime.Utc) => string) | undefined
 }
 
 /** The models of the catalog whose driver this process has, withdrawn ones included, in the order of the catalog. */
@@ -97,7 +102,14 @@ export const makeHandler = Effect.fnUntraced(
         if (Option.isNone(source)) return returned(generation.model)
         const progress = Progress.ofJob(job, source.value.routes[0].upstream, upstreams)
         const produced = yield* Effect.result(
-          produceOutput({ job, source: source.value, generation, progress, ...expected })
+          produceOutput({
+            job,
+            source: source.value,
+            generation,
+            callbackUrl: callbackUrlOf(job, options),
+            progress,
+            ...expected
+          })
         )
         if (Result.isSuccess(produced)) {
           yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
@@ -136,6 +148,15 @@ const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
 
 const returned = (model: string): Outcome => ({ _tag: "Returned", model })
+
+/** Returns the URL that the upstream of a job can call until the time limit of the job. */
+const callbackUrlOf = (
+  { payload, startedAt, timeLimit }: ClaimedJob<{ readonly id: GenerationId }>,
+  { callbackUrlOf: urlOf }: Pick<GenerationWorkerOptions, "callbackUrlOf">
+): string | undefined =>
+  urlOf === undefined || Option.isNone(timeLimit)
+    ? undefined
+    : urlOf(payload.id, DateTime.addDuration(startedAt, timeLimit.value))
 
 /** Marks claimed jobs as started, in the unit of work that claims them. */
 const makeClaimed = Effect.gen(function*() {

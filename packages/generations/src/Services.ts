@@ -16,6 +16,7 @@ import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
+import * as Callbacks from "./Callbacks.ts"
 import * as Changes from "./Changes.ts"
 import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
@@ -45,7 +46,7 @@ export interface ServicesOptions {
 
 /**
  * The services. Requires stores (`layerMemoryStores` or `layerSqlStores`), a
- * `BlobStore`, `Media`, the wake-ups (`Changes` and both `Wakeup`s), `AddressGuard` and
+ * `BlobStore`, `Media`, the wake-ups (`Changes` and both `Wakeup`s; workers also `Callbacks`), `AddressGuard` and
  * `SecretBox` of webhooks, `SecureRandom` and `Digest`.
  */
 export const layer = (options: ServicesOptions) => {
@@ -140,6 +141,7 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
 const layerSurrounded = ({ webhookGuard, webhookKeys: keys, ...options }: ServicesLayerOptions) =>
   layer(options).pipe(
     Layer.provideMerge(Layer.mergeAll(
+      Callbacks.layer,
       Changes.layer,
       Wakeup.layer,
       WebhookWakeup.layer,

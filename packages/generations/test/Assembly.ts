@@ -19,6 +19,7 @@ import type { TestDatabase } from "@kinora/testkit"
 import { SecretBox, Wakeup as WebhookWakeup, Webhooks, WebhookStore } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
+import * as Callbacks from "../src/Callbacks.ts"
 import * as Changes from "../src/Changes.ts"
 import type { CreateCommand } from "../src/CreateCommand.ts"
 import * as GenerationEvent from "../src/GenerationEvent.ts"
@@ -69,6 +70,7 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
 const surroundings = (media: Layer.Layer<Media.Media>) =>
   Layer.mergeAll(
     BlobStore.layerMemory,
+    Callbacks.layer,
     Changes.layer,
     Wakeup.layer,
     WebhookWakeup.layer,

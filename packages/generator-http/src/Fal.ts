@@ -12,11 +12,11 @@ import { dataUrlOf, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
 import { codesOf, type HttpFailure, permanent, reasonOfStatus } from "./internal/failures.ts"
 import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
-import { driverFields, inputFields } from "./internal/sharedOptions.ts"
+import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
 import type * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://queue.fal.run` by default. */
-export const Options = Schema.Struct(driverFields)
+export const Options = Schema.Struct(callbackFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
@@ -42,6 +42,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return toGenerator({
     name: "Fal",
     resubmit: "unsafe",
+    callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: Effect.fnUntraced(function*({ response, status: target }) {
@@ -110,7 +111,7 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
     const bound = bind(withPrompt(bindings), request, images).map(({ to, value }) => [to, value] as const)
     const json = { ...constants, ...Object.fromEntries(bound) }
     const { cancel_url, response_url, status_url } = yield* upstream.call(
-      { method: "POST", target: `/${model}`, body: { json } },
+      { method: "POST", target: `/${model}${callbackQuery(request)}`, body: { json } },
       Submitted
     )
     // Rejected before the operation is stored: the credentials are sent to these URLs.
@@ -124,6 +125,9 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
     }
     return operation
   })
+
+const callbackQuery = ({ callbackUrl }: GenerationRequest): string =>
+  callbackUrl === undefined ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`
 
 /** Returns the failure of a completed request by its `error_type`. */
 const failureOf = (errorType: unknown): Permanent => {

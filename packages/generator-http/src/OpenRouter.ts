@@ -11,11 +11,11 @@ import { dataUrlOf, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
 import { failureOfText } from "./internal/failures.ts"
 import { toGenerator, toOutput } from "./internal/operations.ts"
-import { driverFields, inputFields } from "./internal/sharedOptions.ts"
+import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://openrouter.ai/api/v1` by default, and `poll_interval` 10 seconds. */
-export const Options = Schema.Struct(driverFields)
+export const Options = Schema.Struct(callbackFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
@@ -37,6 +37,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return toGenerator({
     name: "OpenRouter",
     resubmit: "unsafe",
+    callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: ({ id }) =>
@@ -81,7 +82,7 @@ const optionsOf = Driver.optionsOf(ModelOptions)
 const targetOf = (id: string) => `/videos/${encodeURIComponent(id)}`
 
 /** Names of inputs that the driver sends itself. */
-const ownInputs = ["model", "frame_images"]
+const ownInputs = ["model", "frame_images", "callback_url"]
 
 /** The frames that input images are, in order. */
 const frames = ["first_frame", "last_frame"]
@@ -100,6 +101,7 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
       ...constants,
       ...Object.fromEntries(bound),
       model,
+      ...(request.callbackUrl === undefined ? {} : { callback_url: request.callbackUrl }),
       ...(images.length === 0 ? {} : { frame_images })
     }
     const { id } = yield* upstream.call({ method: "POST", target: "/videos", body: { json } }, Video)

@@ -13,11 +13,11 @@ import { connectToJobs } from "./internal/connection.ts"
 import { failureOfText, permanent } from "./internal/failures.ts"
 import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
 import { resultUrl } from "./internal/resultUrl.ts"
-import { driverFields, inputFields } from "./internal/sharedOptions.ts"
+import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://api.replicate.com/v1` by default. */
-export const Options = Schema.Struct(driverFields)
+export const Options = Schema.Struct(callbackFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
@@ -47,6 +47,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return toGenerator({
     name: "Replicate",
     resubmit: "unsafe",
+    callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: ({ id }) => Effect.map(get(id), (prediction) => statusOf(prediction, pollInterval)),
@@ -108,11 +109,15 @@ const makeSubmit = (upstream: Upstream.Upstream) => {
     const bound = bind(withPrompt(bindings), request, images).map(({ to, value }) => [to, value] as const)
     const input = { ...constants, ...Object.fromEntries(bound) }
     const [name = "", version] = model.split(":")
+    // Without the filter, Replicate also calls the URL for every output.
+    const webhook = request.callbackUrl === undefined
+      ? {}
+      : { webhook: request.callbackUrl, webhook_events_filter: ["completed"] }
     const { id } = yield* upstream.call({
       method: "POST",
       ...(version === undefined
-        ? { target: `/models/${name}/predictions`, body: { json: { input } } }
-        : { target: "/predictions", body: { json: { version, input } } }),
+        ? { target: `/models/${name}/predictions`, body: { json: { input, ...webhook } } }
+        : { target: "/predictions", body: { json: { version, input, ...webhook } } }),
       headers: cancel_after === undefined ? {} : { "cancel-after": `${Math.ceil(Duration.toSeconds(cancel_after))}s` }
     }, Prediction)
     const operation: Operation = { driver: "replicate", id, kind: request.kind }

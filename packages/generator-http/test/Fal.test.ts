@@ -59,9 +59,9 @@ Contract.suite({
   start
 })
 
-const starting = Effect.fnUntraced(function*() {
+const starting = Effect.fnUntraced(function*(more: Readonly<Record<string, unknown>> = {}) {
   const running = yield* start
-  return { ...running, generator: yield* Contract.generatorOf(driver, running.options) }
+  return { ...running, generator: yield* Contract.generatorOf(driver, { ...running.options, ...more }) }
 })
 
 const failureOf = (status: { readonly _tag: string; readonly error?: { readonly code: string } }) =>
@@ -182,6 +182,25 @@ it.effect("ignores that a completed request cannot be cancelled", () =>
     finish()
     yield* generator.cancel(operation)
     assert.strictEqual((yield* generator.poll(operation))._tag, "Succeeded")
+  }))
+
+const callbackUrl = "https://media.example.com/internal/callbacks/gen_1?exp=1&sig=s%26"
+
+it.effect("passes the URL of callbacks on", () =>
+  Effect.gen(function*() {
+    const { fal, generator } = yield* starting()
+    assert.isTrue(generator.callsBack)
+    yield* generator.submit(request("job-1", { callbackUrl }))
+    const { pathname, searchParams } = new URL(fal.submitted[0]!.path, fal.origin)
+    assert.deepStrictEqual([pathname, [...searchParams]], ["/fal-ai/flux/dev", [["fal_webhook", callbackUrl]]])
+  }))
+
+it.effect("passes no URL on without `callbacks`", () =>
+  Effect.gen(function*() {
+    const { fal, generator } = yield* starting({ callbacks: false })
+    assert.isFalse(generator.callsBack)
+    yield* generator.submit(request("job-1", { callbackUrl }))
+    assert.strictEqual(fal.submitted[0]?.path, "/fal-ai/flux/dev")
   }))
 
 const problems = makeProblems(driver, options, 1)

@@ -91,3 +91,17 @@ it.effect.each(["failed", "cancelled", "expired"])("fails if the job is %s", (st
     const polled = yield* generator.poll(operation)
     assert.strictEqual(polled._tag === "Failed" ? polled.error.code : "", "content_rejected")
   }))
+
+it.effect("passes the URL of callbacks on, unless `callbacks` is false", () =>
+  Effect.gen(function*() {
+    const callbackUrl = "https://media.example.com/internal/callbacks/gen_1?exp=1&sig=s%26"
+    const { openRouter, options } = yield* start
+    for (const callbacks of [true, false]) {
+      const generator = yield* Contract.generatorOf(driver, { ...options, callbacks })
+      assert.strictEqual(generator.callsBack, callbacks)
+      yield* generator.submit(request("job-1", { callbackUrl }))
+    }
+    const [called, uncalled] = openRouter.submitted
+    assert.propertyVal(called, "callback_url", callbackUrl)
+    assert.notProperty(uncalled, "callback_url")
+  }))

@@ -170,14 +170,17 @@ const general = (protocol: Protocol) => {
   const { id: _, ...request } = protocol.request("")
   Testing.suite(protocol.name, {
     generator: Layer.unwrap(Effect.suspend(() => Effect.fromResult(protocol.driver.generator(running().options)))),
-    request,
+    request: { ...request, callbackUrl },
     running: { prompt: endless },
     cancels: protocol.canCancel,
     images: { mode: protocol.imageMode, file: png.bytes, mime: "image/png", width: 3, height: 2 },
     faults: faultsOf(protocol, running),
-    secrets: [apiKey, request.prompt, upstreamText]
+    secrets: [apiKey, request.prompt, upstreamText, callbackSecret]
   })
 }
+
+const callbackSecret = "c2VjcmV0LW9mLXRoZS1jYWxsYmFja3M"
+const callbackUrl = `https://media.example.com/internal/callbacks/gen_1?exp=1&sig=${callbackSecret}`
 
 /** Prompt of work that runs until it is cancelled. */
 const endless = "an endless road"

@@ -172,6 +172,34 @@ it.effect("rejects a job that the upstream returned for another request", () =>
     assert.deepInclude(reason, { _tag: "Permanent", code: "upstream_error" })
   }))
 
+const callbackUrl = "https://media.example.com/internal/callbacks/gen_1?exp=1&sig=s%26"
+
+it.effect("passes the URL of callbacks on, for the end of the job only", () =>
+  Effect.gen(function*() {
+    const { generator, replicate } = yield* starting()
+    assert.isTrue(generator.callsBack)
+    const version = { model: `owner/flux:${"0".repeat(64)}` }
+    yield* generator.submit(request("job-1", { callbackUrl }))
+    yield* generator.submit(
+      request("job-2", { callbackUrl, model: { name: "flux", options: { ...options, ...version } } })
+    )
+    yield* generator.submit(request("job-3"))
+    const called = replicate.submitted.map(({ body }) => {
+      const { webhook, webhook_events_filter } = body as Record<string, unknown>
+      return [webhook, webhook_events_filter]
+    })
+    const wanted = [callbackUrl, ["completed"]]
+    assert.deepStrictEqual(called, [wanted, wanted, [undefined, undefined]])
+  }))
+
+it.effect("passes no URL on without `callbacks`", () =>
+  Effect.gen(function*() {
+    const { generator, replicate } = yield* starting({ callbacks: false })
+    assert.isFalse(generator.callsBack)
+    yield* generator.submit(request("job-1", { callbackUrl }))
+    assert.notProperty(replicate.submitted[0]?.body, "webhook")
+  }))
+
 const problems = makeProblems(driver, options, 4)
 
 it("returns every problem of a model", () => {

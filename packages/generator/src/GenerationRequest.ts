@@ -72,4 +72,10 @@ export interface GenerationRequest {
   /** Random seed. If absent, the driver derives it from `id` or leaves it to the provider. */
   readonly seed?: number | undefined
   readonly format: Format
+  /**
+   * URL to which the provider can send a `POST` with any body when the work may have ended, so that
+   * it is polled immediately. Contains a secret: do not log or store it. Present only if the
+   * driver has `callsBack`; such a driver passes it on.
+   */
+  readonly callbackUrl?: string | undefined
 }

@@ -86,6 +86,12 @@ export class Generator extends Context.Service<Generator, {
   readonly resubmit: "safe" | "unsafe"
 
   /**
+   * Whether the driver passes `callbackUrl` of a request to a provider that calls it when the
+   * work ends. Such work is polled less and less often. Default `false`.
+   */
+  readonly callsBack?: boolean | undefined
+
+  /**
    * Submits the work and returns when it is accepted, not when it is finished. Fails
    * with `Transient` only if nothing was started. Reads the input images, and fails with
    * the failures of their bodies.

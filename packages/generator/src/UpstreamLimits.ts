@@ -38,7 +38,12 @@ export const UpstreamLimits = Schema.Struct({
   /** Time until one job tests whether the upstream works again. Doubles with each failed test, up to 8 times. */
   open_time: duration("15 seconds"),
   /** How long the upstream fails before the models that have no other one are paused. Default 1 minute. */
-  pause_after: duration("1 minute")
+  pause_after: duration("1 minute"),
+  /**
+   * Longest time between two polls of a job whose upstream calls back when it ends. The first
+   * poll is after the interval of the driver, and each further one after twice the time. Default 1 minute.
+   */
+  callback_poll_max: duration("1 minute")
 })
 /** Type of `UpstreamLimits`. */
 export type UpstreamLimits = typeof UpstreamLimits.Type

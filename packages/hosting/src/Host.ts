@@ -6,7 +6,7 @@
  * connections and starts the drains of workers and webhooks, which run while open requests
  * end. The database closes last.
  */
-import { GenerationQueue } from "@kinora/generations"
+import { Callbacks, GenerationQueue } from "@kinora/generations"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore, FileBlobStore, ResponsiveBlobStore, UrlSigner } from "@kinora/storage"
 import { Deferred, Effect, Layer, type Redacted } from "effect"
@@ -52,7 +52,8 @@ export const layerServer = <E, R>(
     })
     const work = layerWork({
       worker: { name: `${hostname()}/server`, ...workerOf(settings) },
-      sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) }
+      sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) },
+      callbackOrigin: settings.callbackOrigin
     }).pipe(
       Layer.merge(GenerationQueue.layerMonitor()),
       Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
@@ -76,7 +77,8 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
     sender: {
       sends: settings.webhookSends,
       baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
-    }
+    },
+    callbackOrigin: settings.callbackOrigin
   }).pipe(
     Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" }))
   )
@@ -89,13 +91,25 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
 
 /** Options for `layerWork`. */
 export interface WorkOptions {
-  readonly worker: Work.WorkOptions
+  readonly worker: Omit<Work.WorkOptions, "callbackUrlOf">
   readonly sender: Webhook.WorkerOptions
+  /** Origin that leads upstreams to a server with the keys of this `UrlSigner`. Default: upstreams are polled only. */
+  readonly callbackOrigin?: string | undefined
 }
 
 /** Background work: runs jobs, sends webhooks and sweeps. Requires the services, generators, a `UrlSigner` and a `Transport`. */
-export const layerWork = ({ sender, worker }: WorkOptions) =>
-  Layer.mergeAll(Work.layerWorker(worker), Webhook.layerWorker(sender), Work.layerSweeps)
+export const layerWork = ({ callbackOrigin, sender, worker }: WorkOptions) =>
+  Layer.mergeAll(
+    Layer.unwrap(Effect.map(UrlSigner.UrlSigner, (signer) =>
+      Work.layerWorker({
+        ...worker,
+        callbackUrlOf: callbackOrigin === undefined
+          ? undefined
+          : (id, expiresAt) => Callbacks.urlOf(signer, callbackOrigin, id, expiresAt)
+      }))),
+    Webhook.layerWorker(sender),
+    Work.layerSweeps
+  )
 
 /** The services and the drivers that a process needs to run jobs. Drivers and models are checked before the database is opened. */
 export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) =>

@@ -1,11 +1,11 @@
 /**
- * Wake-ups between the processes of one Postgres: new jobs, new webhooks and changed
- * generations. Sent outside of transactions and in batches, since a `NOTIFY` in a
+ * Wake-ups between the processes of one Postgres: new jobs, new webhooks, changed
+ * generations and callbacks of upstreams. Sent outside of transactions and in batches, since a `NOTIFY` in a
  * transaction serialises the commits of the whole database. A lost notification only
  * delays its receivers, which also poll.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Changes } from "@kinora/generations"
+import { Callbacks, Changes } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { Wakeup } from "@kinora/scheduler"
 import { Wakeup as WebhookWakeup } from "@kinora/webhooks"
@@ -28,13 +28,17 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
     const work = yield* PubSub.sliding<void>(1)
     const webhooks = yield* PubSub.sliding<void>(1)
 
-    const changes = Changes.layerWith({ broadcast: (changed) => outbox.add({ changed }) })
+    const byGeneration = Layer.merge(
+      Changes.layerWith({ broadcast: (changed) => outbox.add({ changed }) }),
+      Callbacks.layerWith({ broadcast: (called) => outbox.add({ called }) })
+    )
     const wakeups = Layer.mergeAll(
       Wakeup.layerWith({ publish: outbox.add({ work: true }), subscribe: Stream.fromPubSub(work) }),
       WebhookWakeup.layerWith({ publish: outbox.add({ webhooks: true }), subscribe: Stream.fromPubSub(webhooks) })
     )
     const inbox = Layer.effectDiscard(Effect.gen(function*() {
-      const { receive } = yield* Changes.Changes
+      const changes = yield* Changes.Changes
+      const callbacks = yield* Callbacks.Callbacks
       const wakeAll = (hint: Pick<typeof Hint.Type, "webhooks" | "work">) =>
         Effect.all([
           hint.work ? PubSub.publish(work, undefined) : Effect.void,
@@ -42,22 +46,30 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
         ])
       yield* Effect.forkScoped(listen({
         connected: wakeAll({ work: true, webhooks: true }),
-        hint: (hint) => hint.from === sender ? Effect.void : Effect.andThen(receive(hint.changed), wakeAll(hint))
+        hint: (hint) =>
+          hint.from === sender
+            ? Effect.void
+            : Effect.all([changes.receive(hint.changed), callbacks.receive(hint.called ?? []), wakeAll(hint)])
       }))
     }))
-    return Layer.mergeAll(wakeups, inbox).pipe(Layer.provideMerge(changes))
+    return Layer.mergeAll(wakeups, inbox).pipe(Layer.provideMerge(byGeneration))
   })
 )
 
 /** Notifications within this process, for a database that no other process uses. */
-export const layerLocal: Layer.Layer<Hinted> = Layer.mergeAll(Wakeup.layer, WebhookWakeup.layer, Changes.layer)
+export const layerLocal: Layer.Layer<Hinted> = Layer.mergeAll(
+  Wakeup.layer,
+  WebhookWakeup.layer,
+  Changes.layer,
+  Callbacks.layer
+)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 /** Services that send and receive notifications. */
-type Hinted = Changes.Changes | Wakeup.Wakeup | WebhookWakeup.Wakeup
+type Hinted = Callbacks.Callbacks | Changes.Changes | Wakeup.Wakeup | WebhookWakeup.Wakeup
 
 const Hint = Schema.fromJsonString(Schema.Struct({
   /** Sender, which ignores its own notifications. */
@@ -65,11 +77,14 @@ const Hint = Schema.fromJsonString(Schema.Struct({
   work: Schema.Boolean,
   /** Optional, since release 0.1 neither sends nor reads it. */
   webhooks: Schema.optionalKey(Schema.Boolean),
-  changed: Schema.Array(GenerationId.schema)
+  changed: Schema.Array(GenerationId.schema),
+  /** Generations whose upstream called. Absent if there are none. */
+  called: Schema.optionalKey(Schema.Array(GenerationId.schema))
 }))
 
 /** Changes to announce. */
 interface News {
+  readonly called?: ReadonlyArray<GenerationId>
   readonly changed?: ReadonlyArray<GenerationId>
   readonly webhooks?: boolean
   readonly work?: boolean
@@ -79,16 +94,22 @@ interface News {
 const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   const pg = yield* PgClient.PgClient
   const filled = yield* Latch.make(false)
-  const waiting = new Set<GenerationId>()
+  const waiting = { called: new Set<GenerationId>(), changed: new Set<GenerationId>() }
   const wakes = { webhooks: false, work: false }
 
+  const takeSome = (ids: Set<GenerationId>, countMax: number) => {
+    const taken = Array.from(ids).slice(0, countMax)
+    taken.forEach((id) => ids.delete(id))
+    return taken
+  }
+
   const take = () => {
-    const changed = Array.from(waiting).slice(0, idsMax)
-    changed.forEach((id) => waiting.delete(id))
-    const hint = { from: sender, ...wakes, changed }
+    const called = takeSome(waiting.called, idsMax)
+    const changed = takeSome(waiting.changed, idsMax - called.length)
+    const hint = { from: sender, ...wakes, changed, ...(called.length === 0 ? {} : { called }) }
     wakes.webhooks = false
     wakes.work = false
-    if (waiting.size === 0) filled.closeUnsafe()
+    if (waiting.called.size + waiting.changed.size === 0) filled.closeUnsafe()
     return hint
   }
 
@@ -103,10 +124,11 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   )
 
   return {
-    add: ({ changed = [], webhooks = false, work = false }: News) =>
+    add: ({ called = [], changed = [], webhooks = false, work = false }: News) =>
       Effect.sync(() => {
-        if (changed.length === 0 && !webhooks && !work) return
-        for (const id of changed) waiting.add(id)
+        if (called.length + changed.length === 0 && !webhooks && !work) return
+        for (const id of called) waiting.called.add(id)
+        for (const id of changed) waiting.changed.add(id)
         wakes.webhooks ||= webhooks
         wakes.work ||= work
         filled.openUnsafe()

@@ -4,6 +4,7 @@
  * invalid settings stop the start, and all of them are reported at once.
  */
 import type { PlanTable } from "@kinora/accounts"
+import { AddressGuard } from "@kinora/address-guard"
 import type { Media } from "@kinora/media"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
@@ -35,6 +36,8 @@ export interface Settings {
   readonly adminPort: number | "off" | undefined
   /** Origin in URLs that clients receive. If `undefined`, the origin of the request. */
   readonly baseUrl: string | undefined
+  /** Origin in the URLs that upstreams call. If `undefined`, upstreams are polled only. */
+  readonly callbackOrigin: string | undefined
   /** Networks of the reverse proxies whose forwarding headers are used. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /** Directory of the embedded database and of stored files. */
@@ -141,6 +144,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     adminHost: values.admin_host,
     adminPort: values.admin_port,
     baseUrl: values.base_url,
+    callbackOrigin: values.callback_url ?? publicOriginOf(values.base_url),
     trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
@@ -204,6 +208,12 @@ const mediaOf = (values: Values): Settings["media"] => ({
     secondsMax: values.frame_seconds
   }
 })
+
+/** Returns `baseUrl` if upstreams may be able to call it. */
+const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
+  const url = baseUrl === undefined ? null : URL.parse(baseUrl)
+  return url !== null && url.protocol === "https:" && AddressGuard.hasPublicHost(url) ? baseUrl : undefined
+}
 
 const MiB = 1024 ** 2
 

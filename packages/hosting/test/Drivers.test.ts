@@ -242,7 +242,7 @@ models:${model("two", "{}, fallbacks: [{ name: absent }, { name: two }, { name: 
     Effect.fnUntraced(function*(settings) {
       assert.sameMembers(yield* problemsOf(settings), [
         "drivers.one.limits.concurrency: must be a value between 1 and 1000000",
-        "drivers.one.limits.speed: is not an option; options: concurrency, requests_per_minute, failures_max, open_time, pause_after",
+        "drivers.one.limits.speed: is not an option; options: credential, per_worker, concurrency, requests_per_minute, failures_max, open_time, pause_after, callback_poll_max",
         "models.poster-1.driver.fallbacks[0].name: must be one of the drivers: one, procedural, scripted, two",
         "models.poster-1.driver.fallbacks[1].name: must be a driver that the model does not have already",
         "models.poster-1.driver.fallbacks[2].options.bytes: must be a value greater than 0"

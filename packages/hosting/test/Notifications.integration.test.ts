@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Changes } from "@kinora/generations"
+import { Callbacks, Changes } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { Wakeup } from "@kinora/scheduler"
 import { TestDatabase } from "@kinora/testkit"
@@ -22,6 +22,7 @@ const startProcess = Effect.fnUntraced(
       Effect.provideService(PgClient.PgClient, Object.assign(pg, change(pg)))
     )
     return {
+      callbacks: Context.get(hints, Callbacks.Callbacks),
       changes: Context.get(hints, Changes.Changes),
       sql: pg,
       wakeup: Context.get(hints, Wakeup.Wakeup),
@@ -50,7 +51,10 @@ it.effect("delivers notifications between processes, after lost connections and 
 
     const bothArrive = Effect.gen(function*() {
       const changed = yield* there.changes.watch(ids.at(-1)!)
+      const called = yield* there.callbacks.watch(ids.at(-1)!)
       yield* repeatUntil(here.changes.publish(ids), changed)
+      assert.isFalse(called.isOpen())
+      yield* repeatUntil(here.callbacks.publish(ids), called.await)
       yield* Latch.close(latch)
       yield* repeatUntil(here.wakeup.wake, latch.await)
     }).pipe(Effect.scoped)

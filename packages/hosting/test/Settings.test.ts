@@ -47,6 +47,7 @@ describe("Settings", () => {
         adminHost: undefined,
         adminPort: undefined,
         baseUrl: undefined,
+        callbackOrigin: undefined,
         trustedProxies: [],
         dataDirectory: "./data",
         databaseUrl: undefined,
@@ -197,6 +198,29 @@ describe("Settings", () => {
         jobGrace: Duration.zero,
         databasePoolSize: 4
       })
+    }))
+
+  it.effect("lets upstreams call the base URL if they may reach it, or another origin", () =>
+    Effect.gen(function*() {
+      const originOf = (environment: Readonly<Record<string, string>>) =>
+        Effect.map(Settings.load(environment), ({ callbackOrigin }) => callbackOrigin)
+      const own = "https://media.example.com"
+      assert.strictEqual(yield* originOf({ KINORA_BASE_URL: own }), own)
+      for (
+        const unreachable of [
+          "http://media.example.com",
+          "https://localhost:4747",
+          "https://media.internal",
+          "https://10.0.0.1",
+          "https://[::1]"
+        ]
+      ) {
+        assert.isUndefined(yield* originOf({ KINORA_BASE_URL: unreachable }), unreachable)
+        const named = { KINORA_BASE_URL: own, KINORA_CALLBACK_URL: unreachable }
+        assert.strictEqual(yield* originOf(named), unreachable)
+      }
+      const error = yield* Effect.flip(Settings.load({ KINORA_CALLBACK_URL: `${own}/path` }))
+      assert.include(error.message, "KINORA_CALLBACK_URL")
     }))
 
   it.effect("reads the settings of webhooks", () =>

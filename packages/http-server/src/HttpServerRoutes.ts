@@ -9,7 +9,7 @@
  */
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
-import type { Generations, ModelStatuses, Uploads } from "@kinora/generations"
+import type { Callbacks, Generations, ModelStatuses, Uploads } from "@kinora/generations"
 import { Api, ClientApi } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
 import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
@@ -24,6 +24,7 @@ import { clientRoutes } from "./middleware/routeTable.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as AccountRoutes from "./routes/account.ts"
+import * as CallbackRoutes from "./routes/callbacks.ts"
 import * as ContentRoutes from "./routes/content.ts"
 import * as DocumentRoutes from "./routes/documents.ts"
 import * as GenerationRoutes from "./routes/generations.ts"
@@ -37,6 +38,7 @@ export type Requirements =
   | Accounts.Accounts
   | BlobStore.BlobStore
   | Budget.Budget
+  | Callbacks.Callbacks
   | Catalog.Catalog
   | Digest.Digest
   | Generations.Generations
@@ -66,7 +68,12 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     ]),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
-  const routes = Layer.mergeAll(api, DocumentRoutes.layerDocument(all), Edge.layer(all, clientRoutes(all)))
+  const routes = Layer.mergeAll(
+    api,
+    CallbackRoutes.layer(all),
+    DocumentRoutes.layerDocument(all),
+    Edge.layer(all, clientRoutes(all))
+  )
   return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage(all)) : routes
 }
 

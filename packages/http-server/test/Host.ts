@@ -3,6 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AddressGuard } from "@kinora/address-guard"
 import { DefaultModels } from "@kinora/catalog"
+import * as Callbacks from "@kinora/generations/Callbacks"
 import * as Changes from "@kinora/generations/Changes"
 import * as Generation from "@kinora/generations/Generation"
 import * as Generations from "@kinora/generations/Generations"
@@ -75,6 +76,7 @@ const servicesWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
     Layer.provideMerge(Services.layerMemoryStores),
     Layer.provideMerge(Layer.mergeAll(
       BlobStore.layerMemory,
+      Callbacks.layer,
       Changes.layer,
       Media.layer(),
       Readiness.layerAlways,

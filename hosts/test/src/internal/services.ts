@@ -52,7 +52,8 @@ const alone = { grace: 0, lease: "1 day", pollInterval: "1 day" } as const
 const layerWork = (options: TestHostOptions) =>
   Host.layerWork({
     worker: { name: "test", concurrency: options.workers ?? 8, resultTtl: options.resultTtl, ...alone },
-    sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval }
+    sender: { sends: 256, baseUrl: baseUrlOf(options), lookPause: 0, pollInterval: alone.pollInterval },
+    callbackOrigin: baseUrlOf(options)
   }).pipe(Layer.provide(layerNaps))
 
 /** Sweeps pause with `nap`, so that they run rarely while a long time passes. */
@@ -97,9 +98,10 @@ const stillDriver = (driver: Driver.Driver, still: VirtualTime.VirtualTime["Serv
     Result.map(driver.generator(options), (layer) =>
       Layer.effect(
         Generator.Generator,
-        Effect.map(Generator.Generator, ({ cancel, collect, poll, resubmit, submit }) =>
+        Effect.map(Generator.Generator, ({ callsBack, cancel, collect, poll, resubmit, submit }) =>
           Generator.Generator.of({
             resubmit,
+            callsBack,
             submit: (request) => still(submit(request)),
             poll: (operation) => still(poll(operation)),
             cancel: (operation) => still(cancel(operation)),

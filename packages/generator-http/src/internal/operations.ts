@@ -12,6 +12,8 @@ export interface Calls<Operation extends Schema.Json> {
   /** Prefix of the names of spans. */
   readonly name: string
   readonly resubmit: "safe" | "unsafe"
+  /** See `Generator`. Default `false`. */
+  readonly callsBack?: boolean | undefined
   /** Schema of the operation. */
   readonly operation: Schema.ConstraintDecoder<Operation>
   readonly submit: (request: GenerationRequest) => Effect.Effect<Operation, GeneratorError>
@@ -30,8 +32,12 @@ export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operatio
   const own = makeOwn()
   return Generator.Generator.of({
     resubmit: calls.resubmit,
+    callsBack: calls.callsBack,
     submit: Effect.fn(`${calls.name}.submit`)((request: GenerationRequest) =>
-      Effect.flatMap(calls.submit(request), (operation) => own(request, operation))
+      Effect.flatMap(
+        calls.submit(calls.callsBack === true ? request : { ...request, callbackUrl: undefined }),
+        (operation) => own(request, operation)
+      )
     ),
     poll: Effect.fn(`${calls.name}.poll`)((operation: Generator.Operation) =>
       Option.match(decode(operation), {

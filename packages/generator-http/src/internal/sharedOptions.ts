@@ -15,6 +15,13 @@ export const driverFields = {
   poll_interval: Schema.optionalKey(Schema.DurationFromString)
 }
 
+/** Options of a driver whose upstream can call a URL of each job. */
+export const callbackFields = {
+  ...driverFields,
+  /** Whether the upstream gets the URL, if the host has one. Default `true`. */
+  callbacks: Schema.optionalKey(Schema.Boolean)
+}
+
 /** Options of a driver for servers that need no API key. Each driver has the address. */
 export const serverFields = {
   ...UpstreamOptions.fields,

@@ -61,6 +61,12 @@ export const make = (options: HttpServerOptions) => {
   }
 }
 
+/** Returns the length of the body by its header, or `undefined` without a valid one. */
+export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): number | undefined => {
+  const length = headers["content-length"]
+  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -83,11 +89,6 @@ const limitOf = ({ body }: RequestPolicy.Policy, options: HttpServerOptions): Li
     case "none":
       return { bytesMax: options.bodyBytesMax, isHeld: false, isJson: false }
   }
-}
-
-const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): number | undefined => {
-  const length = headers["content-length"]
-  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
 
 /** Whether the framework parses the body as JSON, as it does without a `Content-Type`. */

@@ -1,4 +1,5 @@
 /** The paths of the API and their methods, for metrics and for 405. */
+import { Callbacks } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Api, ClientApi, MonitoringApi } from "@kinora/http-api/Api"
 import { FindMyWay } from "effect/http"
@@ -48,6 +49,7 @@ export const clientRoutes = ({ adminToken, operatorRoutes }: Options): FindMyWay
   routerOf([
     ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
     ...documentPaths,
+    [Callbacks.route, ["POST"]],
     ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
   ])
 

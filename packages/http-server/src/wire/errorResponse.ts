@@ -7,8 +7,11 @@ import { HttpServerResponse } from "effect/http"
 export const errorResponse = <const Code extends AnyErrorCode>(
   code: Code,
   ...options: MakeArguments<Code>
-): HttpServerResponse.HttpServerResponse => {
-  const { body, headers, status } = encode(make(code, ...options))
+): HttpServerResponse.HttpServerResponse => responseTo(make(code, ...options))
+
+/** The response of an error. */
+export const responseTo = (error: Parameters<typeof encode>[0]): HttpServerResponse.HttpServerResponse => {
+  const { body, headers, status } = encode(error)
   return HttpServerResponse.jsonUnsafe(body, { status, headers })
 }
 

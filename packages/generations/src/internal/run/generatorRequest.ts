@@ -13,7 +13,7 @@ export interface RequestedModel {
 export const requestOf = (
   generation: Generation,
   { model, options }: RequestedModel,
-  images: GenerationRequest["images"]
+  { callbackUrl, images }: Pick<GenerationRequest, "callbackUrl" | "images">
 ): GenerationRequest => ({
   id: generation.id,
   model: { name: model.id, options },
@@ -22,6 +22,7 @@ export const requestOf = (
   prompt: generation.prompt,
   params: generation.params,
   images,
+  callbackUrl,
   format: formats[model.output_formats[0]!]
 })
 

@@ -2,7 +2,8 @@
 import type { Status } from "@kinora/generator/Generator"
 import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, type Latch, Option } from "effect"
+import { Callbacks } from "../../Callbacks.ts"
 import * as Progress from "./progress.ts"
 import { retryUntilInterrupted, type RunError } from "./retries.ts"
 import { allowsFallback, makeSubmit, type RunningJob } from "./submission.ts"
@@ -24,6 +25,7 @@ export interface Taken {
 
 /** Makes a function that runs the operation of a job to its end and returns it. */
 export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams }: OperationOptions) {
+  const callbacks = yield* Callbacks
   const submit = yield* makeSubmit(retries)
 
   const upstreamOf = Effect.fnUntraced(function*({ upstream: name }: Progress.Sent) {
@@ -41,9 +43,11 @@ export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams
     const upstream = yield* upstreamOf(sent)
     if (isResumed) yield* resume(running, upstream)
     const taken: Taken = { sent, upstream }
+    // A callback that arrived before is followed by the first poll.
+    const called = yield* callbacks.watch(running.generation.id)
     // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
     const status = yield* Effect.onInterrupt(
-      awaitEnd(taken),
+      awaitEnd(taken, called),
       () => Effect.when(cancel(taken), hasTimedOut(running.job))
     )
     return { ...taken, status }
@@ -90,11 +94,15 @@ const removed = new Permanent({
 })
 
 /** Polls until the operation ends. An upstream that does not respond may still do paid work, so only the time limit ends the polls. */
-const awaitEnd = Effect.fnUntraced(function*({ sent, upstream }: Taken) {
+const awaitEnd = Effect.fnUntraced(function*(taken: Taken, called: Latch.Latch) {
+  const { sent, upstream } = taken
+  const pause = makePause(taken, called)
   while (true) {
+    // A callback that arrives during the poll can be newer than its answer, and is followed by another poll.
+    yield* called.close
     const status: Status = yield* retryUntilInterrupted(upstream.poll(sent.operation))
     if (status._tag !== "Pending") return status
-    yield* Effect.sleep(status.after)
+    yield* pause(status.after)
   }
 })
 
@@ -104,6 +112,26 @@ const resume = ({ source: { places } }: RunningJob, upstream: Upstream) =>
     log: "Warn",
     message: "A job that was taken over has no place in the limits"
   })
+
+/**
+ * Makes the pause between two polls, from the interval of the driver. If the upstream calls back,
+ * each pause is twice as long as the last one and ends when `called` opens.
+ */
+const makePause = ({ sent, upstream }: Taken, called: Latch.Latch) => {
+  let last = Duration.zero
+  let isCalled = false
+  return Effect.fnUntraced(function*(after: Duration.Duration) {
+    if (!sent.callsBack) return yield* Effect.sleep(after)
+    last = isCalled ? after : Duration.max(after, Duration.min(Duration.times(last, 2), upstream.callbackPollMax))
+    if (!isCalled) {
+      isCalled = Option.isSome(yield* Effect.timeoutOption(called.await, last))
+      return
+    }
+    // The upstream called before its API reports the end, or calls repeatedly, which causes at most two polls per interval.
+    isCalled = false
+    yield* Effect.sleep(after)
+  })
+}
 
 /** Returns whether an upstream that has not failed can get the job now. */
 const hasOther = ({ source }: RunningJob, failed: ReadonlyArray<string>) =>

@@ -25,6 +25,8 @@ export interface Sent {
   /** The name of the upstream. Never its credential. */
   readonly upstream: string
   readonly operation: Operation
+  /** Whether the upstream got a URL to call when the operation ends. */
+  readonly callsBack: boolean
   readonly failed: ReadonlyArray<string>
 }
 
@@ -40,9 +42,11 @@ export const ofJob = (
   }
   return Option.match(decode(checkpoint.value), {
     onNone: () => sending(primary.name, []),
-    onSome: ({ credential, failed, operation, upstream: taker }) => {
+    onSome: ({ callsBack = false, credential, failed, operation, upstream: taker }) => {
       const upstream = taker === undefined ? undefined : successorOf(taker, credential)
-      if (operation !== undefined) return sent(upstream ?? primary.name, operation, failed ?? [])
+      if (operation !== undefined) {
+        return sent({ upstream: upstream ?? primary.name, operation, callsBack, failed: failed ?? [] })
+      }
       // Releases without fallbacks stored an empty record before a submit that cannot be repeated.
       if (upstream !== undefined || failed === undefined) return sending(upstream ?? primary.name, failed ?? [])
       return unsent(failed)
@@ -65,12 +69,7 @@ export const sending = (upstream: string, failed: ReadonlyArray<string>): Progre
 })
 
 /** The upstream has the job. */
-export const sent = (upstream: string, operation: Operation, failed: ReadonlyArray<string>): Sent => ({
-  _tag: "Sent",
-  upstream,
-  operation,
-  failed
-})
+export const sent = (sent: Omit<Sent, "_tag">): Sent => ({ _tag: "Sent", ...sent })
 
 // -----------------------------------------------------------------------------
 // internal
@@ -80,6 +79,7 @@ const Checkpoint = Schema.Struct({
   upstream: Schema.optionalKey(Schema.String),
   credential: Schema.optionalKey(Schema.String),
   operation: Schema.optionalKey(Schema.Json),
+  callsBack: Schema.optionalKey(Schema.Boolean),
   failed: Schema.optionalKey(Schema.Array(Schema.String))
 })
 

@@ -19,6 +19,8 @@ export interface RunningJob {
   readonly generation: Generation
   /** Notes that the submit of the job has ended or is not needed. */
   readonly decided: () => void
+  /** URL that an upstream can call when the job ends there. `undefined` without callbacks. */
+  readonly callbackUrl: string | undefined
   progress: Progress.Progress
 }
 
@@ -155,9 +157,15 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
       yield* store(running, Progress.sending(upstream.name, running.progress.failed))
     }
     const images = yield* persist(openImages(running.generation.images))
-    const request = requestOf(running.generation, { model: running.source.model, options }, images)
+    const callbackUrl = upstream.generator.callsBack === true ? running.callbackUrl : undefined
+    const request = requestOf(running.generation, { model: running.source.model, options }, { callbackUrl, images })
     const operation = yield* persist(upstream.submit(request))
-    const sent = Progress.sent(upstream.name, operation, running.progress.failed)
+    const sent = Progress.sent({
+      upstream: upstream.name,
+      operation,
+      callsBack: callbackUrl !== undefined,
+      failed: running.progress.failed
+    })
     // Stored before the first poll, so that another worker polls this operation instead of submitting again.
     yield* store(running, sent)
     return sent

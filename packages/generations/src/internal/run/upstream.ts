@@ -8,7 +8,7 @@ import type { Generator, Operation, Status } from "@kinora/generator/Generator"
 import { GeneratorError, Transient } from "@kinora/generator/GeneratorError"
 import type { UpstreamLimits } from "@kinora/generator/UpstreamLimits"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Effect, type Option, type Scope } from "effect"
+import { type Duration, Effect, type Option, type Scope } from "effect"
 import { makeCircuit, type Trouble } from "./circuit.ts"
 import { type JobPlaces, makeJobPlaces } from "./jobPlaces.ts"
 import { retryStorage } from "./retries.ts"
@@ -23,6 +23,8 @@ export interface Upstream {
   readonly credential: string | undefined
   /** For the calls that no limit applies to: `cancel` and `collect`. */
   readonly generator: Generator["Service"]
+  /** Longest time between two polls of an operation whose upstream calls back. */
+  readonly callbackPollMax: Duration.Duration
   /** Returns how many more jobs can start now. */
   readonly room: Effect.Effect<number>
   /** Returns whether submits are rejected at the moment. */
@@ -95,6 +97,7 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name, proce
     name,
     credential,
     generator,
+    callbackPollMax: limits.callback_poll_max,
     room,
     isOpen: Effect.map(circuit.state, (state) => state === "open"),
     trouble: circuit.trouble,

@@ -56,6 +56,13 @@ export const definitions = {
     expected: "an origin such as https://media.example.com, without a path",
     about: "Origin of the URLs in responses and webhooks. If unset, the origin of the request."
   },
+  callback_url: {
+    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
+    default: undefined,
+    expected: "an origin such as https://callbacks.example.com, without a path",
+    about:
+      "Origin that upstreams call when a job may have ended. If unset, base_url if it is HTTPS on a public host; otherwise upstreams are polled only."
+  },
   trusted_proxies: {
     schema: listOf(Network),
     default: undefined,
