@@ -77,9 +77,22 @@ export const layerMigrations = (
   return Layer.effectDiscard(url === undefined ? migrate : Effect.provide(migrate, layerWithoutTimeout(url)))
 }
 
-/** Returns `true` if the database responds to a statement within 2 seconds. */
+/** The table of `isReady`. */
+export const migrations: Migrations.Migrations = {
+  namespace: "host_readiness",
+  migrations: {
+    "0001_readiness": SqlClient.SqlClient.use((sql) =>
+      sql`CREATE TABLE host_readiness (id int2 PRIMARY KEY, checked_at timestamptz NOT NULL)`
+    )
+  }
+}
+
+/** Returns `true` if the database writes a row within 2 seconds. One that is read-only or full does not. */
 export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) =>
-  sql`SELECT 1`.pipe(
+  sql`
+    INSERT INTO host_readiness (id, checked_at) VALUES (1, now())
+    ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
+  `.pipe(
     Effect.as(true),
     Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }),
     Effect.catch(() => Effect.succeed(false))

@@ -20,6 +20,7 @@ import * as Database from "./Database.ts"
 import * as DataDirectory from "./DataDirectory.ts"
 import * as Drivers from "./Drivers.ts"
 import * as Http from "./Http.ts"
+import * as StopDeadline from "./internal/stopDeadline.ts"
 import * as Keys from "./Keys.ts"
 import * as Moderation from "./Moderation.ts"
 import * as Notifications from "./Notifications.ts"
@@ -59,7 +60,7 @@ export const layerServer = <E, R>(
       Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
     )
     return Layer.effectDiscard(announce).pipe(
-      Layer.provide(layerHttp(settings)),
+      Layer.provide(StopDeadline.part("requests")(layerHttp(settings))),
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
       Layer.provide(Layer.mergeAll(Http.layerReadiness, layerUrlSigner(settings))),
       Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
@@ -106,9 +107,9 @@ export const layerWork = ({ callbackOrigin, sender, worker }: WorkOptions) =>
         callbackUrlOf: callbackOrigin === undefined
           ? undefined
           : (id, expiresAt) => Callbacks.urlOf(signer, callbackOrigin, id, expiresAt)
-      }))),
-    Webhook.layerWorker(sender),
-    Work.layerSweeps
+      }))).pipe(StopDeadline.part("jobs")),
+    StopDeadline.part("webhooks")(Webhook.layerWorker(sender)),
+    StopDeadline.part("sweeps")(Work.layerSweeps)
   )
 
 /** The services and the drivers that a process needs to run jobs. Drivers and models are checked before the database is opened. */
@@ -145,7 +146,7 @@ export const layer = (settings: Settings) =>
       Layer.provideMerge(Layer.succeed(Moderation.CurrentRules, moderation.rules)),
       Layer.provideMerge(surroundings),
       Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
-      Layer.provideMerge(Database.layer(database))
+      Layer.provideMerge(StopDeadline.part("database")(Database.layer(database)))
     )
   }))
 

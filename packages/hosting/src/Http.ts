@@ -10,7 +10,7 @@ import {
   UnreadableRequest
 } from "@kinora/http-server"
 import { BlobStore, ResponsiveBlobStore } from "@kinora/storage"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -23,6 +23,9 @@ import type { Settings } from "./Settings.ts"
 
 /** Options of the HTTP interface, except for those that the services provide. */
 export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
+
+/** How long requests may continue after a server stops accepting connections. */
+export const graceDefault = Duration.seconds(25)
 
 /** Options for `Http.layer`. */
 export interface HttpOptions extends OperatorListener.Address {
@@ -68,7 +71,7 @@ export const layerRoutes = (options: InterfaceOptions) =>
 export const layer = (
   {
     drain = 0,
-    grace = "25 seconds",
+    grace = graceDefault,
     host,
     interface: options,
     onStop = Effect.void,
@@ -125,7 +128,10 @@ export const layerWorker = <A, E, R>(
     )
   }))
 
-/** Ready while the database and the file storage respond, each within 2 seconds. */
+/**
+ * Ready while the database and the file storage can be written, each within 2 seconds.
+ * Concurrent probes share one check.
+ */
 export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> = Layer
   .effect(
     Readiness.Readiness,
@@ -133,16 +139,16 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
       const sql = yield* SqlClient.SqlClient
       const blobs = ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: "2 seconds" })
       const isDatabaseReady = Effect.provideService(Database.isReady, SqlClient.SqlClient, sql)
-      // The file does not exist. Any answer of the storage counts.
-      const isStorageReady = Effect.as(blobs.head("readiness"), true).pipe(
-        Effect.catch(({ reason }) => Effect.succeed(reason._tag === "NotFound"))
+      const file = { contentType: "application/octet-stream", bytesMax: 1 }
+      const isStorageReady = blobs.put("readiness", Stream.succeed(Uint8Array.of(0)), file).pipe(
+        Effect.as(true),
+        Effect.catch(() => Effect.succeed(false))
       )
-      return Readiness.Readiness.of({
-        notReady: Effect.map(
-          Effect.all({ database: isDatabaseReady, storage: isStorageReady }, { concurrency: 2 }),
-          (parts) => Object.entries(parts).flatMap(([name, isReady]) => isReady ? [] : [name])
-        )
-      })
+      const check = Effect.map(
+        Effect.all({ database: isDatabaseReady, storage: isStorageReady }, { concurrency: 2 }),
+        (parts) => Object.entries(parts).flatMap(([name, isReady]) => isReady ? [] : [name])
+      )
+      return Readiness.Readiness.of({ notReady: yield* Effect.cachedWithTTL(check, 0) })
     })
   )
 

@@ -1,8 +1,22 @@
 /** Runs a host as a command: flags, logs, error messages and exit codes. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Exit, Layer, Logger, Option, References, type Runtime, type Schema } from "effect"
+import {
+  Cause,
+  Console,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  Option,
+  References,
+  type Runtime,
+  type Schema
+} from "effect"
 import { CliError, Command, Flag } from "effect/cli"
+import * as Http from "./Http.ts"
+import * as StopDeadline from "./internal/stopDeadline.ts"
 import * as Settings from "./Settings.ts"
 
 /** Version that `--version` prints. */
@@ -41,7 +55,11 @@ export const runHost = <E>(host: HostCommand<E>): void => {
       ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
     })
     const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
-    return yield* Layer.launch(host.layer(settings, say)).pipe(Effect.provide(layerTelemetry(settings)))
+    return yield* StopDeadline.watch(stopTime(settings), process).pipe(
+      Effect.andThen(Layer.launch(host.layer(settings, say))),
+      Effect.scoped,
+      Effect.provide(layerTelemetry(settings))
+    )
   }, explain)
   runMain(
     Command.make(host.name, flags, run).pipe(
@@ -60,8 +78,8 @@ interface HostFlags {
 }
 
 /**
- * Runs the command line. Exits with 0 after SIGTERM or SIGINT. A start that fails prints
- * one sentence per reason and exits with 1.
+ * Runs the command line. Exits with 0 after SIGTERM or SIGINT, or with 1 if it does not stop
+ * in time. A start that fails prints one sentence per reason and exits with 1.
  */
 const runMain = <const Name extends string, Input, E>(
   command: Command.Command<Name, Input, {}, E, Command.Environment>
@@ -70,6 +88,10 @@ const runMain = <const Name extends string, Input, E>(
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({ disableErrorReporting: true, teardown })
   )
+
+/** Time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
+const stopTime = ({ drain, jobGrace }: Settings.Settings): Duration.Duration =>
+  Duration.seconds(5).pipe(Duration.sum(drain), Duration.sum(Duration.max(jobGrace, Http.graceDefault)))
 
 /** Turns the errors of a start into their messages. */
 const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>

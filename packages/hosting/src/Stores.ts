@@ -2,6 +2,7 @@
 import { Services } from "@kinora/generations"
 import type { Migrations, UnitOfWork } from "@kinora/persistence"
 import * as ConfigurationCheck from "./ConfigurationCheck.ts"
+import * as Database from "./Database.ts"
 
 /** Stores in the memory of this process, and their unit of work. */
 export const layerMemory = Services.layerMemoryStores
@@ -13,4 +14,8 @@ export const layerSqlWith = (options: UnitOfWork.UnitOfWorkOptions) => Services.
 export const layerSql = layerSqlWith({})
 
 /** The migrations of all packages. */
-export const migrations: ReadonlyArray<Migrations.Migrations> = [...Services.migrations, ConfigurationCheck.migrations]
+export const migrations: ReadonlyArray<Migrations.Migrations> = [
+  ...Services.migrations,
+  ConfigurationCheck.migrations,
+  Database.migrations
+]

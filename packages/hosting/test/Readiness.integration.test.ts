@@ -1,27 +1,62 @@
 import { assert, it } from "@effect/vitest"
 import { Readiness } from "@kinora/http-server"
-import { BlobStore } from "@kinora/storage"
+import { Migrations } from "@kinora/persistence"
+import { BlobError, BlobStore } from "@kinora/storage"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as Database from "../src/Database.ts"
 import * as Http from "../src/Http.ts"
 
-it.effect("is not ready after two seconds when the file storage hangs", () =>
-  Effect.gen(function*() {
+const layerDatabase = Migrations.layer(Database.migrations).pipe(Layer.provideMerge(TestDatabase.pglite))
+
+const over = (blobs: Layer.Layer<BlobStore.BlobStore>) =>
+  Http.layerReadiness.pipe(Layer.provideMerge(Layer.merge(blobs, layerDatabase)))
+
+it.effect("is not ready after two seconds when the file storage hangs, and checks once for concurrent probes", () => {
+  let puts = 0
+  // A call of the file system cannot be interrupted.
+  const hanging = Layer.mock(BlobStore.BlobStore)({
+    put: () => Effect.uninterruptible(Effect.andThen(Effect.sync(() => ++puts), Effect.never))
+  })
+  return Effect.gen(function*() {
     const { notReady } = yield* Readiness.Readiness
     const sql = yield* SqlClient.SqlClient
-    const checking = yield* Effect.forkChild(notReady, { startImmediately: true })
+    const probes = Effect.all(Array.from({ length: 8 }, () => notReady), { concurrency: "unbounded" })
+    const checking = yield* Effect.forkChild(probes, { startImmediately: true })
     // The embedded database has one session, so it has responded to the check before.
     yield* sql`SELECT 1`
     yield* TestClock.adjust("1999 millis")
     assert.isUndefined(checking.pollUnsafe())
     yield* TestClock.adjust("1 millis")
-    assert.deepStrictEqual(yield* Fiber.join(checking), ["storage"])
-  }).pipe(
-    Effect.provide(Http.layerReadiness.pipe(Layer.provideMerge(Layer.merge(
-      // A call of the file system cannot be interrupted.
-      Layer.mock(BlobStore.BlobStore)({ head: () => Effect.uninterruptible(Effect.never) }),
-      TestDatabase.pglite
-    ))))
-  ))
+    for (const names of yield* Fiber.join(checking)) assert.deepStrictEqual(names, ["storage"])
+    assert.strictEqual(puts, 1)
+  }).pipe(Effect.provide(over(hanging)))
+})
+
+it.effect("is not ready while the database is read-only or the file storage full", () => {
+  let isFull = false
+  const full = new BlobError.BlobError({ reason: new BlobError.Unavailable({ operation: "test", cause: "ENOSPC" }) })
+  const filling = Layer.effect(
+    BlobStore.BlobStore,
+    BlobStore.BlobStore.use((blobs) =>
+      Effect.succeed(BlobStore.BlobStore.of({
+        ...blobs,
+        put: (key, stream, options) => isFull ? Effect.fail(full) : blobs.put(key, stream, options)
+      }))
+    )
+  ).pipe(Layer.provide(BlobStore.layerMemory))
+  return Effect.gen(function*() {
+    const { notReady } = yield* Readiness.Readiness
+    const sql = yield* SqlClient.SqlClient
+    assert.deepStrictEqual(yield* notReady, [])
+    yield* sql`SET default_transaction_read_only = on`
+    assert.deepStrictEqual(yield* notReady, ["database"])
+    isFull = true
+    assert.deepStrictEqual(yield* notReady, ["database", "storage"])
+    yield* sql`SET default_transaction_read_only = off`
+    isFull = false
+    assert.deepStrictEqual(yield* notReady, [])
+  }).pipe(Effect.provide(over(filling)))
+})

@@ -1,0 +1,49 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { EventEmitter } from "node:events"
+import * as StopDeadline from "../src/internal/stopDeadline.ts"
+
+/** A process that records its exit codes. */
+const makeProcess = () => {
+  const exits: Array<number> = []
+  return { exits, process: Object.assign(new EventEmitter(), { exit: (code: number) => void exits.push(code) }) }
+}
+
+it.effect("ends a process that hangs while it stops, and logs the part that hangs", () => {
+  const lines: Array<unknown> = []
+  const logger = Logger.make(({ message }) => void lines.push(message))
+  return Effect.gen(function*() {
+    const { exits, process } = makeProcess()
+    yield* StopDeadline.watch(Duration.seconds(35), process)
+    const gate = yield* Deferred.make<void>()
+    const stopped = Layer.effectDiscard(Effect.addFinalizer(() => Effect.void)).pipe(StopDeadline.part("requests"))
+    const hanging = Layer.effectDiscard(Effect.addFinalizer(() => Deferred.await(gate))).pipe(StopDeadline.part("jobs"))
+    const scope = yield* Scope.make()
+    yield* Layer.buildWithScope(stopped.pipe(Layer.provideMerge(hanging)), scope)
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(exits, [])
+
+    process.emit("SIGTERM")
+    const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+    yield* TestClock.adjust("34 seconds")
+    assert.deepStrictEqual(exits, [])
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(exits, [1])
+    assert.deepStrictEqual(lines, [["The process did not stop in time and was ended", { hung: ["jobs"] }]])
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(stopping)
+  }).pipe(Effect.scoped, Effect.provide(Logger.layer([logger])))
+})
+
+it.effect("leaves a process alone that stops in time", () =>
+  Effect.gen(function*() {
+    const { exits, process } = makeProcess()
+    yield* Effect.scoped(Effect.andThen(
+      StopDeadline.watch(Duration.seconds(35), process),
+      Effect.sync(() => process.emit("SIGINT"))
+    ))
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(exits, [])
+    assert.deepStrictEqual([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")], [0, 0])
+  }))
