@@ -106,12 +106,6 @@ const compileCache = process.env["NODE_COMPILE_CACHE"] ?? join(tmpdir(), "kinora
 /** Directory of the bundled programs, which load in a third of the time. If unset, programs run from source. */
 const bundles = process.env["ACCEPTANCE_PROGRAMS"]
 
-/**
- * Node's flag for programs on PGlite: WebAssembly is compiled without optimisation. V8 would spend more time on optimising
- * the database than the few statements of a test then save.
- */
-const pgliteFlag = "--liftoff-only"
-
 const ServerLine = Schema.fromJsonString(
   Schema.Struct({ base_url: Schema.String, api_key: Schema.NullOr(Schema.String) })
 )
@@ -218,7 +212,6 @@ const run = (
   const options = [
     "--conditions=@kinora/source",
     "--enable-source-maps",
-    ...(environment["KINORA_DATABASE_URL"] === "" ? [pgliteFlag] : []),
     ...(measured ? ["--expose-gc", `--import=${probe}`] : [])
   ]
   const child = spawn(process.execPath, [...options, bundleOf(file), ...args], {
