@@ -8,7 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, Data, DateTime, Effect, Layer } from "effect"
+import { Context, Data, DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import { takeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
@@ -31,10 +31,20 @@ export interface Reservation {
   readonly amount: number
 }
 
-/** The result of a request. `remaining` is the amount that the day has left. `resetsAt` is the next 00:00 UTC. */
+/** What the results have in common. The times are those of the storage. */
+interface Standing {
+  /** The amount that the day has left. */
+  readonly remaining: number
+  /** The time of the request. */
+  readonly at: DateTime.Utc
+  /** The next 00:00 UTC. */
+  readonly resetsAt: DateTime.Utc
+}
+
+/** The result of a request. */
 export type Reserved = Data.TaggedEnum<{
-  Granted: { readonly reservation: Reservation; readonly remaining: number; readonly resetsAt: DateTime.Utc }
-  Refused: { readonly remaining: number; readonly resetsAt: DateTime.Utc }
+  Granted: Standing & { readonly reservation: Reservation }
+  Refused: Standing
 }>
 
 /** Constructors and matchers of the results. */
@@ -79,16 +89,13 @@ const make = Effect.gen(function*() {
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
-  const today = Effect.map(Clock.currentTimeMillis, (now) => Counter.periodOf("day", now))
-
   const reserve = Effect.fn("Budget.reserve")(function*(request: BudgetRequest) {
-    const take = takeOf(request, yield* today)
+    const take = takeOf(request)
     return reservedOf(take, yield* takeFolded(take))
   })
 
   const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
-    const day = yield* today
-    const takes = requests.map((request) => takeOf(request, day))
+    const takes = requests.map(takeOf)
     const results = yield* takeAll(store, unitOfWork, "day", takes)
     return takes.map((take, index) => reservedOf(take, results[index]!))
   })
@@ -98,13 +105,13 @@ const make = Effect.gen(function*() {
   )
 
   const used = Effect.fn("Budget.used")(function*(key: string) {
-    const [counter] = yield* store.read("day", [{ key, period: yield* today }])
+    const [counter] = yield* store.read("day", [key])
     return counter?.used ?? 0
   })
 
   const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
     // Yesterday is needed for reservations that are settled after midnight.
-    return yield* store.sweepCounters("day", (yield* today) - 1, limit)
+    return yield* store.sweepCounters("day", 1, limit)
   })
 
   return Budget.of({ reserve, reserveAll, settle, used, sweep })
@@ -117,19 +124,17 @@ export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = La
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ amount, key, limit }: BudgetRequest, day: number): Counter.Take => ({
-  key,
-  period: day,
-  limit,
-  cost: amount
-})
+const takeOf = ({ amount, key, limit }: BudgetRequest): Counter.Take => ({ key, limit, cost: amount })
 
-const reservedOf = ({ cost, key, limit, period }: Counter.Take, { accepted, used }: Counter.Taken): Reserved => {
-  const remaining = Math.max(limit - used, 0)
-  const resetsAt = DateTime.makeUnsafe(Counter.endOf("day", period))
+const reservedOf = ({ cost, key, limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Reserved => {
+  const standing: Standing = {
+    remaining: Math.max(limit - used, 0),
+    at: DateTime.makeUnsafe(Math.floor(at)),
+    resetsAt: DateTime.makeUnsafe(Counter.endOf("day", period))
+  }
   return accepted
-    ? Reserved.Granted({ reservation: { key, day: period, amount: cost }, remaining, resetsAt })
-    : Reserved.Refused({ remaining, resetsAt })
+    ? Reserved.Granted({ ...standing, reservation: { key, day: period, amount: cost } })
+    : Reserved.Refused(standing)
 }
 
 /** Adds up the amounts of each counter. */

@@ -1,7 +1,8 @@
 /** Counters and places in the memory of the process, for tests and for hosts without a database. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, Layer } from "effect"
-import type { Lease } from "./internal/lease.ts"
+import { type DateTime, Effect, Layer } from "effect"
+import * as Counter from "./internal/counter.ts"
 import * as Counters from "./internal/memory/counters.ts"
 import * as Leases from "./internal/memory/leases.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
@@ -12,23 +13,36 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
   Effect.gen(function*() {
     const memory = yield* MemoryBackend
     const counters = Counters.make(memory)
-    const leases = memory.makeMap<string, Lease>()
+    const leases: Leases.Leases = memory.makeMap()
+    /** Runs `body` with the current time. */
+    const accessNow = <A>(body: (now: DateTime.Utc) => A) =>
+      Effect.flatMap(DatabaseTime.inMemory, (now) => memory.access(() => body(now)))
+    /** Runs `body` with the current period. */
+    const accessCurrent = <A>(kind: Counter.PeriodKind, body: (current: Pick<Counter.Current, "at" | "period">) => A) =>
+      accessNow(({ epochMilliseconds: at }) => body({ at, period: Counter.periodOf(kind, at) }))
     return RateLimitStore.of({
-      take: (kind, demands) => memory.access(() => demands.map((demand) => Counters.take(counters[kind], demand))),
+      take: (kind, demands) =>
+        accessCurrent(kind, (current) => demands.map((demand) => Counters.take(counters[kind], demand, current))),
       add: (kind, amounts) =>
         memory.access(() => {
           for (const amount of amounts) Counters.add(counters[kind], amount)
         }),
-      read: (kind, slots) => memory.access(() => slots.map((slot) => Counters.read(counters[kind], slot))),
-      sweepCounters: (kind, period, limit) => memory.access(() => Counters.sweep(counters[kind], period, limit)),
-      acquire: (requests, at) => memory.access(() => Leases.acquire(leases, requests, at)),
-      renew: (renewed) => memory.access(() => Leases.put(leases, renewed)),
+      read: (kind, keys) =>
+        accessCurrent(
+          kind,
+          ({ at, period }) => keys.map((key) => ({ ...Counters.read(counters[kind], { key, period }), at }))
+        ),
+      sweepCounters: (kind, kept, limit) =>
+        accessCurrent(kind, ({ period }) => Counters.sweep(counters[kind], period - kept, limit)),
+      acquire: (requests) => accessNow((now) => Leases.acquire(leases, requests, now)),
+      renew: (places, lasts) =>
+        accessNow((now) => Leases.put(leases, places.map((place) => ({ ...place, lasts })), now)),
       release: (ids) =>
         memory.access(() => {
           for (const id of ids) leases.delete(id)
         }),
-      held: (key, at) => memory.access(() => Leases.countLive(leases, key, at)),
-      sweepLeases: (at, limit) => memory.access(() => Leases.sweep(leases, at, limit))
+      held: (key) => accessNow((now) => Leases.countLive(leases, key, now)),
+      sweepLeases: (limit) => accessNow((now) => Leases.sweep(leases, now, limit))
     })
   })
 )

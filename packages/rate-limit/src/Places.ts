@@ -8,9 +8,9 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { makeHeldPlaces, type Place } from "./internal/heldPlaces.ts"
+import { makeHeldPlaces } from "./internal/heldPlaces.ts"
 import type * as Lease from "./internal/lease.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -79,13 +79,12 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     name: "Places.acquire",
     membersMax: 256,
     run: Effect.fnUntraced(function*(requests: ReadonlyArray<TimedPlaceRequest>) {
-      const now = yield* DateTime.now
       const leases: Array<Lease.Acquire> = []
       for (const { key, lasts, max } of requests) {
-        leases.push({ id: yield* random.uuidV7(), key, max, expiresAt: DateTime.addDuration(now, lasts) })
+        leases.push({ id: yield* random.uuidV7(), key, max, lasts: Duration.fromInputUnsafe(lasts) })
       }
-      const granted = new Set((yield* store.acquire(leases, now)).map(({ id }) => id))
-      return leases.map(({ id, key }): Place | undefined => granted.has(id) ? { id, key } : undefined)
+      const granted = new Set((yield* store.acquire(leases)).map(({ id }) => id))
+      return leases.map(({ id, key }): Lease.Place | undefined => granted.has(id) ? { id, key } : undefined)
     })
   })
 
@@ -95,7 +94,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     run: (ids: ReadonlyArray<string>) => Effect.as(heldPlaces.release(ids), ids)
   })
 
-  const giveBack = (place: Place) => {
+  const giveBack = (place: Lease.Place) => {
     heldPlaces.drop(place)
     return releaseFolded(place.id).pipe(
       Effect.catchCause((cause) => Effect.logWarning("Releasing a place failed. It is free when its lease ends", cause))
@@ -119,12 +118,8 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     acquireFor: Effect.fn("Places.acquireFor")(function*(request: TimedPlaceRequest) {
       return (yield* acquireFolded(request)) !== undefined
     }),
-    held: Effect.fn("Places.held")(function*(key: string) {
-      return yield* store.held(key, yield* DateTime.now)
-    }),
-    sweep: Effect.fn("Places.sweep")(function*(limit: number) {
-      return yield* store.sweepLeases(yield* DateTime.now, limit)
-    })
+    held: Effect.fn("Places.held")((key: string) => store.held(key)),
+    sweep: Effect.fn("Places.sweep")((limit: number) => store.sweepLeases(limit))
   })
 })
 

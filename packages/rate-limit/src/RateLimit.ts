@@ -9,7 +9,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
-import { makeFullKeys } from "./internal/fullKeys.ts"
+import { makeFullKeys, monotonicMillis } from "./internal/fullKeys.ts"
 import { takeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -29,7 +29,9 @@ export interface Verdict {
   readonly limit: number
   /** The number of hits of cost 1 that the minute has left. */
   readonly remaining: number
-  /** The end of the minute. */
+  /** The time of the hit, by the clock of the storage. */
+  readonly at: DateTime.Utc
+  /** The end of the minute, by the clock of the storage. */
   readonly resetsAt: DateTime.Utc
 }
 
@@ -72,17 +74,19 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
   const full = makeFullKeys(fullKeysMax)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
+    const sentAt = monotonicMillis(yield* Clock.Clock)
     const results = yield* takeAll(store, unitOfWork, "minute", takes)
     // A transaction that is open may roll back, and its counts with it.
-    if (!(yield* unitOfWork.isOpen)) results.forEach((result, index) => full.remember(takes[index]!, result.used))
+    if (!(yield* unitOfWork.isOpen)) {
+      results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
+    }
     return results
   })
 
-  const read = Effect.fnUntraced(function*(slots: ReadonlyArray<Counter.Slot>) {
-    const distinct = new Map(slots.map((slot) => [Counter.slotText(slot), slot]))
-    const counters = yield* store.read("minute", Counter.sorted([...distinct.values()]))
-    const usedBySlot = new Map(counters.map((counter) => [Counter.slotText(counter), counter.used]))
-    return slots.map((slot) => usedBySlot.get(Counter.slotText(slot)) ?? 0)
+  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
+    const counters = yield* store.read("minute", [...new Set(keys)])
+    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
+    return keys.map((key) => counterByKey.get(key)!)
   })
 
   const takeFolded = yield* Folding.make({ name: "RateLimit.hit", membersMax, run: take })
@@ -92,14 +96,14 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
     // Without a span: every request hits, and a span costs twice as much as the rest of a
     // hit. Each set has a span with the number of its members.
     hit: Effect.fnUntraced(function*(hit: Hit) {
-      const take = takeOf(hit, yield* Clock.currentTimeMillis)
-      return verdictOf(take, full.refuse(take) ?? (yield* takeFolded(take)))
+      const take = takeOf(hit)
+      return verdictOf(take, full.refuse(take, yield* Clock.Clock) ?? (yield* takeFolded(take)))
     }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {
-      const now = yield* Clock.currentTimeMillis
-      const takes = hits.map((hit) => takeOf(hit, now))
-      const refusals = takes.map(full.refuse)
+      const clock = yield* Clock.Clock
+      const takes = hits.map(takeOf)
+      const refusals = takes.map((take) => full.refuse(take, clock))
       const open = takes.filter((_, index) => refusals[index] === undefined)
       const results = open.length === 0 ? [] : yield* take(open)
       let next = 0
@@ -107,14 +111,14 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
     }),
 
     peek: Effect.fnUntraced(function*(hit: Hit) {
-      const take = takeOf(hit, yield* Clock.currentTimeMillis)
-      const used = full.refuse(take)?.used ?? (yield* readFolded(take))
-      return verdictOf(take, { accepted: used + take.cost <= take.limit, used })
+      const take = takeOf(hit)
+      const refusal = full.refuse(take, yield* Clock.Clock)
+      if (refusal !== undefined) return verdictOf(take, refusal)
+      const counter = yield* readFolded(take.key)
+      return verdictOf(take, { ...counter, accepted: counter.used + take.cost <= take.limit })
     }),
 
-    sweep: Effect.fn("RateLimit.sweep")(function*(limit: number) {
-      return yield* store.sweepCounters("minute", Counter.periodOf("minute", yield* Clock.currentTimeMillis), limit)
-    })
+    sweep: Effect.fn("RateLimit.sweep")((limit: number) => store.sweepCounters("minute", 0, limit))
   })
 })
 
@@ -129,16 +133,12 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ cost = 1, key, limit }: Hit, now: number): Counter.Take => ({
-  key,
-  period: Counter.periodOf("minute", now),
-  limit,
-  cost
-})
+const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost })
 
-const verdictOf = ({ limit, period }: Counter.Take, { accepted, used }: Counter.Taken): Verdict => ({
+const verdictOf = ({ limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Verdict => ({
   accepted,
   limit,
   remaining: Math.max(limit - used, 0),
+  at: DateTime.makeUnsafe(Math.floor(at)),
   resetsAt: DateTime.makeUnsafe(Counter.endOf("minute", period))
 })

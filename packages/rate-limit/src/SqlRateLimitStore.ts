@@ -28,18 +28,19 @@ export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient | Uni
     return RateLimitStore.of({
       take: (kind, demands) => takeFromCounters(sql, kind, demands).pipe(mapSql("RateLimitStore.take")),
       add: (kind, amounts) => addToCounters(sql, kind, amounts).pipe(mapSql("RateLimitStore.add")),
-      read: (kind, slots) => readCounters(sql, kind, slots).pipe(mapSql("RateLimitStore.read")),
-      sweepCounters: (kind, period, limit) =>
-        sweepCounters(sql, kind, period, limit).pipe(mapSql("RateLimitStore.sweepCounters")),
-      acquire: (requests, at) => acquireLeases(sql, requests, at).pipe(mapSql("RateLimitStore.acquire"), atomically),
-      renew: (leases) => putLeases(sql, leases).pipe(mapSql("RateLimitStore.renew")),
+      read: (kind, keys) => readCounters(sql, kind, keys).pipe(mapSql("RateLimitStore.read")),
+      sweepCounters: (kind, kept, limit) =>
+        sweepCounters(sql, kind, kept, limit).pipe(mapSql("RateLimitStore.sweepCounters")),
+      acquire: (requests) => acquireLeases(sql, requests).pipe(mapSql("RateLimitStore.acquire"), atomically),
+      renew: (places, lasts) =>
+        putLeases(sql, places.map((place) => ({ ...place, lasts }))).pipe(mapSql("RateLimitStore.renew")),
       release: (ids) => releaseLeases(sql, ids).pipe(mapSql("RateLimitStore.release")),
-      held: (key, at) =>
-        countLeases(sql, [key], at).pipe(
+      held: (key) =>
+        countLeases(sql, [key]).pipe(
           Effect.map(([counted]) => counted?.live ?? 0),
           mapSql("RateLimitStore.held")
         ),
-      sweepLeases: (at, limit) => sweepLeases(sql, at, limit).pipe(mapSql("RateLimitStore.sweepLeases"))
+      sweepLeases: (limit) => sweepLeases(sql, limit).pipe(mapSql("RateLimitStore.sweepLeases"))
     })
   })
 )

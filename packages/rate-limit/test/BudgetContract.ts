@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import type { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, type UnitOfWork } from "@kinora/persistence"
+import { SkewedClock } from "@kinora/testkit"
 import { Context, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, layer as layerBudget, type Reserved } from "../src/Budget.ts"
@@ -74,6 +75,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* settle(reservation, 0)
         assert.strictEqual(yield* used("midnight"), 10)
       }))
+
+    for (const millis of [-120_000, 120_000]) {
+      it.effect(`reserves the limit of each day once when the clock of a host is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+          const right = yield* instance
+          const skewed = yield* onHost(instance)
+          yield* TestClock.setTime(100 * day - 60_000)
+          const request = { key: `skewed by ${millis}`, limit: 10, amount: 10 }
+          for (const dayEnd of [100, 101]) {
+            const { reservation, resetsAt } = yield* onHost(granted(skewed.reserve(request)))
+            assert.strictEqual(resetsAt.epochMilliseconds, dayEnd * day)
+            assert.strictEqual((yield* right.reserve(request))._tag, "Refused")
+            yield* onHost(skewed.settle(reservation, 9))
+            assert.deepStrictEqual([yield* right.used(request.key), yield* onHost(skewed.used(request.key))], [9, 9])
+            yield* TestClock.setTime(dayEnd * day)
+          }
+        }))
+    }
 
     it.effect("reserves several amounts in order, each by its own limit", () =>
       Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, HashMap, Option, Result, Schema } from "effect"
+import { Duration, Effect, HashMap, Option, Result, Schema } from "effect"
 import * as Counter from "../src/internal/counter.ts"
 import * as Lease from "../src/internal/lease.ts"
 
@@ -7,7 +7,6 @@ const amount = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum:
 
 const Take = Schema.Struct({
   key: Schema.Literals(["a", "b"]),
-  period: amount(1),
   cost: amount(3),
   limit: amount(12)
 })
@@ -23,15 +22,18 @@ it.effect.prop(
       const expected = Array.from({ length: takes }, () => {
         const accepted = used + take.cost <= take.limit
         if (accepted) used += take.cost
-        return { accepted, used }
+        return { accepted, used, at: 7, period: 3 }
       })
       assert.strictEqual(state, used)
-      assert.deepStrictEqual(Counter.takenOf(demand, { ...demand, used: state, granted: value }), expected)
+      assert.deepStrictEqual(
+        Counter.takenOf(demand, { ...demand, used: state, granted: value, at: 7, period: 3 }),
+        expected
+      )
     })
 )
 
 it.effect.prop(
-  "puts every take into one demand with the same counter, cost and limit",
+  "puts every take into one demand with the same key, cost and limit",
   [Schema.Array(Take)],
   ([takes]) =>
     Effect.sync(() => {
@@ -49,15 +51,15 @@ it.effect.prop(
 )
 
 it.effect.prop(
-  "has each counter at most once per round, and one round if costs and limits are equal",
+  "has each key at most once per round, and one round if costs and limits are equal",
   [Schema.Array(Take)],
   ([takes]) =>
     Effect.sync(() => {
       for (const round of Counter.roundsOf(takes)) {
-        const slots = round.map(({ demand }) => Counter.slotText(demand))
-        assert.strictEqual(new Set(slots).size, slots.length)
+        const keys = round.map(({ demand }) => demand.key)
+        assert.strictEqual(new Set(keys).size, keys.length)
       }
-      const equal = takes.map((take) => ({ key: take.key, period: take.period, cost: 1, limit: 1 }))
+      const equal = takes.map((take) => ({ key: take.key, cost: 1, limit: 1 }))
       assert.strictEqual(Counter.roundsOf(equal).length, takes.length === 0 ? 0 : 1)
     })
 )
@@ -76,12 +78,11 @@ it.effect.prop(
   "grants places while fewer than the maximum are held, and changes no state that is not adopted",
   [Schema.Array(Acquire), amount(3)],
   ([requests, held]) =>
-    Effect.gen(function*() {
-      const expiresAt = yield* DateTime.now
+    Effect.sync(() => {
       const counts = { a: held, b: 0 }
       let live: Lease.Live = HashMap.fromIterable([["a", held]])
       for (const [index, { key, max }] of requests.entries()) {
-        const request = { id: `${index}`, key, max, expiresAt }
+        const request = { id: `${index}`, key, max, lasts: Duration.seconds(1) }
         const decision = Lease.acquire(live, request)
         assert.strictEqual(Option.getOrElse(HashMap.get(live, key), () => 0), counts[key])
         assert.strictEqual(Result.isSuccess(decision), counts[key] < max)

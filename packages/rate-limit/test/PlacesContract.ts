@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
-import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
+import { SkewedClock } from "@kinora/testkit"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { layer as layerPlaces, Places } from "../src/Places.ts"
@@ -67,6 +68,34 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isAtLeast(yield* first.sweep(10), 2)
       }))
 
+    for (const millis of [-120_000, 120_000]) {
+      it.effect(`keeps and frees places in time when the clock of a host is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+          const right = yield* instance()
+          const skewed = yield* onHost(instance())
+          const held = { key: `held by ${millis}`, max: 1 }
+          const scope = yield* Scope.make()
+          assert.isTrue(yield* onHost(Scope.provide(skewed.acquire(held), scope)))
+          const timed = { key: `timed by ${millis}`, max: 1, lasts: "1 minute" } as const
+          assert.isTrue(yield* onHost(skewed.acquireFor(timed)))
+          for (let second = 0; second < 60; second += 10) {
+            assert.deepStrictEqual(
+              [yield* Effect.scoped(right.acquire(held)), yield* right.acquireFor(timed)],
+              [false, false]
+            )
+            yield* onHost(skewed.sweep(100))
+            yield* TestClock.adjust("10 seconds")
+          }
+          assert.isTrue(yield* right.acquireFor(timed))
+          assert.isFalse(yield* onHost(skewed.acquireFor(timed)))
+          yield* onHost(Scope.close(scope, Exit.void))
+          assert.isTrue(yield* Effect.scoped(right.acquire(held)))
+          yield* TestClock.adjust("1 minute")
+          assert.isAtLeast(yield* onHost(skewed.sweep(100)), 1)
+        }))
+    }
+
     it.effect("frees a place when its holder is interrupted", () =>
       Effect.gen(function*() {
         const { acquire, held } = yield* Places
@@ -112,9 +141,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const { acquire, held, sweep } = yield* Places
         const store = yield* RateLimitStore
         const random = yield* SecureRandom.SecureRandom
-        const now = yield* DateTime.now
-        const expiresAt = DateTime.add(now, { seconds: 30 })
-        yield* store.acquire([{ id: yield* random.uuidV7(), key: "died", max: 1, expiresAt }], now)
+        const lasts = Duration.seconds(30)
+        yield* store.acquire([{ id: yield* random.uuidV7(), key: "died", max: 1, lasts }])
         yield* TestClock.adjust("29999 millis")
         assert.isFalse(yield* acquire({ key: "died", max: 1 }))
         yield* TestClock.adjust("1 millis")
@@ -198,7 +226,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* service.acquire({ key: "lost", max: 1 })
         yield* TestClock.adjust("10 seconds")
         yield* Queue.take(renewed)
-        while ((yield* store.sweepLeases(DateTime.add(yield* DateTime.now, { days: 1 }), 1000)) > 0);
+        const tomorrow = SkewedClock.aheadOf(yield* Clock.Clock, 86_400_000)
+        const sweep = Effect.provideService(store.sweepLeases(1000), DatabaseTime.DatabaseClock, tomorrow)
+        while ((yield* sweep) > 0);
         assert.strictEqual(yield* service.held("lost"), 0)
         yield* TestClock.adjust("10 seconds")
         yield* Queue.take(renewed)
@@ -216,7 +246,7 @@ const watchedInstance = Effect.gen(function*() {
   const service = yield* instance().pipe(
     Effect.provideService(RateLimitStore, {
       ...store,
-      renew: (leases) => Effect.tap(store.renew(leases), () => Queue.offer(renewed, leases.length))
+      renew: (places, lasts) => Effect.tap(store.renew(places, lasts), () => Queue.offer(renewed, places.length))
     })
   )
   return { service, renewed }
@@ -227,10 +257,10 @@ const makeGatedRenewal = Effect.gen(function*() {
   const store = yield* RateLimitStore
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
-  const renew: typeof store.renew = (leases) =>
+  const renew: typeof store.renew = (places, lasts) =>
     Deferred.succeed(started, undefined).pipe(
       Effect.andThen(Deferred.await(gate)),
-      Effect.andThen(store.renew(leases))
+      Effect.andThen(store.renew(places, lasts))
     )
   return { gate, renew, started }
 })

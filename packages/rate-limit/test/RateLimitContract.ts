@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
+import { SkewedClock } from "@kinora/testkit"
 import { Context, Data, DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Hit, layer as layerRateLimit, layerWith, RateLimit, type Verdict } from "../src/RateLimit.ts"
@@ -45,13 +46,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* TestClock.setTime(10 * minute + 30_000)
         const { hit } = yield* RateLimit
         const verdict = yield* hit({ key: "headers", limit: 3 })
-        assert.deepStrictEqual(plain(verdict), { accepted: true, limit: 3, remaining: 2, resetsAt: 11 * minute })
+        const times = { at: 10 * minute + 30_000, resetsAt: 11 * minute }
+        assert.deepStrictEqual(plain(verdict), { accepted: true, limit: 3, remaining: 2, ...times })
         yield* hit({ key: "headers", limit: 3 })
         assert.strictEqual((yield* hit({ key: "headers", limit: 3 })).remaining, 0)
         assert.deepStrictEqual(
           plain(yield* hit({ key: "headers", limit: 3 })),
-          { accepted: false, limit: 3, remaining: 0, resetsAt: 11 * minute }
+          { accepted: false, limit: 3, remaining: 0, ...times }
         )
+        // Without a statement, the time is measured.
+        yield* TestClock.adjust("10 seconds")
+        const refused = yield* hit({ key: "headers", limit: 3 })
+        assert.deepStrictEqual(plain(refused), { ...plain(refused), ...times, at: 10 * minute + 40_000 })
       }))
 
     it.effect("resets on the full minute, not a minute after the first hit", () =>
@@ -67,6 +73,33 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* TestClock.adjust("1 millis")
         assert.isTrue((yield* hit({ key: "boundary", limit: 1 })).accepted)
       }))
+
+    for (const millis of [-120_000, 120_000]) {
+      it.effect(`accepts exactly the limit when the clock of a host is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          yield* TestClock.setTime(30 * minute)
+          const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+          const right = yield* instance()
+          const skewed = yield* onHost(instance())
+          const request = { key: `skewed by ${millis}`, limit: 60 }
+          for (const start of [30, 31]) {
+            const verdicts = yield* Effect.forEach(
+              Array.from({ length: 200 }, (_, index) => index),
+              (index) => index % 2 === 0 ? right.hit(request) : onHost(skewed.hit(request)),
+              { concurrency: "unbounded" }
+            )
+            assert.strictEqual(verdicts.filter(({ accepted }) => accepted).length, 60)
+            assert.isTrue(verdicts.every(({ resetsAt }) => resetsAt.epochMilliseconds === (start + 1) * minute))
+            yield* onHost(skewed.sweep(1000))
+            // The host that remembers the full minute forgets it when the minute ends.
+            yield* TestClock.adjust(minute - 1)
+            assert.isFalse((yield* onHost(skewed.hit(request))).accepted)
+            assert.isFalse((yield* right.peek(request)).accepted)
+            yield* TestClock.adjust(1)
+          }
+          assert.isTrue((yield* onHost(skewed.peek(request))).accepted)
+        }))
+    }
 
     it.effect("does not count rejected hits", () =>
       Effect.gen(function*() {
@@ -230,7 +263,11 @@ const minute = 60_000
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-const plain = (verdict: Verdict) => ({ ...verdict, resetsAt: DateTime.toEpochMillis(verdict.resetsAt) })
+const plain = (verdict: Verdict) => ({
+  ...verdict,
+  at: DateTime.toEpochMillis(verdict.at),
+  resetsAt: DateTime.toEpochMillis(verdict.resetsAt)
+})
 
 /** Creates another process on the same store. */
 const instance = (options: Parameters<typeof layerWith>[0] = {}) =>

@@ -2,8 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Decision } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, HashMap, Result, Schema } from "effect"
+import { DateTime, Duration, Effect, HashMap, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
 import * as Counter from "../src/internal/counter.ts"
 import * as Lease from "../src/internal/lease.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
@@ -48,33 +49,40 @@ for (const [name, database] of TestDatabase.all) {
           Effect.gen(function*() {
             const store = yield* RateLimitStore
             const run = ++runs
-            const slot = (key: number): Counter.Slot => ({ key: `${run} ${key}`, period: run % 3 })
+            const keyOf = (key: number) => `${run} ${key}`
+            const at = (run % 3) * 86_400_000
+            const period = Counter.periodOf(kind, at)
+            yield* TestClock.setTime(at)
             const counters = new Map<string, number>()
             for (const step of steps) {
               if ("take" in step) {
                 const demands = Counter.sorted(
                   oncePerKey(step.take).map(({ cost, key, limit, scale, takes }) => (
-                    { ...slot(key), cost: cost * scale, limit: limit * scale, takes }
+                    { key: keyOf(key), cost: cost * scale, limit: limit * scale, takes }
                   ))
                 )
                 const expected = demands.map((demand): Counter.Grant => {
                   const { state, value } = Counter.take(counters.get(demand.key) ?? 0, demand)
                   counters.set(demand.key, state)
-                  return { key: demand.key, period: demand.period, used: state, granted: value }
+                  return { key: demand.key, period, used: state, granted: value, at }
                 })
                 assert.deepStrictEqual(Counter.sorted(yield* store.take(kind, demands)), expected)
               } else {
                 const amounts = Counter.sorted(
-                  oncePerKey(step.add).map(({ amount, key, scale }) => ({ ...slot(key), amount: amount * scale }))
+                  oncePerKey(step.add).map(({ amount, key, scale }) => ({
+                    key: keyOf(key),
+                    period,
+                    amount: amount * scale
+                  }))
                 )
                 for (const { amount, key } of amounts) counters.set(key, Counter.add(counters.get(key) ?? 0, amount))
                 yield* store.add(kind, amounts)
               }
             }
-            const found = yield* store.read(kind, Counter.sorted([0, 1, 2, 3].map(slot)))
+            const found = yield* store.read(kind, [0, 1, 2, 3].map(keyOf))
             assert.deepStrictEqual(
               Object.fromEntries(found.map(({ key, used }) => [key, used])),
-              Object.fromEntries(counters)
+              Object.fromEntries([0, 1, 2, 3].map((key) => [keyOf(key), counters.get(keyOf(key)) ?? 0]))
             )
           }),
         { arbitrary: { runs: 15 } }
@@ -90,23 +98,27 @@ for (const [name, database] of TestDatabase.all) {
           const random = yield* SecureRandom.SecureRandom
           const run = ++runs
           let at = DateTime.makeUnsafe("2026-11-20T00:00:00Z")
-          let leases: ReadonlyArray<Lease.Lease> = []
+          let leases: ReadonlyArray<{ readonly key: string; readonly expiresAt: DateTime.Utc }> = []
           for (const set of sets) {
             at = DateTime.add(at, { seconds: 5 })
+            yield* TestClock.setTime(at.epochMilliseconds)
             const requests: Array<Lease.Acquire> = []
             for (const { key, livesSeconds, max } of set) {
-              const expiresAt = DateTime.add(at, { seconds: livesSeconds })
-              requests.push({ id: yield* random.uuidV7(), key: `${run} ${key}`, max, expiresAt })
+              const lasts = Duration.seconds(livesSeconds)
+              requests.push({ id: yield* random.uuidV7(), key: `${run} ${key}`, max, lasts })
             }
             const live = leases.filter(({ expiresAt }) => DateTime.isGreaterThan(expiresAt, at))
             const counts = Map.groupBy(live, ({ key }) => key)
             const state = HashMap.fromIterable(Array.from(counts, ([key, live]) => [key, live.length] as const))
             const { results } = Decision.all(state, requests, Lease.acquire)
             const expected = results.filter(Result.isSuccess).map(({ success }) => success)
-            assert.deepStrictEqual(yield* store.acquire(requests, at), expected)
-            leases = [...live, ...expected]
+            assert.deepStrictEqual(yield* store.acquire(requests), expected)
+            leases = [
+              ...live,
+              ...expected.map(({ key, lasts }) => ({ key, expiresAt: DateTime.addDuration(at, lasts) }))
+            ]
             for (const key of [0, 1, 2].map((key) => `${run} ${key}`)) {
-              assert.strictEqual(yield* store.held(key, at), leases.filter((lease) => lease.key === key).length)
+              assert.strictEqual(yield* store.held(key), leases.filter((lease) => lease.key === key).length)
             }
           }
         }).pipe(Effect.provide(SecureRandom.layerWebCrypto)),

@@ -152,7 +152,7 @@ const watchedPlaces = Effect.gen(function*() {
   const context = yield* Layer.build(Layer.fresh(Places.layer)).pipe(
     Effect.provideService(RateLimitStore.RateLimitStore, {
       ...store,
-      renew: (leases) => Effect.tap(store.renew(leases), () => Queue.offer(renewed, leases.length))
+      renew: (places, lasts) => Effect.tap(store.renew(places, lasts), () => Queue.offer(renewed, places.length))
     })
   )
   return { places: Context.get(context, Places.Places), renewed }

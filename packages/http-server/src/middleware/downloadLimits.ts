@@ -2,7 +2,7 @@
 import type { File, Generation, StoredFile } from "@kinora/generations/Generation"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Budget, Places } from "@kinora/rate-limit"
-import { Clock, type DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as ReservedBytes from "./reservedBytes.ts"
 
@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (file === "content") limits.push({ key: `downloads:${id}`, limit: resultDownloadMultiple * stored.bytes })
     const { block, refused } = yield* ReservedBytes.reserve(budget, limits, amount, downloadBlockBytes)
     if (refused !== undefined) {
-      return yield* limitedForToday(refused.key === bytesKey(account) ? "bytes" : "downloads", refused.resetsAt)
+      return yield* limitedForToday(refused.key === bytesKey(account) ? "bytes" : "downloads", refused)
     }
     const meter: Meter = { count: (bytes) => ReservedBytes.count(budget, block, bytes) }
     return meter
@@ -69,5 +69,5 @@ const limited = (scope: keyof typeof messages, retryAfterMillis: number) =>
     shouldRetry: scope === "streams"
   })
 
-const limitedForToday = (scope: keyof typeof messages, resetsAt: DateTime.Utc) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => limited(scope, Math.max(0, resetsAt.epochMilliseconds - now)))
+const limitedForToday = (scope: keyof typeof messages, { at, resetsAt }: ReservedBytes.Refused) =>
+  limited(scope, resetsAt.epochMilliseconds - at.epochMilliseconds)

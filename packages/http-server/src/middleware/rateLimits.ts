@@ -4,7 +4,7 @@ import type { Identity } from "@kinora/accounts/Identity"
 import { refuse } from "@kinora/http-api/ApiError"
 import type { Plan } from "@kinora/http-api/Scalar"
 import type { RateLimit } from "@kinora/rate-limit"
-import { Clock, DateTime, Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import type { RequestState } from "./currentRequest.ts"
 import type { RequestBudget } from "./requestBudget.ts"
@@ -43,17 +43,17 @@ export const makeCountFailure = (rateLimit: RateLimit.RateLimit["Service"], opti
   })
 
 /** Rejects a request because a limit per minute is reached. */
-export const rateLimited = Effect.fnUntraced(
-  function*(scope: keyof typeof subjects, { limit, resetsAt }: RateLimit.Verdict, plan: Plan | null) {
-    const now = yield* Clock.currentTimeMillis
-    return yield* refuse("rate_limited", {
-      plan,
-      details: { scope },
-      message: `${subjects[scope]} are limited to ${limit} per minute; retry after the time in Retry-After.`,
-      retryAfterMillis: Math.max(0, resetsAt.epochMilliseconds - now)
-    })
-  }
-)
+export const rateLimited = (
+  scope: keyof typeof subjects,
+  { at, limit, resetsAt }: RateLimit.Verdict,
+  plan: Plan | null
+) =>
+  refuse("rate_limited", {
+    plan,
+    details: { scope },
+    message: `${subjects[scope]} are limited to ${limit} per minute; retry after the time in Retry-After.`,
+    retryAfterMillis: resetsAt.epochMilliseconds - at.epochMilliseconds
+  })
 
 /**
  * Returns the three headers of a limit. A limit that was not hit is read without

@@ -19,6 +19,8 @@ export interface Block {
 /** A limit that does not have room for the request. */
 export interface Refused {
   readonly key: string
+  /** The time of the request, by the clock of the storage. */
+  readonly at: DateTime.Utc
   readonly resetsAt: DateTime.Utc
 }
 
@@ -43,7 +45,7 @@ export const reserve = Effect.fnUntraced(function*(
     (block) => settle(budget, block)
   )
   const refused = block.reserved.flatMap((one, index): ReadonlyArray<Refused> =>
-    one._tag === "Refused" ? [{ key: block.keys[index] ?? "", resetsAt: one.resetsAt }] : []
+    one._tag === "Refused" ? [{ key: block.keys[index] ?? "", at: one.at, resetsAt: one.resetsAt }] : []
   )
   return { block, refused: refused[0] }
 })

@@ -1,13 +1,8 @@
 /** Renews the places that this process holds. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Duration, Effect, Latch, Semaphore } from "effect"
+import { Duration, Effect, Latch, Semaphore } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
-
-/** A place from its acquisition to the end of its scope. */
-export interface Place {
-  readonly id: string
-  readonly key: string
-}
+import type { Place } from "./lease.ts"
 
 /**
  * Renews held places three times per `lease` until the scope closes. A process without
@@ -28,8 +23,7 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
       isHolding.closeUnsafe()
       return
     }
-    const expiresAt = DateTime.addDuration(yield* DateTime.now, lease)
-    yield* store.renew(renewed.map(({ id, key }) => ({ id, key, expiresAt })))
+    yield* store.renew(renewed, lease)
     // A release inside a transaction does not wait for renewals, so its lease may be back.
     const late = renewed.filter((place) => released.has(place))
     if (late.length > 0) yield* store.release(late.map(({ id }) => id))

@@ -1,13 +1,17 @@
 /** The rule of places: at most `max` leases per key are live. */
 import type { Decision } from "@kinora/persistence/Decision"
-import { type DateTime, HashMap, Option, Result } from "effect"
+import { type Duration, HashMap, Option, Result } from "effect"
 
-/** A place that is held until its lease ends. */
-export interface Lease {
+/** A place of a key. */
+export interface Place {
   /** A uuid. */
   readonly id: string
   readonly key: string
-  readonly expiresAt: DateTime.Utc
+}
+
+/** A place, and how long its lease lasts from the time at which it is stored. */
+export interface Lease extends Place {
+  readonly lasts: Duration.Duration
 }
 
 /** A command to take a place. */

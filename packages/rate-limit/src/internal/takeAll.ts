@@ -24,7 +24,11 @@ export const takeAll = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Takes locks in the first round only, since each counter of a later round is also in the first. */
+/**
+ * Takes locks in the first round only, since each key of a later round is also in the first.
+ * If a period ends between two rounds, the later one locks counters of a later period, which
+ * every process locks after those of the earlier one.
+ */
 const takeRounds = Effect.fnUntraced(function*(
   store: RateLimitStore["Service"],
   kind: Counter.PeriodKind,
@@ -33,9 +37,9 @@ const takeRounds = Effect.fnUntraced(function*(
   const results: Array<Counter.Taken> = []
   for (const round of rounds) {
     const grants = yield* store.take(kind, Counter.sorted(round.map(({ demand }) => demand)))
-    const grantBySlot = new Map(grants.map((grant) => [Counter.slotText(grant), grant]))
+    const grantByKey = new Map(grants.map((grant) => [grant.key, grant]))
     for (const { demand, indices } of round) {
-      const grant = grantBySlot.get(Counter.slotText(demand))
+      const grant = grantByKey.get(demand.key)
       if (grant === undefined) return yield* Effect.die(new Error(`The store returned no grant for ${demand.key}`))
       Counter.takenOf(demand, grant).forEach((answer, rank) => results[indices[rank]!] = answer)
     }

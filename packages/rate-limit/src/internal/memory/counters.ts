@@ -15,12 +15,16 @@ export const make = (memory: MemoryBackend["Service"]): Readonly<Record<Counter.
 export const read = (counters: Counters, { key, period }: Counter.Slot): Counter.Used =>
   counters.get(Counter.slotText({ key, period })) ?? { key, period, used: 0 }
 
-/** Grants a demand. */
-export const take = (counters: Counters, demand: Counter.Demand): Counter.Grant => {
-  const { key, period, used } = read(counters, demand)
+/** Grants a demand on the counter of the current period. */
+export const take = (
+  counters: Counters,
+  demand: Counter.Demand,
+  { at, period }: Pick<Counter.Current, "at" | "period">
+): Counter.Grant => {
+  const { key, used } = read(counters, { key: demand.key, period })
   const { state, value } = Counter.take(used, demand)
-  counters.set(Counter.slotText(demand), { key, period, used: state })
-  return { key, period, used: state, granted: value }
+  counters.set(Counter.slotText({ key, period }), { key, period, used: state })
+  return { key, period, used: state, granted: value, at }
 }
 
 /** Adds an amount. */

@@ -4,8 +4,13 @@ import type { MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, HashMap, Result } from "effect"
 import * as Lease from "../lease.ts"
 
+/** A lease and its end. */
+interface StoredLease extends Lease.Place {
+  readonly expiresAt: DateTime.Utc
+}
+
 /** Leases by id. */
-export type Leases = MemoryMap<string, Lease.Lease>
+export type Leases = MemoryMap<string, StoredLease>
 
 /** Stores the leases that fit, and returns them. */
 export const acquire = (
@@ -17,13 +22,13 @@ export const acquire = (
   const counts = HashMap.fromIterable(Array.from(live, ([key, leases]) => [key, leases.length] as const))
   const { results } = Decision.all(counts, requests, Lease.acquire)
   const granted = results.filter(Result.isSuccess).map(({ success }) => success)
-  put(leases, granted)
+  put(leases, granted, at)
   return granted
 }
 
-/** Inserts leases, or extends those that exist. */
-export const put = (leases: Leases, added: ReadonlyArray<Lease.Lease>): void => {
-  for (const lease of added) leases.set(lease.id, lease)
+/** Inserts leases that end their duration after `at`, or extends those that exist. */
+export const put = (leases: Leases, added: ReadonlyArray<Lease.Lease>, at: DateTime.Utc): void => {
+  for (const { id, key, lasts } of added) leases.set(id, { id, key, expiresAt: DateTime.addDuration(at, lasts) })
 }
 
 /** Returns the number of live leases of a key. */
@@ -43,5 +48,5 @@ export const sweep = (leases: Leases, at: DateTime.Utc, limit: number): number =
 // internal
 // -----------------------------------------------------------------------------
 
-const findLive = (leases: Leases, at: DateTime.Utc): ReadonlyArray<Lease.Lease> =>
+const findLive = (leases: Leases, at: DateTime.Utc): ReadonlyArray<StoredLease> =>
   Array.from(leases.values()).filter((lease) => DateTime.isGreaterThan(lease.expiresAt, at))

@@ -1,6 +1,6 @@
 /** Stores leases by the rule of `Lease.acquire`. */
 import { Decision, Rows } from "@kinora/persistence"
-import { type DateTime, Effect, HashMap, Result } from "effect"
+import { Effect, HashMap, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Lease from "../lease.ts"
 import { countLeases } from "./countLeases.ts"
@@ -8,10 +8,10 @@ import { putLeases } from "./putLeases.ts"
 
 /** Locks the keys, counts their live leases, and stores the leases that fit. Run it in a transaction. */
 export const acquireLeases = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, requests: ReadonlyArray<Lease.Acquire>, at: DateTime.Utc) {
+  function*(sql: SqlClient.SqlClient, requests: ReadonlyArray<Lease.Acquire>) {
     const keys = [...new Set(requests.map(({ key }) => key))]
     yield* lockKeys(sql, keys)
-    const counts = yield* countLeases(sql, keys, at)
+    const counts = yield* countLeases(sql, keys)
     const live = HashMap.fromIterable(counts.map(({ key, live }) => [key, live] as const))
     const { results } = Decision.all(live, requests, Lease.acquire)
     const granted = results.filter(Result.isSuccess).map(({ success }) => success)

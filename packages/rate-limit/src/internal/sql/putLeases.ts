@@ -1,17 +1,19 @@
 /** Stores leases. */
-import { Rows } from "@kinora/persistence"
-import { Effect } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Lease } from "../lease.ts"
 
-/** Inserts leases, or extends those that exist. */
+/** Inserts leases that end their duration from now, or extends those that exist. */
 export const putLeases = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) => {
-  const rows = Rows.unnest(leases, {
+  const rows = Rows.table("lease", leases, {
     ...Rows.fields({ id: "uuid", key: "text" }),
-    expires_at: ["timestamptz", ({ expiresAt }) => expiresAt]
+    lasts: ["float8", ({ lasts }) => Duration.toMillis(lasts)]
   })
-  return sql`
-    INSERT INTO rate_limit_place ${rows}
-    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
-  `.pipe(Effect.asVoid)
+  return Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      INSERT INTO rate_limit_place (id, key, expires_at)
+      SELECT id, key, ${now} + lasts * interval '1 millisecond' FROM ${rows}
+      ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
+    `).pipe(Effect.asVoid)
 }

@@ -1,30 +1,31 @@
 /** Reads counters. */
-import { Rows } from "@kinora/persistence"
-import { Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type * as Counter from "../counter.ts"
+import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
 
-/** Returns the counters that exist. */
-export const readCounters = (
-  sql: SqlClient.SqlClient,
-  kind: Counter.PeriodKind,
-  slots: ReadonlyArray<Counter.Slot>
-) => {
-  const wanted = Rows.table("wanted", slots, {
-    ...Rows.fields({ period: "int4", key: "text" })
-  })
-  return sql`
-    SELECT period, key, used::float8
-    FROM ${counterTable(sql, kind)}
-    WHERE (period, key) IN (SELECT period, key FROM ${wanted})
-  `.pipe(decodeRows)
-}
+/** Returns the counters of the current period, one per key. */
+export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind, keys: ReadonlyArray<string>) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    decodeRows(sql`
+      SELECT current.period, wanted.key, coalesce(counter.used, 0)::float8 AS used, ${millisAt(now)} AS at
+      FROM (SELECT ${periodAt(kind, now)} AS period) AS current
+      CROSS JOIN ${Rows.table("wanted", keys, { key: ["text", (key) => key] })}
+      LEFT JOIN ${counterTable(sql, kind)} AS counter
+        ON counter.period = current.period AND counter.key = wanted.key
+    `))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const UsedRow = Schema.Struct({ period: Schema.Int, key: Schema.String, used: Schema.Int })
+const CurrentRow = Schema.Struct({
+  period: Schema.Int,
+  key: Schema.String,
+  used: Schema.Int,
+  at: Schema.Finite
+})
 
-const decodeRows = Rows.decodeAll(UsedRow)
+const decodeRows = Rows.decodeAll(CurrentRow)

@@ -1,12 +1,13 @@
 /** Grants demands. */
-import { Rows } from "@kinora/persistence"
-import { Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type * as Counter from "../counter.ts"
+import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
 
 /**
- * Grants demands by the rule of `Counter.take` in one statement. A row in conflict is
+ * Grants demands on the counters of the current period by the rule of `Counter.take` in one statement. A row in conflict is
  * locked and read in its newest version, regardless of the snapshot of the statement,
  * so concurrent statements cannot exceed a limit.
  */
@@ -15,10 +16,12 @@ export const takeFromCounters = (
   kind: Counter.PeriodKind,
   demands: ReadonlyArray<Counter.Demand>
 ) =>
-  sql`
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    decodeRows(sql`
     INSERT INTO ${counterTable(sql, kind)} AS counter (period, key, used, takes, cost, maximum, granted)
     SELECT period, key, granted * cost, takes, cost, maximum, granted
-    FROM ${demandRows(demands)},
+    FROM (SELECT ${periodAt(kind, now)} AS period) AS current,
+    ${demandRows(demands)},
     LATERAL (SELECT ${grantedOf(sql, "0", "demand")} AS granted) AS first
     ORDER BY place
     ON CONFLICT (period, key) DO UPDATE
@@ -27,8 +30,8 @@ export const takeFromCounters = (
       cost = excluded.cost,
       maximum = excluded.maximum,
       granted = ${grantedOf(sql, "counter.used", "excluded")}
-    RETURNING period, key, used::float8, granted
-  `.pipe(decodeRows)
+    RETURNING period, key, used::float8, granted, ${millisAt(now)} AS at
+  `))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -46,7 +49,7 @@ const grantedOf = (sql: SqlClient.SqlClient, used: string, demand: string) =>
 
 const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
   Rows.table("demand", demands, {
-    ...Rows.fields({ period: "int4", key: "text", takes: "int4", cost: "int8" }),
+    ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
     maximum: ["int8", ({ limit }) => limit]
   }, { place: "place" })
 
@@ -54,7 +57,8 @@ const GrantRow = Schema.Struct({
   period: Schema.Int,
   key: Schema.String,
   used: Schema.Int,
-  granted: Schema.Int
+  granted: Schema.Int,
+  at: Schema.Finite
 })
 
 const decodeRows = Rows.decodeAll(GrantRow)
