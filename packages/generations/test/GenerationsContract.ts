@@ -165,8 +165,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           scope,
           key: { _tag: "Explicit", text: "damaged" },
           fingerprint,
-          reference: "gen_00000000000000000000000000",
-          at: yield* DateTime.now
+          reference: "gen_00000000000000000000000000"
         }])
         const sound = yield* Effect.forEach(["a", "b"], (key) => request(account, { key }))
         const exits = yield* Effect.forEach([...sound, damaged], (command) => Effect.exit(create(command)), {

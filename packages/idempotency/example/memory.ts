@@ -1,5 +1,5 @@
 import { Fingerprint, Idempotency, IdempotencyKey } from "@kinora/idempotency"
-import { Console, DateTime, Effect, Layer } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { Digest } from "effect/crypto"
 
 const program = Effect.gen(function*() {
@@ -7,8 +7,7 @@ const program = Effect.gen(function*() {
   const request = {
     scope: "ada/orders",
     key: IdempotencyKey.IdempotencyKey.Explicit({ text: "k-1" }),
-    fingerprint: yield* Fingerprint.make({ item: "lamp", count: 2 }),
-    at: yield* DateTime.now
+    fingerprint: yield* Fingerprint.make({ item: "lamp", count: 2 })
   }
   const place = (id: string) => once({ ...request, reference: id }, Console.log(`${id} is placed`))
 

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Fingerprint, Idempotency, IdempotencyKey } from "@kinora/idempotency"
-import { Config, Console, DateTime, Effect, Layer, type Schema } from "effect"
+import { Config, Console, Effect, Layer, type Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 
@@ -22,7 +22,6 @@ const placeOrder = Effect.fn("placeOrder")(function*(header: string, body: Schem
     // Undefined if the header is not a valid key.
     key: IdempotencyKey.parse(header) ?? IdempotencyKey.IdempotencyKey.Implicit({ endpoint: "orders" }),
     fingerprint: yield* Fingerprint.make(body),
-    at: yield* DateTime.now,
     reference: id
   }
   // The claim and the order are committed together, or neither is.

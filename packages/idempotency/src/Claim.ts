@@ -1,5 +1,5 @@
 /** Requests, claims, and their outcomes. */
-import { Data, type DateTime, type Duration } from "effect"
+import { Data, type Duration } from "effect"
 import type { Fingerprint } from "./Fingerprint.ts"
 import type { IdempotencyKey } from "./IdempotencyKey.ts"
 
@@ -9,8 +9,6 @@ export interface Request {
   readonly scope: string
   readonly key: IdempotencyKey
   readonly fingerprint: Fingerprint
-  /** When the request arrived. */
-  readonly at: DateTime.Utc
 }
 
 /** A request, and the id of what it creates. A replay returns this id. */
@@ -54,7 +52,7 @@ export type Outcome = Data.TaggedEnum<{
 /** Constructors and matchers of `Outcome`. */
 export const Outcome = Data.taggedEnum<Outcome>()
 
-/** How long claims hold. A claim no longer holds at exactly the end of its window. */
+/** How long claims hold, by the clock of the storage. A claim no longer holds at exactly the end of its window. */
 export interface Windows {
   /** For requests with a key. Default 24 hours. */
   readonly explicit?: Duration.Input | undefined

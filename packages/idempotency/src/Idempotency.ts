@@ -10,7 +10,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
 import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, type Data, DateTime, Effect, Layer } from "effect"
+import { Context, type Data, Effect, Layer } from "effect"
 import type * as Claim from "./Claim.ts"
 import { IdempotencyError, KeyReused } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
@@ -57,7 +57,7 @@ export class Idempotency extends Context.Service<Idempotency, {
   readonly release: (claims: ReadonlyArray<Claim.Claim>) => Effect.Effect<void, StorageError>
 
   /**
-   * Restarts the window of a claim without a key at `claim.at`, also if it has expired.
+   * Restarts the window of a claim without a key now, also if it has expired.
    * Does nothing if the key belongs to another reference now, or if the claim has a key.
    */
   readonly extend: (claim: Claim.Claim) => Effect.Effect<void, StorageError>
@@ -127,9 +127,7 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     atomically
   )
 
-  const sweep = Effect.fn("Idempotency.sweep")(function*(limit: number) {
-    return yield* store.sweep(yield* DateTime.now, limit)
-  })
+  const sweep = Effect.fn("Idempotency.sweep")((limit: number) => store.sweep(limit))
 
   const arrivingOf = (claim: Claim.Claim) => Claims.arrivingOf(claim, windows)
 

@@ -1,12 +1,12 @@
-/** The port to the storage of claims. Rules are decided by `internal/claims.ts`; times are parameters. */
+/** The port to the storage of claims. Rules are decided by `internal/claims.ts`; the time is the storage's (`DatabaseTime`). */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 import type { IdempotencyError } from "./IdempotencyError.ts"
-import type { Arriving, Held, Slot } from "./internal/claims.ts"
+import type { Arriving, Held, Holder, Slot } from "./internal/claims.ts"
 
 /** Stores claims. Every set has distinct slots, sorted by `slotText`, so that units of work do not deadlock. */
 export class IdempotencyStore extends Context.Service<IdempotencyStore, {
-  /** Returns the claims in these slots, expired or not. */
+  /** Returns the claims that hold in these slots. */
   readonly find: (slots: ReadonlyArray<Slot>) => Effect.Effect<ReadonlyArray<Held>, StorageError>
 
   /**
@@ -19,11 +19,11 @@ export class IdempotencyStore extends Context.Service<IdempotencyStore, {
   ) => Effect.Effect<ReadonlyArray<Held>, IdempotencyError | StorageError>
 
   /** Frees the slots that are held for the given references. */
-  readonly release: (held: ReadonlyArray<Held>) => Effect.Effect<void, StorageError>
+  readonly release: (held: ReadonlyArray<Holder>) => Effect.Effect<void, StorageError>
 
-  /** Moves the end of each claim to a later time if its slot is free, expired, or held for the same reference. */
+  /** Restarts the window of each claim if its slot is free, expired, or held for the same reference. Never shortens one. */
   readonly extend: (arriving: ReadonlyArray<Arriving>) => Effect.Effect<void, StorageError>
 
   /** Deletes up to `limit` expired claims, and returns their number. */
-  readonly sweep: (at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
+  readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/idempotency/IdempotencyStore") {}

@@ -1,6 +1,7 @@
 /** Stores claims in the memory of this process. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, Layer, Result } from "effect"
+import { type DateTime, Effect, Layer, Result } from "effect"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 import * as Claims from "./internal/claims.ts"
 
@@ -27,14 +28,22 @@ export const layer: Layer.Layer<IdempotencyStore, never, MemoryBackend> = Layer.
         return []
       })
 
+    /** Runs `body` with the current time. */
+    const accessNow = <A>(body: (now: DateTime.Utc) => A) =>
+      Effect.flatMap(DatabaseTime.inMemory, (now) => access(() => body(now)))
+
     return IdempotencyStore.of({
-      find: (wanted) => access(() => wanted.flatMap((slot) => slots.get(Claims.slotText(slot)) ?? [])),
-      claim: (arriving) => access(() => decideEach(arriving, Claims.claim)),
+      find: (wanted) =>
+        accessNow((now) =>
+          wanted.flatMap((slot) => slots.get(Claims.slotText(slot)) ?? []).filter((held) => Claims.holds(held, now))
+        ),
+      claim: (arriving) => accessNow((now) => decideEach(arriving, (slot, next) => Claims.claim(slot, next, now))),
       release: (held) => Effect.asVoid(access(() => decideEach(held, Claims.release))),
-      extend: (arriving) => Effect.asVoid(access(() => decideEach(arriving, Claims.extend))),
-      sweep: (at, limit) =>
-        access(() => {
-          const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, at)).slice(0, limit)
+      extend: (arriving) =>
+        Effect.asVoid(accessNow((now) => decideEach(arriving, (slot, next) => Claims.extend(slot, next, now)))),
+      sweep: (limit) =>
+        accessNow((now) => {
+          const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, now)).slice(0, limit)
           for (const held of expired) slots.delete(Claims.slotText(held))
           return expired.length
         })

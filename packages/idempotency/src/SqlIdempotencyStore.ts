@@ -1,13 +1,14 @@
 /** Stores claims in Postgres or PGlite, in the table `idempotency_claim`. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import type { Migrations } from "@kinora/persistence/Migrations"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { DateTime, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { Duration, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Fingerprint } from "./Fingerprint.ts"
 import { IdempotencyError, InProgress } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
-import { type Arriving, type Held, type Slot, slotText } from "./internal/claims.ts"
+import { type Arriving, type Holder, type Slot, slotText } from "./internal/claims.ts"
 import * as Schemas from "./internal/migrations.ts"
 
 /** The table of this package. */
@@ -18,11 +19,11 @@ export const layer: Layer.Layer<IdempotencyStore, never, SqlClient.SqlClient> = 
   IdempotencyStore,
   Effect.map(SqlClient.SqlClient, (sql) =>
     IdempotencyStore.of({
-      find: (slots) => mapSql("IdempotencyStore.find")(find(sql, slots)),
+      find: (slots) => mapSql("IdempotencyStore.find")(findHeld(sql, slots)),
       claim: (arriving) => mapSql("IdempotencyStore.claim")(claim(sql, arriving)),
       release: (held) => mapSql("IdempotencyStore.release")(Effect.asVoid(release(sql, held))),
       extend: (arriving) => mapSql("IdempotencyStore.extend")(Effect.asVoid(extend(sql, arriving))),
-      sweep: (at, limit) => mapSql("IdempotencyStore.sweep")(Effect.map(sweep(sql, at, limit), ({ length }) => length))
+      sweep: (limit) => mapSql("IdempotencyStore.sweep")(Effect.map(sweep(sql, limit), ({ length }) => length))
     }))
 )
 
@@ -35,6 +36,7 @@ const claim = Effect.fnUntraced(
     const claimed = yield* insertFree(sql, arriving)
     if (claimed.length === arriving.length) return []
     const own = new Set(claimed.map(slotText))
+    // Also those that have expired since the first statement, which they refused.
     return yield* find(sql, arriving.filter((slot) => !own.has(slotText(slot))))
   },
   Effect.catchIf(
@@ -48,12 +50,17 @@ const slotColumns = {
   identity: ["text", ({ identity }: Slot) => identity]
 } as const
 
-const find = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>) =>
+const findHeld = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>) =>
+  Effect.flatMap(DatabaseTime.now, (now) => find(sql, slots, sql`WHERE held.expires_at > ${now}`))
+
+/** Finds claims in slots, expired or not. A condition may follow. */
+const find = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>, condition: Statement.Fragment = sql``) =>
   decodeHeld(sql`
     SELECT held.scope, held.identity, held.fingerprint, held.reference, held.expires_at AS "expiresAt"
     FROM idempotency_claim AS held
     JOIN ${Rows.table("wanted", slots, slotColumns)}
       ON wanted.scope = held.scope AND wanted.identity = held.identity
+    ${condition}
   `)
 
 const SlotRow = Schema.Struct({ scope: Schema.String, identity: Schema.String })
@@ -71,32 +78,33 @@ const decodeHeld = Rows.decodeAll(Schema.Struct({
  * it stays until the unit ends, and is not returned.
  */
 const insertFree = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
-  decodeSlots(sql`
-    ${insertArriving(sql, arriving)}
-    WHERE held.expires_at <= excluded.claimed_at
-    RETURNING scope, identity
-  `)
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    decodeSlots(sql`
+      ${insertArriving(sql, arriving, now)}
+      WHERE held.expires_at <= excluded.claimed_at
+      RETURNING scope, identity
+    `))
 
 const decodeSlots = Rows.decodeAll(SlotRow)
 
 const extend = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
-  sql`
-    ${insertArriving(sql, arriving)}
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+    ${insertArriving(sql, arriving, now)}
     WHERE held.expires_at <= excluded.claimed_at
       OR (held.reference = excluded.reference AND held.expires_at < excluded.expires_at)
-  `
+  `)
 
 /** Inserts claims in the order of the set, so that units lock their slots in one order. The condition follows. */
-const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
+const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>, now: Statement.Fragment) =>
   sql`
     INSERT INTO idempotency_claim AS held (scope, identity, fingerprint, reference, claimed_at, expires_at)
-    SELECT scope, identity, fingerprint, reference, claimed_at, expires_at
+    SELECT scope, identity, fingerprint, reference, ${now}, ${now} + held_for * interval '1 millisecond'
     FROM ${
     Rows.table("arriving", arriving, {
       ...slotColumns,
       ...Rows.fields({ fingerprint: "text", reference: "text" }),
-      claimed_at: ["timestamptz", ({ at }) => at],
-      expires_at: ["timestamptz", ({ expiresAt }) => expiresAt]
+      held_for: ["float8", ({ window }) => Duration.toMillis(window)]
     }, { place: "place" })
   }
     ORDER BY place
@@ -107,7 +115,7 @@ const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arrivi
       expires_at = excluded.expires_at
   `
 
-const release = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Held>) =>
+const release = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Holder>) =>
   sql`
     DELETE FROM idempotency_claim AS held
     USING ${Rows.table("refused", claims, { ...slotColumns, reference: ["text", ({ reference }) => reference] })}
@@ -117,16 +125,17 @@ const release = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Held>) =>
   `
 
 /** Skips locked claims, which another unit is taking over. */
-const sweep = (sql: SqlClient.SqlClient, at: DateTime.Utc, limit: number) =>
-  sql`
+const sweep = (sql: SqlClient.SqlClient, limit: number) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
     DELETE FROM idempotency_claim
     WHERE (scope, identity) IN (
       SELECT scope, identity
       FROM idempotency_claim
-      WHERE expires_at <= ${DateTime.toDate(at)}
+      WHERE expires_at <= ${now}
       ORDER BY expires_at
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     )
     RETURNING 1
-  `
+  `)

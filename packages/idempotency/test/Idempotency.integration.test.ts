@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import * as Backend from "./Backend.ts"
 import { suite } from "./IdempotencyContract.ts"
-import { requestAt } from "./requests.ts"
+import { requestOf } from "./requests.ts"
 
 for (const [name, database] of TestDatabase.all) suite(name, Backend.over(database))
 
@@ -17,7 +17,7 @@ it.effect("fails with InProgress after the lock timeout of the database", () =>
     const { claimAll } = yield* Idempotency
     const { atomically } = yield* UnitOfWork.UnitOfWork
     const sql = yield* SqlClient.SqlClient
-    const request = yield* requestAt("slow")
+    const request = requestOf("slow")
     const claimed = yield* Deferred.make<void>()
     const mayEnd = yield* Deferred.make<void>()
     const first = yield* claimAll([{ ...request, reference: "first" }]).pipe(
@@ -40,10 +40,7 @@ it.effect("fails with InProgress after the lock timeout of the database", () =>
 it.effect("claims the same keys in any order without a deadlock", () =>
   Effect.gen(function*() {
     const { claimAll } = yield* Idempotency
-    const requests = yield* Effect.forEach(
-      Array.from({ length: 20 }, (_, index) => `crosswise ${index}`),
-      (scope) => requestAt(scope)
-    )
+    const requests = Array.from({ length: 20 }, (_, index) => requestOf(`crosswise ${index}`))
     const claims = (unit: number) => requests.map((request) => ({ ...request, reference: String(unit) }))
     const outcomes = yield* Effect.forEach(
       Array.from({ length: 40 }, (_, unit) => unit % 2 === 0 ? claims(unit) : claims(unit).toReversed()),

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Result, Schema } from "effect"
 import type * as Claim from "../src/Claim.ts"
 import { IdempotencyKey, parse } from "../src/IdempotencyKey.ts"
 import * as Claims from "../src/internal/claims.ts"
@@ -32,7 +32,6 @@ const claimOf = (small: typeof Small.Type, index: number): Claim.Claim => ({
     ? IdempotencyKey.Explicit({ text: small.key })
     : IdempotencyKey.Implicit({ endpoint: small.key }),
   fingerprint: fingerprintOf(small.body),
-  at: DateTime.makeUnsafe(small.milliseconds),
   reference: String(index)
 })
 
@@ -68,7 +67,10 @@ it.effect.prop(
       const request = claimOf(two, 1)
       const inSlot = Claims.slotText(Claims.slotOf(request)) === Claims.slotText(Claims.slotOf(claim))
       assert.strictEqual(inSlot, isSame(claim, request))
-      const found = Claims.find(request, inSlot ? Claims.arrivingOf(claim, windows) : undefined)
+      const claimed = Claims.claim(undefined, Claims.arrivingOf(claim, windows), DateTime.makeUnsafe(0))
+      const held = Result.isSuccess(claimed) ? claimed.success.state! : undefined
+      const isFound = inSlot && held !== undefined && Claims.holds(held, DateTime.makeUnsafe(two.milliseconds))
+      const found = Claims.find(request, isFound ? held : undefined)
       const inTime = two.milliseconds < (one.explicit ? 100_000 : 50_000)
       assert.strictEqual(
         found._tag,

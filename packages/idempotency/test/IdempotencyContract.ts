@@ -1,12 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
-import { Context, Data, DateTime, Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
+import { SkewedClock } from "@kinora/testkit"
+import { Context, Data, Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Found, Outcome } from "../src/Claim.ts"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import { IdempotencyKey } from "../src/IdempotencyKey.ts"
 import { IdempotencyStore } from "../src/IdempotencyStore.ts"
-import { fingerprintOf, requestAt } from "./requests.ts"
+import { fingerprintOf, requestOf } from "./requests.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -16,7 +17,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("claims one of a thousand identical requests, and replays it to the others", () =>
       Effect.gen(function*() {
         const { once } = yield* Idempotency
-        const request = yield* requestAt("thousand")
+        const request = requestOf("thousand")
         const outcomes = yield* Effect.forEach(
           Array.from({ length: 1000 }, (_, index) => `job-${index}`),
           (reference) => once({ ...request, reference }, Effect.succeed(reference)),
@@ -31,7 +32,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("finds nothing, then the reference, and refuses the key for another body", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
-        const request = yield* requestAt("found")
+        const request = requestOf("found")
         const other = { ...request, fingerprint: fingerprintOf("b") }
         assert.strictEqual((yield* find(request))._tag, "None")
         assert.deepStrictEqual(yield* claimAll([{ ...request, reference: "first" }]).pipe(tags), ["Claimed"])
@@ -45,7 +46,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("does not match requests of different scopes", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
-        const request = yield* requestAt("apart")
+        const request = requestOf("apart")
         yield* claimAll([{ ...request, reference: "first" }])
         assert.strictEqual((yield* find({ ...request, scope: `${request.scope}2` }))._tag, "None")
       }))
@@ -53,10 +54,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("returns to each of several concurrent look-ups its own result", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
-        const requests = yield* Effect.forEach(
-          Array.from({ length: 50 }, (_, index) => `look-up-${index}`),
-          (text) => requestAt(text)
-        )
+        const requests = Array.from({ length: 50 }, (_, index) => requestOf(`look-up-${index}`))
         yield* claimAll(
           requests.flatMap((request, index) => index % 2 === 0 ? [{ ...request, reference: `job-${index}` }] : [])
         )
@@ -72,7 +70,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         Effect.gen(function*() {
           const { claimAll } = yield* Idempotency
           const { atomically } = yield* UnitOfWork.UnitOfWork
-          const request = yield* requestAt(`waits ${fate}`)
+          const request = requestOf(`waits ${fate}`)
           const claimed = yield* Deferred.make<void>()
           const mayEnd = yield* Deferred.make<void>()
           const first = claimAll([{ ...request, reference: "first" }]).pipe(
@@ -96,7 +94,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("frees the key when the unit of work rolls back", () =>
       Effect.gen(function*() {
         const { find, once } = yield* Idempotency
-        const claim = { ...yield* requestAt("rolled back"), reference: "first" }
+        const claim = { ...requestOf("rolled back"), reference: "first" }
         assert.instanceOf(yield* Effect.flip(once(claim, Effect.fail(new Refused()))), Refused)
         assert.strictEqual((yield* find(claim))._tag, "None")
         assert.strictEqual((yield* once(claim, Effect.void))._tag, "Done")
@@ -105,7 +103,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("once fails for a key with another body, without running the work", () =>
       Effect.gen(function*() {
         const { once } = yield* Idempotency
-        const claim = { ...yield* requestAt("once reused"), reference: "first" }
+        const claim = { ...requestOf("once reused"), reference: "first" }
         yield* once(claim, Effect.void)
         let worked = false
         const error = yield* Effect.flip(
@@ -119,8 +117,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
       Effect.gen(function*() {
         const { claimAll, find, release } = yield* Idempotency
         const { atomically } = yield* UnitOfWork.UnitOfWork
-        const kept = { ...yield* requestAt("kept"), reference: "kept" }
-        const refused = { ...yield* requestAt("refused"), reference: "refused" }
+        const kept = { ...requestOf("kept"), reference: "kept" }
+        const refused = { ...requestOf("refused"), reference: "refused" }
         yield* Effect.andThen(claimAll([refused, kept]), release([refused])).pipe(atomically)
         assert.strictEqual((yield* find(refused))._tag, "None")
         assert.strictEqual((yield* find(kept))._tag, "Replay")
@@ -130,7 +128,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("does not release what belongs to another reference", () =>
       Effect.gen(function*() {
         const { claimAll, find, release } = yield* Idempotency
-        const request = yield* requestAt("foreign")
+        const request = requestOf("foreign")
         yield* claimAll([{ ...request, reference: "first" }])
         yield* release([{ ...request, reference: "second" }])
         assert.strictEqual((yield* find(request))._tag, "Replay")
@@ -139,9 +137,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("makes repetitions within a set followers of the first", () =>
       Effect.gen(function*() {
         const { claimAll } = yield* Idempotency
-        const a = yield* requestAt("set a")
-        const b = yield* requestAt("set b")
-        const replayed = yield* requestAt("set replayed")
+        const a = requestOf("set a")
+        const b = requestOf("set b")
+        const replayed = requestOf("set replayed")
         yield* claimAll([{ ...replayed, reference: "earlier" }])
         const outcomes = yield* claimAll([
           { ...b, reference: "1" },
@@ -166,7 +164,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("never matches a request with a key and one without", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
-        const explicit = yield* requestAt("kinds")
+        const explicit = requestOf("kinds")
         const implicit = { ...explicit, key: IdempotencyKey.Implicit({ endpoint: "kinds" }) }
         yield* claimAll([{ ...explicit, reference: "explicit" }])
         assert.strictEqual((yield* find(implicit))._tag, "None")
@@ -182,7 +180,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("matches requests without a key by endpoint and body", () =>
       Effect.gen(function*() {
         const { claimAll, find } = yield* Idempotency
-        const request = yield* requestAt("implicit", IdempotencyKey.Implicit({ endpoint: "generations" }))
+        const request = requestOf("implicit", IdempotencyKey.Implicit({ endpoint: "generations" }))
         yield* claimAll([{ ...request, reference: "first" }])
         assert.strictEqual((yield* find(request))._tag, "Replay")
         const elsewhere = { ...request, key: IdempotencyKey.Implicit({ endpoint: "images" }) }
@@ -199,15 +197,15 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
       it.effect(`holds a request with ${kind} to the millisecond for ${Duration.format(window)}`, () =>
         Effect.gen(function*() {
           const { claimAll, find } = yield* Idempotency
-          const claim = { ...yield* requestAt(`window ${kind}`, key), reference: "first" }
+          const claim = { ...requestOf(`window ${kind}`, key), reference: "first" }
           yield* claimAll([claim])
           yield* TestClock.adjust(Duration.subtract(window, Duration.millis(1)))
-          const last = { ...claim, at: yield* DateTime.now, reference: "second" }
+          const last = { ...claim, reference: "second" }
           assert.strictEqual((yield* find(last))._tag, "Replay")
           // A replay does not restart the window.
           assert.deepStrictEqual(yield* claimAll([last]).pipe(tags), ["Replay"])
           yield* TestClock.adjust("1 millis")
-          const later = { ...claim, at: yield* DateTime.now, reference: "third" }
+          const later = { ...claim, reference: "third" }
           assert.strictEqual((yield* find(later))._tag, "None")
           assert.deepStrictEqual(yield* claimAll([later]).pipe(tags), ["Claimed"])
           assert.deepStrictEqual(yield* find(later), Found.Replay({ reference: "third" }))
@@ -217,9 +215,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("claims an expired key for one of many requests", () =>
       Effect.gen(function*() {
         const { claimAll, once } = yield* Idempotency
-        yield* claimAll([{ ...yield* requestAt("take over", implicit), reference: "over" }])
+        yield* claimAll([{ ...requestOf("take over", implicit), reference: "over" }])
         yield* TestClock.adjust("120 seconds")
-        const request = yield* requestAt("take over", implicit)
+        const request = requestOf("take over", implicit)
         const outcomes = yield* Effect.forEach(
           Array.from({ length: 100 }, (_, index) => `job-${index}`),
           (reference) => once({ ...request, reference }, Effect.succeed(reference)),
@@ -233,74 +231,90 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
     it.effect("restarts the window of a request without a key", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency
-        const claim = { ...yield* requestAt("extended", implicit), reference: "first" }
+        const claim = { ...requestOf("extended", implicit), reference: "first" }
         yield* claimAll([claim])
         yield* TestClock.adjust("50 seconds")
-        yield* extend({ ...claim, at: yield* DateTime.now })
+        yield* extend(claim)
         yield* TestClock.adjust("119999 millis")
-        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "Replay")
+        assert.strictEqual((yield* find(claim))._tag, "Replay")
         yield* TestClock.adjust("1 millis")
-        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "None")
-        yield* extend({ ...claim, at: yield* DateTime.now })
-        assert.strictEqual((yield* find({ ...claim, at: yield* DateTime.now }))._tag, "Replay")
+        assert.strictEqual((yield* find(claim))._tag, "None")
+        yield* extend(claim)
+        assert.strictEqual((yield* find(claim))._tag, "Replay")
       }))
 
-    it.effect("keeps the latest of several concurrent extensions", () =>
-      Effect.gen(function*() {
-        const { claimAll, extend, find } = yield* Idempotency
-        const claim = { ...yield* requestAt("extended together", implicit), reference: "first" }
-        yield* claimAll([claim])
-        yield* Effect.forEach(
-          [10, 30, 20],
-          (seconds) => extend({ ...claim, at: DateTime.add(claim.at, { seconds }) }),
-          { concurrency: "unbounded" }
-        )
-        const at = (milliseconds: number) => DateTime.add(claim.at, { milliseconds })
-        assert.strictEqual((yield* find({ ...claim, at: at(149_999) }))._tag, "Replay")
-        assert.strictEqual((yield* find({ ...claim, at: at(150_000) }))._tag, "None")
-      }))
+    for (const millis of [-120_000, 120_000]) {
+      it.effect(`claims a request without a key once when the clock of a host is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+          const right = yield* Idempotency
+          const skewed = yield* onHost(instance)
+          const request = requestOf(`skewed by ${millis}`, implicit)
+          const claimOn = (reference: string) => {
+            const claim = { ...request, reference }
+            return reference.startsWith("skewed")
+              ? onHost(Effect.tap(skewed.claimAll([claim]), skewed.sweep(10)))
+              : right.claimAll([claim])
+          }
+          const found = (find: typeof right.find) => Effect.map(find(request), ({ _tag }) => _tag)
+          for (const [first, second] of [["right 1", "skewed 1"], ["skewed 2", "right 2"]] as const) {
+            assert.deepStrictEqual(yield* claimOn(first).pipe(tags), ["Claimed"])
+            assert.deepStrictEqual(yield* claimOn(second), [Outcome.Replay({ reference: first })])
+            yield* TestClock.adjust("60 seconds")
+            yield* onHost(skewed.extend({ ...request, reference: first }))
+            yield* TestClock.adjust("119999 millis")
+            assert.deepStrictEqual(yield* claimOn(second), [Outcome.Replay({ reference: first })])
+            assert.deepStrictEqual([yield* found(right.find), yield* onHost(found(skewed.find))], ["Replay", "Replay"])
+            yield* TestClock.adjust("1 millis")
+            assert.deepStrictEqual([yield* found(right.find), yield* onHost(found(skewed.find))], ["None", "None"])
+          }
+        }))
+    }
 
     for (const references of [["holder", "other"], ["other", "holder"]] as const) {
       it.effect(`extends a claim when another reference is extended concurrently (${references.join(", ")})`, () =>
         Effect.gen(function*() {
           const { gate, service: { claimAll, extend, find }, sets, started } = yield* gatedInstance
-          const claim = { ...yield* requestAt(`two references ${references.join()}`, implicit), reference: "holder" }
+          const claim = { ...requestOf(`two references ${references.join()}`, implicit), reference: "holder" }
           yield* claimAll([claim])
-          const at = (milliseconds: number) => DateTime.add(claim.at, { milliseconds })
+          yield* TestClock.adjust("100 seconds")
           const first = yield* Effect.forkChild(
-            extend({ ...yield* requestAt("two references first", implicit), reference: "first" })
+            extend({ ...requestOf("two references first", implicit), reference: "first" })
           )
           yield* Deferred.await(started)
           // All of them wait for the first set, so they are one set.
-          const times = { holder: [100_000, 90_000], other: [101_000, 80_000] }
           const fibers = yield* Effect.forEach(
-            references.flatMap((reference) => times[reference].map((time) => ({ ...claim, reference, at: at(time) }))),
+            [...references, ...references].map((reference) => ({ ...claim, reference })),
             (claim) => Effect.forkChild(extend(claim), { startImmediately: true })
           )
           yield* Deferred.succeed(gate, undefined)
           yield* Fiber.join(first)
           yield* Effect.forEach(fibers, Fiber.join)
-          assert.deepStrictEqual(sets, [["first"], ["holder"], ["other"]])
-          assert.deepStrictEqual(yield* find({ ...claim, at: at(219_999) }), Found.Replay({ reference: "holder" }))
-          assert.strictEqual((yield* find({ ...claim, at: at(220_000) }))._tag, "None")
+          assert.deepStrictEqual(sets, [["first"], ...references.map((reference) => [reference])])
+          yield* TestClock.adjust("119999 millis")
+          assert.deepStrictEqual(yield* find(claim), Found.Replay({ reference: "holder" }))
+          yield* TestClock.adjust("1 millis")
+          assert.strictEqual((yield* find(claim))._tag, "None")
         }))
     }
 
     it.effect("does not extend the claim of another reference, or the window of a key", () =>
       Effect.gen(function*() {
         const { claimAll, extend, find } = yield* Idempotency
-        const old = { ...yield* requestAt("taken over", implicit), reference: "old" }
+        const old = { ...requestOf("taken over", implicit), reference: "old" }
         yield* claimAll([old])
         yield* TestClock.adjust("120 seconds")
-        const next = { ...old, at: yield* DateTime.now, reference: "next" }
+        const next = { ...old, reference: "next" }
         yield* claimAll([next])
-        yield* extend({ ...old, at: next.at })
+        yield* extend(old)
         assert.deepStrictEqual(yield* find(next), Found.Replay({ reference: "next" }))
 
-        const explicit = { ...yield* requestAt("explicit extended"), reference: "first" }
+        const explicit = { ...requestOf("explicit extended"), reference: "first" }
         yield* claimAll([explicit])
-        yield* extend({ ...explicit, at: DateTime.add(explicit.at, { hours: 1 }) })
-        assert.strictEqual((yield* find({ ...explicit, at: DateTime.add(explicit.at, { hours: 24 }) }))._tag, "None")
+        yield* TestClock.adjust("1 hour")
+        yield* extend(explicit)
+        yield* TestClock.adjust("23 hours")
+        assert.strictEqual((yield* find(explicit))._tag, "None")
       }))
 
     it.effect("sweeps up to the limit of expired claims, and no others", () =>
@@ -308,8 +322,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         const { claimAll, find, sweep } = yield* Idempotency
         yield* TestClock.adjust("25 hours")
         while ((yield* sweep(1000)) > 0);
-        const over = yield* Effect.forEach(["1", "2", "3"], (text) => requestAt(`over ${text}`, implicit))
-        const live = { ...yield* requestAt("live"), reference: "live" }
+        const over = ["1", "2", "3"].map((text) => requestOf(`over ${text}`, implicit))
+        const live = { ...requestOf("live"), reference: "live" }
         for (const [index, request] of over.entries()) {
           yield* claimAll([{ ...request, fingerprint: fingerprintOf(String(index)), reference: "over" }])
         }
@@ -333,6 +347,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
 const implicit = IdempotencyKey.Implicit({ endpoint: "generations" })
 
 const tags = Effect.map((outcomes: ReadonlyArray<Outcome>) => outcomes.map((outcome) => outcome._tag))
+
+/** Creates another process on the same store. */
+const instance = Effect.map(
+  Layer.build(Layer.fresh(layerIdempotency)),
+  (context) => Context.get(context, Idempotency)
+)
 
 /** Creates a process whose store waits for a gate before it extends, and records the references of its sets. */
 const gatedInstance = Effect.gen(function*() {

@@ -2,8 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import * as Rows from "@kinora/persistence/Rows"
 import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Result, Schema } from "effect"
+import { DateTime, Duration, Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { Fingerprint } from "../src/Fingerprint.ts"
 import { IdempotencyStore } from "../src/IdempotencyStore.ts"
 import * as Claims from "../src/internal/claims.ts"
@@ -15,7 +16,6 @@ const Small = Schema.Struct({
   identity: Schema.Literals(["a", "b", "c", "d"]),
   body: Schema.Literals(["x", "y"]),
   reference: Schema.Literals(["1", "2"]),
-  at: Schema.Literals([0, 1, 2, 3]),
   window: Schema.Literals([0, 1, 2])
 })
 
@@ -32,13 +32,12 @@ const time = (seconds: number) => DateTime.makeUnsafe(seconds * 1_000)
 
 /** The claims of a set, one per slot, in the order that stores require. */
 const arriving = (smalls: ReadonlyArray<typeof Small.Type>): ReadonlyArray<Claims.Arriving> => {
-  const bySlot = new Map(smalls.map(({ at, body, identity, reference, window }) => [identity, {
+  const bySlot = new Map(smalls.map(({ body, identity, reference, window }) => [identity, {
     scope: "rules",
     identity,
     fingerprint: fingerprintOf(body),
     reference,
-    at: time(at),
-    expiresAt: time(at + window)
+    window: Duration.seconds(window)
   }]))
   return Array.from(bySlot.values()).toSorted((a, b) => a.identity < b.identity ? -1 : 1)
 }
@@ -93,9 +92,10 @@ for (const [name, database] of TestDatabase.all) {
           let slots: ReadonlyMap<string, Claims.Held> = new Map()
           for (const { at, claims, limit, operation } of commands) {
             const set = arriving(claims)
+            yield* TestClock.setTime(at * 1_000)
             if (operation === "sweep") {
               const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, time(at)))
-              const swept = yield* store.sweep(time(at), limit)
+              const swept = yield* store.sweep(limit)
               assert.strictEqual(swept, Math.min(limit, expired.length))
               const left = yield* readSlots
               // Which claims with the same end are deleted first is not specified.
@@ -106,9 +106,9 @@ for (const [name, database] of TestDatabase.all) {
               continue
             }
             const expected = operation === "claim"
-              ? decideEach(slots, set, Claims.claim)
+              ? decideEach(slots, set, (slot, next) => Claims.claim(slot, next, time(at)))
               : operation === "extend"
-              ? decideEach(slots, set, Claims.extend)
+              ? decideEach(slots, set, (slot, next) => Claims.extend(slot, next, time(at)))
               : decideEach(slots, set, Claims.release)
             if (operation === "claim") {
               const held = yield* store.claim(set)

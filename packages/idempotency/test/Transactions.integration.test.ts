@@ -2,13 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import type { Claim } from "../src/Claim.ts"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import { IdempotencyKey } from "../src/IdempotencyKey.ts"
 import * as Backend from "./Backend.ts"
-import { fingerprintOf, requestAt } from "./requests.ts"
+import { fingerprintOf, requestOf } from "./requests.ts"
 
 type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
 
@@ -23,15 +24,14 @@ const transactions = [
 
 /** Claims without keys, one per caller. */
 const makeClaims = (callers: number) =>
-  Effect.map(
-    Effect.suspend(() => requestAt(`transactions ${++scopes}`, IdempotencyKey.Implicit({ endpoint: "orders" }))),
-    (request) =>
-      Array.from({ length: callers }, (_, n): Claim => ({
-        ...request,
-        fingerprint: fingerprintOf(String(n)),
-        reference: String(n)
-      }))
-  )
+  Effect.sync(() => {
+    const request = requestOf(`transactions ${++scopes}`, IdempotencyKey.Implicit({ endpoint: "orders" }))
+    return Array.from({ length: callers }, (_, n): Claim => ({
+      ...request,
+      fingerprint: fingerprintOf(String(n)),
+      reference: String(n)
+    }))
+  })
 
 let scopes = 0
 
@@ -49,10 +49,10 @@ const makeRows = Effect.gen(function*() {
   }
 })
 
-/** The callers whose requests have a claim at a time. */
-const claimed = Effect.fnUntraced(function*(claims: ReadonlyArray<Claim>, at: DateTime.Utc) {
+/** The callers whose requests have a claim. */
+const claimed = Effect.fnUntraced(function*(claims: ReadonlyArray<Claim>) {
   const { findAll } = yield* Idempotency
-  const found = yield* findAll(claims.map((claim) => ({ ...claim, at })))
+  const found = yield* findAll(claims)
   return new Set(found.flatMap(({ _tag }, n) => _tag === "Replay" ? n : []))
 })
 
@@ -85,7 +85,7 @@ for (const [name, database, callers] of TestDatabase.all) {
             const claims = yield* makeClaims(callers)
             const inserted = yield* runAll(claims, yield* getTransaction, (claim) => once(claim, Effect.void))
             assert.strictEqual(inserted.size, callers * 3 / 4)
-            assert.deepStrictEqual(yield* claimed(claims, claims[0]!.at), inserted)
+            assert.deepStrictEqual(yield* claimed(claims), inserted)
           }),
         { timeout: 60_000 }
       )
@@ -97,11 +97,12 @@ for (const [name, database, callers] of TestDatabase.all) {
             const { claimAll, extend } = yield* Idempotency
             const claims = yield* makeClaims(callers)
             yield* claimAll(claims)
-            const later = DateTime.add(claims[0]!.at, { seconds: 60 })
-            const inserted = yield* runAll(claims, yield* getTransaction, (claim) => extend({ ...claim, at: later }))
+            yield* TestClock.adjust("60 seconds")
+            const inserted = yield* runAll(claims, yield* getTransaction, extend)
             assert.strictEqual(inserted.size, callers * 3 / 4)
             // After the end of the first window only extended claims hold.
-            assert.deepStrictEqual(yield* claimed(claims, DateTime.add(claims[0]!.at, { seconds: 120 })), inserted)
+            yield* TestClock.adjust("60 seconds")
+            assert.deepStrictEqual(yield* claimed(claims), inserted)
           }),
         { timeout: 60_000 }
       )

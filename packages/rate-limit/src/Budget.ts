@@ -31,7 +31,7 @@ export interface Reservation {
   readonly amount: number
 }
 
-/** What the results have in common. The times are those of the storage. */
+/** Fields of all results. The times are those of the storage. */
 interface Standing {
   /** The amount that the day has left. */
   readonly remaining: number

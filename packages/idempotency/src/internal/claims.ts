@@ -8,7 +8,7 @@
  *       └────release────┘
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { DateTime, Result } from "effect"
+import { DateTime, Duration, Result } from "effect"
 import { type Claim, Found, Outcome, type Request, type Windows } from "../Claim.ts"
 import type { Fingerprint } from "../Fingerprint.ts"
 
@@ -18,16 +18,21 @@ export interface Slot {
   readonly identity: string
 }
 
-/** A claim as a store holds it. */
-export interface Held extends Slot {
-  readonly fingerprint: Fingerprint
+/** A slot that is to be held or freed for a reference. */
+export interface Holder extends Slot {
   readonly reference: string
+}
+
+/** A claim as a store holds it. */
+export interface Held extends Holder {
+  readonly fingerprint: Fingerprint
   readonly expiresAt: DateTime.Utc
 }
 
-/** A claim to store, and the time of its request. */
-export interface Arriving extends Held {
-  readonly at: DateTime.Utc
+/** A claim to store, and how long it holds from then on. */
+export interface Arriving extends Holder {
+  readonly fingerprint: Fingerprint
+  readonly window: Duration.Duration
 }
 
 /** A slot: the claim that it holds, expired or not. */
@@ -47,9 +52,7 @@ export const arrivingOf = (claim: Claim, windows: Windows): Arriving => ({
   ...slotOf(claim),
   fingerprint: claim.fingerprint,
   reference: claim.reference,
-  at: claim.at,
-  expiresAt: DateTime.addDuration(
-    claim.at,
+  window: Duration.fromInputUnsafe(
     claim.key._tag === "Explicit" ? windows.explicit ?? "24 hours" : windows.implicit ?? "120 seconds"
   )
 })
@@ -58,35 +61,41 @@ export const arrivingOf = (claim: Claim, windows: Windows): Arriving => ({
 export const holds = (held: Held, at: DateTime.Utc): boolean => DateTime.isLessThan(at, held.expiresAt)
 
 /** Claims a slot that is free or whose claim has expired. Refuses with the claim that holds it. */
-export const claim = (slot: SlotState, next: Arriving): Decision.Decision<SlotState, void, Held> =>
-  slot !== undefined && holds(slot, next.at) ? Result.fail(slot) : Decision.accept(heldOf(next), undefined)
+export const claim = (
+  slot: SlotState,
+  next: Arriving,
+  now: DateTime.Utc
+): Decision.Decision<SlotState, void, Held> =>
+  slot !== undefined && holds(slot, now) ? Result.fail(slot) : Decision.accept(heldOf(next, now), undefined)
 
 /** Moves the end of a claim to a later time. Refuses with the claim of another reference, or with a later end. */
-export const extend = (slot: SlotState, next: Arriving): Decision.Decision<SlotState, void, Held> => {
-  if (slot === undefined || !holds(slot, next.at)) return Decision.accept(heldOf(next), undefined)
-  return slot.reference === next.reference && DateTime.isLessThan(slot.expiresAt, next.expiresAt)
-    ? Decision.accept(heldOf(next), undefined)
+export const extend = (
+  slot: SlotState,
+  next: Arriving,
+  now: DateTime.Utc
+): Decision.Decision<SlotState, void, Held> => {
+  const extended = heldOf(next, now)
+  if (slot === undefined || !holds(slot, now)) return Decision.accept(extended, undefined)
+  return slot.reference === next.reference && DateTime.isLessThan(slot.expiresAt, extended.expiresAt)
+    ? Decision.accept(extended, undefined)
     : Result.fail(slot)
 }
 
 /**
- * Groups a set of extensions into rounds, with the latest extension of each slot and
- * reference. A statement cannot change a row twice, so a slot occurs at most once per
- * round, with the earlier extensions of a slot in the earlier rounds. There is one round if
- * all extensions of each slot have the same reference.
+ * Groups a set of extensions into rounds, with one extension of each slot and reference. A
+ * statement cannot change a row twice, so a slot occurs at most once per round, in the order
+ * of the set. There is one round if all extensions of each slot have the same reference.
  */
 export const extensionRoundsOf = (extensions: ReadonlyArray<Arriving>): ReadonlyArray<ReadonlyArray<Arriving>> => {
-  const latest = new Map<string, Arriving>()
+  const distinct = new Map<string, Arriving>()
   for (const extension of extensions) {
-    const { at, reference } = extension
-    const text = `${reference.length}:${reference}${slotText(extension)}`
-    const other = latest.get(text)
-    if (other === undefined || DateTime.isLessThan(other.at, at)) latest.set(text, extension)
+    const { reference } = extension
+    distinct.set(`${reference.length}:${reference}${slotText(extension)}`, extension)
   }
 
   const rounds: Array<Array<Arriving>> = []
   const depths = new Map<string, number>()
-  for (const extension of Array.from(latest.values()).toSorted((a, b) => DateTime.Order(a.at, b.at))) {
+  for (const extension of distinct.values()) {
     const slot = slotText(extension)
     const depth = depths.get(slot) ?? 0
     depths.set(slot, depth + 1)
@@ -97,12 +106,12 @@ export const extensionRoundsOf = (extensions: ReadonlyArray<Arriving>): Readonly
 }
 
 /** Frees a slot that is held for the reference. Refuses a slot that is free or held for another one. */
-export const release = (slot: SlotState, { reference }: Held): Decision.Decision<SlotState, void, SlotState> =>
+export const release = (slot: SlotState, { reference }: Holder): Decision.Decision<SlotState, void, SlotState> =>
   slot?.reference === reference ? Decision.accept(undefined, undefined) : Result.fail(slot)
 
-/** The result of looking up a request, given its slot. */
+/** The result of looking up a request, given the claim that holds its slot. */
 export const find = (request: Request, slot: SlotState): Found => {
-  if (slot === undefined || !holds(slot, request.at)) return Found.None()
+  if (slot === undefined) return Found.None()
   return slot.fingerprint === request.fingerprint ? Found.Replay({ reference: slot.reference }) : Found.Reused()
 }
 
@@ -137,10 +146,10 @@ export const outcomesOf = (claims: ReadonlyArray<Claim>, held: ReadonlyArray<Hel
 // internal
 // -----------------------------------------------------------------------------
 
-const heldOf = ({ expiresAt, fingerprint, identity, reference, scope }: Held): Held => ({
+const heldOf = ({ fingerprint, identity, reference, scope, window }: Arriving, now: DateTime.Utc): Held => ({
   scope,
   identity,
   fingerprint,
   reference,
-  expiresAt
+  expiresAt: DateTime.addDuration(now, window)
 })

@@ -32,7 +32,7 @@ export interface AdmittedJobParts {
 
 /** Makes an admitted job. */
 export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJobParts): AdmittedJob => ({
-  claim: { ...requestOf(command.identity, at), reference: id },
+  claim: { ...requestOf(command.identity), reference: id },
   terms,
   inputs,
   // The longest wait and the longest run, plus a margin for sweeps and clock differences.
@@ -65,10 +65,9 @@ export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJob
   }
 })
 
-/** Returns the idempotency request of a client's request that arrived at `at`. */
-export const requestOf = ({ endpoint, fingerprint, key, scope }: RequestIdentity, at: DateTime.Utc): Request => ({
+/** Returns the idempotency request of a client's request. */
+export const requestOf = ({ endpoint, fingerprint, key, scope }: RequestIdentity): Request => ({
   scope,
   key: key === undefined ? { _tag: "Implicit", endpoint } : { _tag: "Explicit", text: key },
-  fingerprint,
-  at
+  fingerprint
 })

@@ -1,6 +1,6 @@
 /** Lookups of earlier requests by their identity. */
 import { Idempotency } from "@kinora/idempotency/Idempotency"
-import { DateTime, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import type { RequestIdentity } from "../../CreateCommand.ts"
 import type { GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
@@ -13,7 +13,7 @@ export const makeReplay = Effect.fnUntraced(function*({ find, get }: Pick<Reads,
   const idempotency = yield* Idempotency
 
   const replay = Effect.fn("Generations.replay")(function*(account: string, identity: RequestIdentity) {
-    const found = yield* idempotency.find(requestOf(identity, yield* DateTime.now))
+    const found = yield* idempotency.find(requestOf(identity))
     if (found._tag === "Reused") return yield* refuse(new GenerationError.KeyReused())
     return found._tag === "None" ? Option.none() : Option.some(yield* get(account, found.reference))
   })
@@ -22,7 +22,7 @@ export const makeReplay = Effect.fnUntraced(function*({ find, get }: Pick<Reads,
     function*(account: string, identity: RequestIdentity, id: GenerationId) {
       const found = yield* find(id)
       if (Option.isNone(found) || found.value.account !== account) return
-      yield* idempotency.extend({ ...requestOf(identity, yield* DateTime.now), reference: id })
+      yield* idempotency.extend({ ...requestOf(identity), reference: id })
     }
   )
 
