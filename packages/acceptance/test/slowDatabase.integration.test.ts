@@ -19,7 +19,14 @@ it.live(
       const databaseUrl = yield* TestDatabase.postgresUrl
       const site = yield* Site.make({ databaseUrl, models: [model] })
       const proxy = yield* TcpProxy.make(databaseUrl)
-      const settings = { ...site.environment, KINORA_JOB_LEASE_SECONDS: "3" }
+      const settings = {
+        ...site.environment,
+        KINORA_JOB_LEASE_SECONDS: "3",
+        // A create request takes a dozen statements, whose locks others wait for.
+        KINORA_DATABASE_STATEMENT_SECONDS: "30",
+        KINORA_DATABASE_UNIT_SECONDS: "60",
+        KINORA_REQUEST_SECONDS: "60"
+      }
       const server = yield* Program.startServer({ ...settings, KINORA_DATABASE_URL: proxy.url })
       const account = yield* Books.use(site, Books.openAccount({ credits: 100 }))
       const client = Client.make(server.baseUrl, account.key)

@@ -9,6 +9,8 @@ export interface TcpProxy {
   readonly url: string
   /** Stops forwarding. Connections stay open, and new ones are accepted. */
   readonly hang: Effect.Effect<void>
+  /** Stops forwarding on one connection: the next one on which the client sends. It stays open, also after `resume`. */
+  readonly hangNext: Effect.Effect<void>
   /** Forwards what has arrived in the meantime, and everything after it. */
   readonly resume: Effect.Effect<void>
   /** Delays each part in each direction from now on. */
@@ -20,15 +22,20 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
   Effect.gen(function*() {
     const { hostname, port } = new URL(target)
     const sockets = new Set<Socket>()
-    const gate = { isOpen: true, delayMillis: 0 }
+    const hung = new WeakSet<Socket>()
+    const gate = { isOpen: true, delayMillis: 0, hangsNext: false }
 
-    const forward = (from: Socket, to: Socket) => {
+    const forward = (from: Socket, to: Socket, isClient: boolean) => {
+      const write = makeWrite(to)
       sockets.add(from)
       if (!gate.isOpen) from.pause()
       from.on("data", (part) => {
-        if (gate.delayMillis === 0) return void to.write(part)
-        // Timers of equal length end in the order in which they started.
-        void Effect.runPromise(Effect.sleep(gate.delayMillis)).then(() => to.write(part))
+        if (isClient && gate.hangsNext) {
+          gate.hangsNext = false
+          for (const socket of [from, to]) hung.add(socket.pause())
+          return
+        }
+        write(part, gate.delayMillis)
       })
       from.on("error", () => to.destroy())
       from.on("close", () => {
@@ -38,8 +45,8 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
     }
     const server = createServer({ noDelay: true }, (client) => {
       const upstream = connect({ host: hostname, port: Number(port), noDelay: true })
-      forward(client, upstream)
-      forward(upstream, client)
+      forward(client, upstream, true)
+      forward(upstream, client, false)
     })
     yield* Effect.acquireRelease(
       Effect.promise(() => {
@@ -64,9 +71,12 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
         gate.isOpen = false
         for (const socket of sockets) socket.pause()
       }),
+      hangNext: Effect.sync(() => {
+        gate.hangsNext = true
+      }),
       resume: Effect.sync(() => {
         gate.isOpen = true
-        for (const socket of sockets) socket.resume()
+        for (const socket of sockets) if (!hung.has(socket)) socket.resume()
       }),
       delay: (millis) =>
         Effect.sync(() => {
@@ -74,3 +84,26 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
         })
     }
   })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Returns a function that writes a part after a delay, and after the parts before it, also if the delay becomes shorter. */
+const makeWrite = (to: Socket) => {
+  let delayed: Promise<void> | undefined
+  return (part: string | Buffer, delayMillis: number): void => {
+    if (delayMillis === 0 && delayed === undefined) {
+      to.write(part)
+      return
+    }
+    const before = delayed
+    const written = Effect.runPromise(Effect.gen(function*() {
+      yield* Effect.sleep(delayMillis)
+      yield* Effect.promise(async () => before)
+      to.write(part)
+      if (delayed === written) delayed = undefined
+    }))
+    delayed = written
+  }
+}
