@@ -106,6 +106,7 @@ const file = <const Name extends string>(name: Name, summary: string) =>
       "result_not_found",
       "result_not_ready",
       "result_expired",
+      "precondition_failed",
       "range_not_satisfiable",
       "download_limited"
     ],
@@ -124,6 +125,10 @@ const file = <const Name extends string>(name: Name, summary: string) =>
           "One byte range, `bytes=<start>-<end>`. With several ranges the whole file is returned."
         ),
         "if-range": optionalParameter("The range applies only if this `ETag` or date is current."),
+        "if-match": optionalParameter("`ETag`s. If none of them is current, the response is 412."),
+        "if-unmodified-since": optionalParameter(
+          "A date. If the file was modified after it, the response is 412. Ignored with `If-Match`."
+        ),
         "if-none-match": optionalParameter(
           "`ETag`s of the caller's copies. If one of them is current, the response is 304."
         )

@@ -23,6 +23,7 @@ const statuses: Readonly<Record<number, ReadonlyArray<string>>> = {
   405: ["method_not_allowed"],
   409: ["not_cancellable", "result_not_ready", "idempotency_in_progress"],
   410: ["result_expired"],
+  412: ["precondition_failed"],
   413: ["payload_too_large"],
   415: ["unsupported_media_type"],
   416: ["range_not_satisfiable"],

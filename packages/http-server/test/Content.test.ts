@@ -112,6 +112,22 @@ it.effect("evaluates If-None-Match, If-Modified-Since and If-Range", () =>
     assert.strictEqual((yield* get({ range, "if-none-match": etag })).status, 304)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("evaluates If-Match and If-Unmodified-Since before the other conditions", () =>
+  Effect.gen(function*() {
+    const { send, signed } = yield* openResult()
+    const etag = (yield* send("HEAD", signed)).headers["etag"]!
+    const get = (headers: Readonly<Record<string, string>>) => send("GET", signed, { headers })
+
+    errorOf(yield* get({ "if-match": "\"other\"", "if-none-match": etag }), "precondition_failed")
+    errorOf(yield* get({ "if-match": `W/${etag}`, "range": "bytes=0-1" }), "precondition_failed")
+    errorOf(yield* get({ "if-unmodified-since": "Sat, 21 Nov 2026 12:00:29 GMT" }), "precondition_failed")
+    assert.strictEqual((yield* send("HEAD", signed, { headers: { "if-match": "\"other\"" } })).status, 412)
+    assert.strictEqual((yield* get({ "if-match": etag, "if-none-match": etag })).status, 304)
+    assert.strictEqual((yield* get({ "if-match": "*", "range": "bytes=0-1" })).status, 206)
+    assert.strictEqual((yield* get({ "if-unmodified-since": "Sat, 21 Nov 2026 12:00:30 GMT" })).status, 200)
+    assert.strictEqual((yield* get({ "if-unmodified-since": "yesterday" })).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("responds to HEAD like to GET, without Range and without a body", () =>
   Effect.gen(function*() {
     const { path, send, signed } = yield* openResult()

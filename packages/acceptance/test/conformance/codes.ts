@@ -114,6 +114,10 @@ const everywhere: Cases<Stage> = {
     status: 415,
     cause: (account) => Calls.post(account, "/v1/generations", "<job/>", { "content-type": "application/xml" })
   },
+  precondition_failed: {
+    status: 412,
+    cause: async (account) => account.fetch(await contentOf(account), { headers: { "if-match": "\"other\"" } })
+  },
   range_not_satisfiable: {
     status: 416,
     cause: async (account) => account.fetch(await contentOf(account), { headers: { range: "bytes=4096-" } }),

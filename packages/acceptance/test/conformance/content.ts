@@ -138,6 +138,24 @@ const answers = ({ holds }: Define): void => {
     expect((await account.fetch(pathOf(id), { headers: { "if-none-match": "\"other\"" } })).status).toBe(200)
   })
 
+  holds(["results.ifMatch", "results.ifUnmodified"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.completed(account)
+    const { headers } = await account.fetch(pathOf(id))
+    const [etag, modified] = [headers.get("etag") ?? "", headers.get("last-modified") ?? ""]
+    const earlier = new Date(Date.parse(modified) - 1_000).toUTCString()
+    const met = [{ "if-match": `"other", ${etag}` }, { "if-match": "*" }, { "if-unmodified-since": modified }, {
+      "if-match": etag,
+      "if-unmodified-since": earlier
+    }]
+    for (const headers of met) expect((await account.fetch(pathOf(id), { headers })).status).toBe(200)
+    for (
+      const headers of [{ "if-match": "\"other\"" }, { "if-match": `W/${etag}` }, { "if-unmodified-since": earlier }]
+    ) {
+      await Calls.refusalOf(await account.fetch(pathOf(id), { headers }), 412, "precondition_failed")
+    }
+  })
+
   holds("results.ifRange", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)

@@ -144,6 +144,10 @@ export const clientErrors = {
     message: "The result has expired and was deleted; create the job again.",
     details: { expired_at: time("When the result expired.") }
   },
+  precondition_failed: {
+    status: 412,
+    message: "The file is not the one that If-Match or If-Unmodified-Since names; download it as a whole."
+  },
   payload_too_large: {
     status: 413,
     message: "The request body is too large."

@@ -68,6 +68,7 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
         if (selected === "NotModified") {
           return HttpServerResponse.empty({ status: 304, headers: headers.validity })
         }
+        if (selected === "Failed") return yield* refuse("precondition_failed")
         if (selected === "Unsatisfiable") {
           return yield* refuse("range_not_satisfiable", { details: { bytes: stored.bytes } })
         }

@@ -7,6 +7,7 @@ import type { Headers, HttpServerRequest } from "effect/http"
 /** The part of a file to send, or why nothing is sent. */
 export type Selected =
   | "NotModified"
+  | "Failed"
   | "Unsatisfiable"
   | { readonly status: 200 | 206; readonly range: BlobStore.ByteRange }
 
@@ -18,10 +19,15 @@ export const select = (
 ): Selected => {
   const validators = { etag: etagOf(sha256), lastModified: modifiedAt(generation) }
   const outcome = Preconditions.evaluate(
-    { ifNoneMatch: headers["if-none-match"], ifModifiedSince: headers["if-modified-since"] },
+    {
+      ifMatch: headers["if-match"],
+      ifUnmodifiedSince: headers["if-unmodified-since"],
+      ifNoneMatch: headers["if-none-match"],
+      ifModifiedSince: headers["if-modified-since"]
+    },
     validators
   )
-  if (outcome === "NotModified") return "NotModified"
+  if (outcome !== "Proceed") return outcome
   const header = method === "GET" && Preconditions.isRangeCurrent(headers["if-range"], validators)
     ? headers["range"]
     : undefined

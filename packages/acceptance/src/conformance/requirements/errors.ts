@@ -28,6 +28,7 @@ export const errors = {
     "codes.result_not_ready": "`result_not_ready`",
     "codes.idempotency_in_progress": "`idempotency_in_progress`",
     "codes.result_expired": "`result_expired`",
+    "codes.precondition_failed": "`precondition_failed`",
     "codes.payload_too_large": "`payload_too_large`",
     "codes.unsupported_media_type": "`unsupported_media_type`",
     "codes.range_not_satisfiable": "`range_not_satisfiable`",

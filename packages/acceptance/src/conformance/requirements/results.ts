@@ -17,6 +17,8 @@ export const results = {
       "A range outside of the file returns 416 `range_not_satisfiable` with `Content-Range: bytes */<size>`.",
     "results.validators": "`Accept-Ranges: bytes`, a strong `ETag` and `Last-Modified`.",
     "results.notModified": "return 304",
+    "results.ifMatch": "`If-Match` without the current `ETag`",
+    "results.ifUnmodified": "`If-Unmodified-Since` with an earlier date, returns 412 `precondition_failed`",
     "results.ifRange": "`If-Range` is supported",
     "results.disposition":
       "`Content-Disposition` is `inline`, or `attachment` with `download=1`, with the file name `<id>.<ext>`",
