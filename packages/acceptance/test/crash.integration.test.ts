@@ -1,6 +1,6 @@
 /**
  * Servers that are killed with SIGKILL: every job reaches its final status once, and the ledger is consistent. The next
- * server takes over the jobs after their lease of 30 seconds has expired, and at most 15 seconds later.
+ * server takes over the jobs after the lease of 8 seconds has expired, and at most 4 seconds later.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Random } from "effect"

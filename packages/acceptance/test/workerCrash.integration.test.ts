@@ -1,6 +1,6 @@
 /**
- * A worker that is killed with SIGKILL. Another one takes over its jobs after their lease of 30 seconds has expired, and at
- * most 15 seconds later. In a file of its own, because it mostly waits.
+ * A worker that is killed with SIGKILL. Another one takes over its jobs after its lease of 8 seconds has expired, and at
+ * most 4 seconds later. In a file of its own, because it mostly waits.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ import { stopSound } from "./stopSound.ts"
 
 const price = 3
 /** Runs longer than it takes until another worker takes over. */
-const model = Drill.model({ id: "drill-long", credits: price, delay: "50 seconds" })
+const model = Drill.model({ id: "drill-long", credits: price, delay: "30 seconds" })
 
 it.live(
   "after a kill of one of two workers, the other continues its jobs from their checkpoints",
@@ -40,8 +40,8 @@ it.live(
       const ended = yield* Effect.forEach(ids, (id) => client.awaitEnd(id), { concurrency: "unbounded" })
       for (const [n, { finished_at, started_at, status }] of ended.entries()) {
         assert.deepStrictEqual([status, started_at], ["completed", started[n]?.started_at])
-        // A job that started again from the beginning would need 80 seconds: 30 for the lease and 50 for the work.
-        assert.isBelow(Date.parse(finished_at ?? "") - Date.parse(started_at ?? ""), 75_000)
+        // A job that started again from the beginning would need 36 seconds: 6 for the rest of the lease and 30 for the work.
+        assert.isBelow(Date.parse(finished_at ?? "") - Date.parse(started_at ?? ""), 36_000)
       }
       const { stderr } = yield* stopSound(heir)
       assert.strictEqual(stderr.match(/The worker of a job was lost/g)?.length, 4)

@@ -31,7 +31,9 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
     block: Effect.fnUntraced(function*(jobs) {
       const scheduler = yield* Scheduler.Scheduler
       yield* enqueueAll(Array.from({ length: cap + jobs }, () => blockedLane))
-      yield* scheduler.claim({ worker: "busy", kinds: [kind.name], limit: cap, lease: "1 hour" })
+      const worker = { worker: "busy", kinds: [kind.name] }
+      const lease = yield* scheduler.takeLease({ ...worker, id: "busy", slots: cap, ttl: "1 hour" })
+      yield* scheduler.claim({ ...worker, lease, limit: cap })
     }, provided),
     add: provided(
       Effect.gen(function*() {

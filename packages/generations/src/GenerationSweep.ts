@@ -101,10 +101,9 @@ const makeWaitingSweeps = Effect.fnUntraced(function*(queueLimit: Duration.Input
   const failWaitingJobs = yield* makeFailWaitingJobs
 
   const dropStale = Effect.fn("GenerationSweep.dropStale")(function*(limit: number) {
-    const before = DateTime.subtractDuration(yield* DateTime.now, queueLimit)
     return yield* failWaitingJobs(limit, Failures.queueTimeout, (limit, except) =>
       Effect.map(
-        scheduler.waitingSince(before, limit, except.map(GenerationId.toUuid)),
+        scheduler.waiting(queueLimit, limit, except.map(GenerationId.toUuid)),
         (jobs) => jobs.map((job) => ({ id: GenerationId.fromUuid(job.job), subject: parseSubject(job) }))
       ))
   })

@@ -8,7 +8,7 @@ import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { type Cause, DateTime, Duration, Effect, Option, Result } from "effect"
+import { type Cause, Clock, DateTime, Duration, Effect, Option, Result } from "effect"
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
@@ -92,6 +92,7 @@ export const makeHandler = Effect.fnUntraced(
       ),
       claimed: yield* makeClaimed,
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
+        const began = yield* Clock.monotonicTimeNanos
         const expected = yield* upstreams.expect(sourceOf(modelOf(job.kind)))
         const [generation] = yield* retryStorage(store.find([job.payload.id]))
         if (generation === undefined) {
@@ -101,16 +102,9 @@ export const makeHandler = Effect.fnUntraced(
         // Only a job without a pool, since no other jobs of models that the worker does not offer are claimed.
         if (Option.isNone(source)) return returned(generation.model)
         const progress = Progress.ofJob(job, source.value.routes[0].upstream, upstreams)
-        const produced = yield* Effect.result(
-          produceOutput({
-            job,
-            source: source.value,
-            generation,
-            callbackUrl: callbackUrlOf(job, options),
-            progress,
-            ...expected
-          })
-        )
+        const callbackUrl = callbackUrlOf(job, options)
+        const running = { job, source: source.value, generation, callbackUrl, progress, began, ...expected }
+        const produced = yield* Effect.result(produceOutput(running))
         if (Result.isSuccess(produced)) {
           yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
           return completed(produced.success)

@@ -112,9 +112,12 @@ export const startWorker = Effect.fnUntraced(function*(
   concurrency = 4,
   options: GenerationWorker.GenerationWorkerOptions & Pick<Worker.WorkerOptions, "lease" | "pollInterval"> = {}
 ) {
-  const { lease, pollInterval } = options
+  const { lease = "2 hours", pollInterval } = options
   const handler = yield* GenerationWorker.makeHandler(options)
-  yield* Layer.build(Worker.layer({ name: "test", handlers: [handler], concurrency, lease, pollInterval }))
+  // The clock of the tests is faster than a database can renew short leases.
+  yield* Layer.build(
+    Worker.layer({ name: "test", handlers: [handler], concurrency, lease, rescueInterval: "5 seconds", pollInterval })
+  )
 })
 
 /** Returns an account with an active plan in both groups, and grants it credits. */

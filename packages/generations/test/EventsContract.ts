@@ -6,7 +6,7 @@ import { Scheduler } from "@kinora/scheduler"
 import { WebhookStore } from "@kinora/webhooks"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import * as WebhooksService from "@kinora/webhooks/Webhooks"
-import { Effect, Exit, type Layer, Result } from "effect"
+import { Effect, Exit, type Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId, type Output } from "../src/Generation.ts"
 import * as GenerationEvent from "../src/GenerationEvent.ts"
@@ -19,7 +19,7 @@ import { type layerMemory, listen, openAccount, request } from "./Assembly.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-const lease = "30 seconds"
+const ttl = "30 seconds"
 const failure = { code: "content_rejected", message: "The model refused the prompt.", reason: "safety" } as const
 const output: Output = {
   content: { key: "generations/1/1/content", mime: "image/png", bytes: 4, sha256: "00" },
@@ -37,12 +37,21 @@ const openJob = Effect.fnUntraced(function*() {
   return { account, published, subject, now: get(account.id, subject.id) }
 })
 
+const takeLease = Effect.gen(function*() {
+  const scheduler = yield* Scheduler.Scheduler
+  const id = `worker-${yield* Random.nextInt}`
+  return yield* scheduler.takeLease({ id, worker: "test", kinds: [], slots: 1, ttl })
+})
+
 /** Returns an effect that claims jobs as a worker does. */
 const makeClaim = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const scheduler = yield* Scheduler.Scheduler
   const { claimed, claims } = yield* GenerationWorker.makeHandler({})
-  return atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: claims, limit: 100, lease }), claimed!))
+  return Effect.flatMap(
+    takeLease,
+    (lease) => atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: claims, limit: 100, lease }), claimed!))
+  )
 })
 
 /** Commands of a worker to end a job that it holds under a lease. */
@@ -72,8 +81,8 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const { account } = generation
         assert.deepStrictEqual(yield* published, [{ account, type: "generation.started", generation }])
 
-        yield* TestClock.adjust(lease)
-        yield* scheduler.rescue({ worker: "test", kinds: ["generation"], limit: 100, lease })
+        yield* TestClock.adjust(ttl)
+        yield* scheduler.rescue({ worker: "test", kinds: ["generation"], limit: 100, lease: yield* takeLease })
         assert.deepStrictEqual((yield* claim).map(({ attempt }) => attempt), [2])
         assert.deepStrictEqual(yield* published, [])
       }))

@@ -116,19 +116,26 @@ layer(layerMemory)("Files of a job that two workers ran", (it) => {
           put: (...args) => Effect.andThen(Deferred.await(mayStore), blobs.put(...args))
         })
       )
-      const terms = { worker: "test", kinds: handler.claims, limit: 1, lease: "1 second" } as const
-      const claim = Effect.map(atomically(Effect.tap(scheduler.claim(terms), handler.claimed!)), ([job]) => job!)
+      const termsOf = Effect.fnUntraced(function*(id: string) {
+        const worker = { worker: "test", kinds: handler.claims }
+        return { ...worker, limit: 1, lease: yield* scheduler.takeLease({ ...worker, id, slots: 1, ttl: "1 second" }) }
+      })
+      const claim = Effect.fnUntraced(function*(worker: string) {
+        const jobs = scheduler.claim(yield* termsOf(worker))
+        const [job] = yield* atomically(Effect.tap(jobs, handler.claimed!))
+        return job!
+      })
       const run = (handler: JobHandler.JobHandler) =>
         handler.prepare((_, settle) => (settlement) => atomically(settle!([settlement])))
 
       const account = yield* openAccount({ credits: 100 })
       const id = yield* create(account)
       yield* control.succeed(id)
-      const first = yield* Effect.forkChild(run(slow)(yield* claim, undefined), { startImmediately: true })
+      const first = yield* Effect.forkChild(run(slow)(yield* claim("first"), undefined), { startImmediately: true })
       yield* control.called("collect", id)
       yield* TestClock.adjust("1 second")
-      yield* scheduler.rescue(terms)
-      const settleSecond = yield* run(handler)(yield* claim, undefined)
+      yield* scheduler.rescue(yield* termsOf("rescuer"))
+      const settleSecond = yield* run(handler)(yield* claim("second"), undefined)
       yield* settleSecond
       yield* Deferred.succeed(mayStore, undefined)
       const settleFirst = yield* Fiber.join(first)

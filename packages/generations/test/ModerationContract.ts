@@ -308,9 +308,14 @@ const suiteOfResults = <E>(name: string, services: Layer.Layer<Services, E>) => 
               checks({ checkOutput: () => Effect.succeed(verdict) })
             )
           const handlers = [yield* handlerWith(first), yield* handlerWith(second)] as const
-          const terms = { worker: "test", kinds: handlers[0].claims, limit: 1, lease: "1 second" } as const
+          const termsOf = Effect.fnUntraced(function*(id: string) {
+            const worker = { worker: "test", kinds: handlers[0].claims }
+            const lease = yield* scheduler.takeLease({ ...worker, id, slots: 1, ttl: "1 second" })
+            return { ...worker, limit: 1, lease }
+          })
           const settle = Effect.fnUntraced(function*(handler: JobHandler.JobHandler) {
-            const [job] = yield* atomically(Effect.tap(scheduler.claim(terms), handler.claimed!))
+            const jobs = scheduler.claim(yield* termsOf("runner"))
+            const [job] = yield* atomically(Effect.tap(jobs, handler.claimed!))
             return yield* handler.prepare((_, settle) => (settlement) => atomically(settle!([settlement])))(
               job!,
               undefined
@@ -321,7 +326,7 @@ const suiteOfResults = <E>(name: string, services: Layer.Layer<Services, E>) => 
           assert.isTrue(Effect.isEffect(yield* settle(handlers[0])))
           assert.strictEqual((yield* get(generation.account, generation.id)).status, "processing")
           yield* TestClock.adjust("1 second")
-          yield* scheduler.rescue(terms)
+          yield* scheduler.rescue(yield* termsOf("rescuer"))
           yield* yield* settle(handlers[1])
 
           const job = yield* get(generation.account, generation.id)

@@ -151,8 +151,9 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         const scheduler = yield* Scheduler.Scheduler
         const account = yield* openAccount({ credits: 100 })
         const { id } = yield* createNew(account, redraw)
-        const lost = { worker: "lost", kinds: [`generation:${redraw}`], limit: 1, lease: "30 seconds" } as const
-        assert.strictEqual((yield* scheduler.claim(lost)).length, 1)
+        const lost = { worker: "lost", kinds: [`generation:${redraw}`] }
+        const lease = yield* scheduler.takeLease({ ...lost, id: "lost", slots: 1, ttl: "30 seconds" })
+        assert.strictEqual((yield* scheduler.claim({ ...lost, lease, limit: 1 })).length, 1)
         yield* startWorker(4, { models: [still], pollInterval: "10 minutes" })
         while ((yield* get(account.id, id)).failure === null) yield* TestClock.adjust("1 minute")
         const { failure, refunded } = yield* get(account.id, id)

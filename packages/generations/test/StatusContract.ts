@@ -147,7 +147,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         const scheduler = yield* Scheduler.Scheduler
         // The offer of the worker outlives its report.
         const offer = { id: "lost", worker: "lost", kinds: [`generation:${still}`], slots: 1 }
-        yield* scheduler.announce({ ...offer, ttl: "1 hour" })
+        const lease = yield* scheduler.takeLease({ ...offer, ttl: "1 hour" })
         const now = yield* DateTime.now
         const [retryAt, expiry] = [DateTime.add(now, { minutes: 10 }), DateTime.add(now, { seconds: 30 })]
         yield* put("lost", [{ worker: "lost", upstream: "first", status: "paused", retryAt, until: expiry }], now)
@@ -156,7 +156,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         // The reports are read again within 5 seconds.
         yield* pass(6)
         assert.strictEqual((yield* statusWith(first)).status, "available")
-        yield* scheduler.retract("lost")
+        yield* scheduler.returnLease(lease)
       }))
 
     it.effect("is not changed by reports of workers that do not offer the model", () =>

@@ -40,7 +40,7 @@ type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 export const waitingMax = 1
 const credits = 40
 const caps = { credits: 4, studio: 2 }
-const lease = "30 seconds"
+const ttl = "30 seconds"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 /** Index of an existing item, modulo their number. */
@@ -147,7 +147,12 @@ const makeWorld = Effect.gen(function*() {
   const leases: Array<ClaimedJob> = []
   const seen = new Map<string, Status>()
   const made = new Map<string, GenerationId>()
-  const terms = { worker: "test", kinds: handler.claims, lease } as const
+  /** Returns what a new worker asks for. Its lease is renewed by nobody. */
+  const termsOf = Effect.fnUntraced(function*(kinds: ReadonlyArray<string>, limit: number) {
+    const lease = yield* scheduler.takeLease({ id: `worker-${workers++}`, worker: "test", kinds, slots: 1, ttl })
+    return { lease, worker: "test", kinds, limit }
+  })
+  let workers = 0
 
   /** Returns the generations of an account's charges. Each charge belongs to one generation. */
   const generationsOf = Effect.fnUntraced(function*(account: string) {
@@ -161,9 +166,10 @@ const makeWorld = Effect.gen(function*() {
   })
 
   const claim = Effect.fnUntraced(function*(limit: number) {
-    const jobs = yield* atomically(
-      Effect.tap(scheduler.claim({ ...terms, limit }), (jobs) => handler.claimed!(jobs))
-    )
+    const terms = yield* termsOf(handler.claims, limit)
+    const claim = (alone: boolean) =>
+      atomically(Effect.tap(scheduler.claim({ ...terms, alone }), (jobs) => handler.claimed!(jobs)))
+    const jobs = [...yield* claim(false), ...yield* claim(true)]
     leases.push(...jobs)
     return jobs.length
   })
@@ -178,7 +184,7 @@ const makeWorld = Effect.gen(function*() {
   })
 
   const rescue = Effect.gen(function*() {
-    const { exhausted } = yield* scheduler.rescue({ ...terms, kinds: [handler.kind], limit: 100 })
+    const { exhausted } = yield* scheduler.rescue(yield* termsOf([handler.kind], 100))
     for (const job of exhausted) {
       yield* atomically(
         Effect.flatten(run(job, new AttemptsExhausted({ job: job.job, attempts: job.attempt })))
@@ -236,7 +242,7 @@ const makeWorld = Effect.gen(function*() {
       case "release":
         return held === undefined ? undefined : yield* scheduler.release([held])
       case "loseWorkers":
-        yield* TestClock.adjust(lease)
+        yield* TestClock.adjust(ttl)
         return yield* rescue
       case "dropStale":
         return yield* dropStale(1_000)
@@ -311,8 +317,10 @@ const makeWorld = Effect.gen(function*() {
 
   /** Restarts the workers and runs all remaining jobs. */
   const end = Effect.gen(function*() {
-    yield* TestClock.adjust(lease)
+    yield* TestClock.adjust(ttl)
     yield* rescue
+    // The pause before jobs that run alone.
+    yield* TestClock.adjust("10 seconds")
     yield* eventually(finishAll)
     yield* checkEvents
   })

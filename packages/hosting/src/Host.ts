@@ -204,9 +204,9 @@ const layerHttp = (settings: Settings) =>
     })))
 
 const layerTakeOver = Layer.effectDiscard(
-  Scheduler.Scheduler.use((scheduler) => scheduler.expireFirstLeases).pipe(
-    Effect.tap((leases) =>
-      leases === 0 ? Effect.void : Effect.logInfo("Jobs of the previous process are taken over", { leases })
+  Scheduler.Scheduler.use((scheduler) => scheduler.endLeases).pipe(
+    Effect.tap((jobs) =>
+      jobs === 0 ? Effect.void : Effect.logInfo("Jobs of the previous process are taken over", { jobs })
     )
   )
 )

@@ -26,8 +26,8 @@ export const clientParams: Readonly<Record<string, Model.ParamSchema["type"]>> =
     .map(([name, field]) => [name, Schema.is(field)(1) ? "int" : Schema.is(field)(true) ? "boolean" : "string"])
 )
 
-/** Maximum number of attempts per job. Workers stop for reasons unrelated to their jobs, such as deployments. */
-const attemptsMax = 5
+/** Maximum number of attempts per job. The last one runs alone, so a job fails only for a worker that ran nothing else. */
+const attemptsMax = 3
 
 /**
  * The use-cases, the domain services and the rate limits. Requires `Stores`, a

@@ -60,7 +60,7 @@ export interface Settings {
   readonly workers: number
   /** Models whose jobs this process runs. If `undefined`, all models of the catalog. */
   readonly workerModels: ReadonlyArray<string> | undefined
-  /** How long a job stays claimed by this process unless it renews the lease. */
+  /** How long the jobs of this process stay claimed unless it renews its lease. */
   readonly jobLease: Duration.Duration
   /** How long running jobs may continue when this process stops. */
   readonly jobGrace: Duration.Duration

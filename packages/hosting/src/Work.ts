@@ -24,7 +24,7 @@ export interface WorkOptions {
   readonly grace?: Duration.Input | undefined
   /** How often the worker looks for jobs without a notification. Default 5 seconds. */
   readonly pollInterval?: Duration.Input | undefined
-  /** How long a job stays claimed without a heartbeat. Default 30 seconds. */
+  /** Time until other workers take over the jobs of a worker that does not renew its lease. Default 8 seconds. */
   readonly lease?: Duration.Input | undefined
 }
 

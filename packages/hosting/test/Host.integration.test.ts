@@ -10,7 +10,12 @@ import * as Settings from "../src/Settings.ts"
 
 const kind = JobKind.make({ name: "test", payload: Schema.Struct({}) })
 const job = "00000000-0000-4000-8000-000000000001"
-const terms = { worker: "test", kinds: [kind.name], limit: 10, lease: "1 hour" } as const
+
+/** Returns what a new worker asks for. */
+const termsOf = Effect.fnUntraced(function*(scheduler: Scheduler.Scheduler["Service"], id: string) {
+  const worker = { worker: "test", kinds: [kind.name] }
+  return { ...worker, limit: 10, lease: yield* scheduler.takeLease({ ...worker, id, slots: 1, ttl: "1 hour" }) }
+})
 
 it.live(
   "takes over the jobs of the previous process immediately if the database is embedded",
@@ -28,11 +33,12 @@ it.live(
       yield* inProcess((scheduler) =>
         Effect.gen(function*() {
           yield* scheduler.enqueue({ job, lane: "lane", group: "group", kind, payload: {}, cap: 1 })
-          assert.strictEqual((yield* scheduler.claim(terms)).length, 1)
-          assert.deepStrictEqual(yield* scheduler.rescue(terms), { requeued: [], exhausted: [] })
+          assert.strictEqual((yield* scheduler.claim(yield* termsOf(scheduler, "first"))).length, 1)
+          const other = yield* termsOf(scheduler, "other")
+          assert.deepStrictEqual(yield* scheduler.rescue(other), { requeued: [], exhausted: [] })
         })
       )
-      const { requeued } = yield* inProcess((scheduler) => scheduler.rescue(terms))
+      const { requeued } = yield* inProcess((scheduler) => Effect.flatMap(termsOf(scheduler, "next"), scheduler.rescue))
       assert.deepStrictEqual(requeued.map(({ job }) => job), [job])
     }).pipe(Effect.scoped),
   180_000

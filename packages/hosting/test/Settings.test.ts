@@ -59,7 +59,7 @@ describe("Settings", () => {
         partialFileInterval: Duration.minutes(60),
         workers: 4,
         workerModels: undefined,
-        jobLease: Duration.seconds(30),
+        jobLease: Duration.seconds(8),
         jobGrace: Duration.seconds(30),
         media: {
           probe: {

@@ -169,8 +169,8 @@ it.effect("shows that a model is paused because its upstream fails, and rejects 
     assert.strictEqual((yield* statuses)["kinora-still"], "available")
     const now = yield* DateTime.now
     const { put } = yield* UpstreamReports.UpstreamReports
-    const { announce } = yield* Scheduler.Scheduler
-    yield* announce({ id: "w", worker: "w", kinds: ["generation:kinora-still"], slots: 1, ttl: "1 hour" })
+    const { takeLease } = yield* Scheduler.Scheduler
+    yield* takeLease({ id: "w", worker: "w", kinds: ["generation:kinora-still"], slots: 1, ttl: "1 hour" })
     yield* put("w", [{
       worker: "w",
       upstream: DefaultModels.still.driver.name,

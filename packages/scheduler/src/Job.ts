@@ -1,4 +1,4 @@
-/** Jobs, their states, and the leases of workers. */
+/** Jobs, their states, and the right to work on them. */
 import type { DateTime, Duration, Option, Schema } from "effect"
 
 /** A job, and the lane whose slot it holds or waits for. */
@@ -12,8 +12,9 @@ export interface JobAddress {
 }
 
 /**
- * The right to work on a job. Each claim, and each rescue of a job without attempts left,
- * increments the epoch. A write under an older epoch changes nothing.
+ * The right to work on a job, while the lease of its worker holds. Each claim, and each rescue
+ * of a job without attempts left, increments the epoch. A write under an older epoch changes
+ * nothing.
  */
 export interface Lease {
   readonly job: string
@@ -57,8 +58,10 @@ export interface ClaimedJob<Payload = Schema.Json> extends JobAddress, Lease {
   readonly attempt: number
   readonly attemptsMax: number
   readonly enqueuedAt: DateTime.Utc
-  /** The time of the first claim, over all attempts. */
+  /** The time of the first claim, over all attempts. Like all times of a job, it is the database's. */
   readonly startedAt: DateTime.Utc
+  /** The time of this claim. The clock of the worker may differ, so measure how long the run takes from its start. */
+  readonly claimedAt: DateTime.Utc
   /** How long the job may run after `startedAt`, over all attempts. */
   readonly timeLimit: Option.Option<Duration.Duration>
 }

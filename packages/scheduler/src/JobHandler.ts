@@ -10,9 +10,9 @@
  *   succeeded, so it must continue from its checkpoint.
  * - After the commit of `settle`: nothing, since the job has ended.
  *
- * Two workers may run one job at the same time for a moment, if the lease of the first one
- * expired while it was still running. Only one of them settles the job, since `settle`
- * checks the lease.
+ * A worker that cannot renew its lease interrupts its runs when the lease ends, so two workers
+ * run one job at the same time only while such a run cleans up. Only one of them settles the
+ * job, since `settle` checks the epoch.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
@@ -155,12 +155,10 @@ const kindsOf = <Payload>(kind: JobKind.JobKind<Payload>, pools: ReadonlyArray<s
   pools.map((name) => JobKind.pool(kind, name).name)
 
 /** Interrupts the run at its time limit, which may have passed before this attempt started. */
-const limited = Effect.fnUntraced(function*<A, E>(job: ClaimedJob, run: Effect.Effect<A, E>) {
-  if (Option.isNone(job.timeLimit)) return yield* run
+const limited = <A, E>(job: ClaimedJob, run: Effect.Effect<A, E>): Effect.Effect<A, E | TimeLimitExceeded> => {
+  if (Option.isNone(job.timeLimit)) return run
   const end = DateTime.addDuration(job.startedAt, job.timeLimit.value)
-  const left = DateTime.distance(yield* DateTime.now, end)
+  const left = DateTime.distance(job.claimedAt, end)
   const exceeded = Effect.fail(new TimeLimitExceeded({ job: job.job }))
-  return yield* (Duration.isPositive(left)
-    ? Effect.timeoutOrElse(run, { duration: left, orElse: () => exceeded })
-    : exceeded)
-})
+  return Duration.isPositive(left) ? Effect.timeoutOrElse(run, { duration: left, orElse: () => exceeded }) : exceeded
+}

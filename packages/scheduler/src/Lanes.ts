@@ -34,7 +34,10 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly cap: number
   /** Maximum number of waiting jobs in the whole group. Default: `waitingMax` of the scheduler, 20. */
   readonly waitingMax?: number | undefined
-  /** Maximum number of claims before the job can only be failed. Default: `attemptsMax` of the scheduler, 3. */
+  /**
+   * Maximum number of claims before the job can only be failed. The last one runs alone, unless
+   * it is the only one. Default: `attemptsMax` of the scheduler, 3.
+   */
   readonly attemptsMax?: number | undefined
   /** Time from the first start after which the job is failed, over all attempts. Default: none. */
   readonly timeLimit?: Duration.Input | undefined

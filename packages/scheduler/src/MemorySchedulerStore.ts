@@ -1,13 +1,16 @@
 /** Stores lanes and jobs in the memory of this process. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import type * as Decision from "@kinora/persistence/Decision"
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { type DateTime, Effect, Layer, Result } from "effect"
+import { DateTime, Effect, Layer, Result } from "effect"
 import * as Audit from "./internal/audit.ts"
 import type { JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
+import type { NewLease, Renewal } from "./internal/storeTypes.ts"
+import * as Workers from "./internal/workers.ts"
 import type { Lease } from "./Job.ts"
 import type { LeaseLost } from "./SchedulerError.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
@@ -18,40 +21,48 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
   Effect.map(MemoryBackend, (memory) => {
     const { access } = memory
     const tables = Tables.make(memory)
+    /** Runs `body` with the current time. */
+    const accessNow = <A>(body: (now: DateTime.Utc) => A) =>
+      Effect.flatMap(DatabaseTime.inMemory, (now) => access(() => body(now)))
+    const workers = () => Array.from(tables.workers.values())
     return SchedulerStore.of({
       load: (request) => access(() => Lanes.load(tables, request)),
-      apply: (changes, now) => Effect.flatten(access(() => Lanes.apply(tables, changes, now))),
-      claim: (terms) => access(() => putAll(tables, Leases.claim(tables.queued.values(), terms)).map(Leases.toClaimed)),
-      heartbeat: (leases, until) =>
-        access(() => changeEach(tables, leases, (job, lease) => Leases.heartbeat(job, lease, until))),
+      apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
+      claim: (terms) =>
+        accessNow((now) =>
+          putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))
+            .map((job) => Leases.toClaimed(job, now))
+        ),
+      ...leasesOf(tables, access, accessNow),
+      isAloneDue: (question) =>
+        accessNow((now) =>
+          Leases.isAloneDue(tables.queued.values(), workers(), question, Workers.heldAt(workers(), now))
+        ),
       checkpoint: (checkpoints) =>
         access(() => changeEach(tables, checkpoints, (job, lease) => Leases.checkpoint(job, lease, lease.checkpoint))),
       release: (leases) => access(() => changeEach(tables, leases, Leases.release)),
       rescue: (terms) =>
-        access(() => {
-          const { exhausted, requeued } = Leases.rescue(rescuable(tables), terms)
+        accessNow((now) => {
+          const held = Workers.heldAt(workers(), now)
+          const { exhausted, requeued } = Leases.rescue(rescuable(tables), terms, held)
+          if (Workers.isHeld(held, terms.lease)) {
+            for (const worker of Workers.endExpired(workers(), now)) tables.workers.set(worker.id, worker)
+          }
           return {
             requeued: putAll(tables, requeued).map(({ group, job, lane }) => ({ job, lane, group })),
-            exhausted: putAll(tables, exhausted).map(Leases.toClaimed)
+            exhausted: putAll(tables, exhausted).map((job) => Leases.toClaimed(job, now))
           }
         }),
-      expireFirstLeases: (now) => access(() => putAll(tables, Leases.expireFirst(tables.running.values(), now)).length),
-      waitingSince: (before, limit, except) =>
-        access(() => waitingSince(tables, before).filter(({ job }) => !except.includes(job)).slice(0, limit)),
+      waiting: (age, limit, except) =>
+        accessNow((now) =>
+          waiting(tables, DateTime.subtractDuration(now, age)).filter(({ job }) => !except.includes(job)).slice(
+            0,
+            limit
+          )
+        ),
       find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
-      announce: (offer, now) =>
-        access(() => {
-          for (const other of tables.offers.values()) {
-            if (Queues.isOld(other, now)) tables.offers.delete(other.id)
-          }
-          tables.offers.set(offer.id, offer)
-        }),
-      retract: (id) =>
-        access(() => {
-          tables.offers.delete(id)
-        }),
-      offers: (now) => access(() => Queues.held([...tables.offers.values()], now)),
-      queues: (now) => access(() => Queues.queues([...tables.jobs.values()], [...tables.offers.values()], now)),
+      offers: accessNow((now) => Workers.offers(workers(), now)),
+      queues: accessNow((now) => Queues.queues([...tables.jobs.values()], Workers.offers(workers(), now))),
       verify: (limit) =>
         access(() => {
           const stored = Lanes.countersOf(tables, Tables.groupIds(tables))
@@ -67,6 +78,36 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Access = MemoryBackend["Service"]["access"]
+
+/** The methods for the leases of workers. */
+const leasesOf = (
+  { running, workers }: Tables.Tables,
+  access: Access,
+  accessNow: <A>(body: (now: DateTime.Utc) => A) => Effect.Effect<A>
+) => ({
+  takeLease: (lease: NewLease) =>
+    accessNow((now) => {
+      for (const other of Array.from(workers.values())) if (Workers.isOld(other, now)) workers.delete(other.id)
+      workers.set(lease.id, Workers.take(lease, now))
+    }),
+  renewLease: (renewal: Renewal) =>
+    accessNow((now) => {
+      const found = Array.from(workers.values()).find(({ lease }) => lease === renewal.lease)
+      const renewed = Workers.renew(found, renewal, now)
+      if (Result.isSuccess(renewed)) workers.set(renewed.success.state.id, renewed.success.state)
+      return Result.isSuccess(renewed)
+    }),
+  returnLease: (lease: string) =>
+    access(() => {
+      for (const worker of Array.from(workers.values())) if (worker.lease === lease) workers.delete(worker.id)
+    }),
+  endLeases: access(() => {
+    for (const { id } of Array.from(workers.values())) workers.delete(id)
+    return Array.from(running.values()).length
+  })
+})
 
 const putAll = (tables: Tables.Tables, jobs: ReadonlyArray<Leases.StoredJob>) => {
   jobs.forEach(tables.put)
@@ -92,7 +133,7 @@ const changeEach = <L extends Lease>(
     return [lease.job]
   })
 
-const waitingSince = ({ jobs }: Tables.Tables, before: DateTime.Utc) =>
+const waiting = ({ jobs }: Tables.Tables, before: DateTime.Utc) =>
   Array.from(jobs.values())
     .filter(({ enqueuedAt, epoch }) => epoch === 0 && enqueuedAt.epochMilliseconds < before.epochMilliseconds)
     .toSorted((a, b) => a.enqueuedAt.epochMilliseconds - b.enqueuedAt.epochMilliseconds || Leases.byPosition(a, b))

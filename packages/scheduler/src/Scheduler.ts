@@ -8,11 +8,11 @@
 import * as Backend from "@kinora/persistence/Backend"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, DateTime, type Duration, Effect, Layer, type Schema } from "effect"
+import { Context, Duration, Effect, Layer, type Schema } from "effect"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
-import type { ClaimOptions, LoadRequest, Release } from "./internal/requests.ts"
-import type { Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
+import type { ClaimOptions, LeaseOptions, LoadRequest, Release, RenewalOptions } from "./internal/requests.ts"
+import type { AloneQuestion, Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -21,7 +21,7 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
-export type { ClaimOptions, LoadRequest, Offer, Queue, Release }
+export type { ClaimOptions, LeaseOptions, LoadRequest, Offer, Queue, Release }
 
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
@@ -63,17 +63,32 @@ export class Scheduler extends Context.Service<Scheduler, {
   ) => Effect.Effect<void, StorageError>
 
   /**
-   * Leases queued jobs of these kinds and pools, in the order in which they got their slots. The
-   * cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
+   * Takes a lease for a worker, and records what it claims, for `queues` and `offers`. Returns
+   * the lease. It ends an earlier lease of the same `id`. The worker renews it, and stops its
+   * runs when it could not renew it within `ttl` by its own monotonic clock, counted from the
+   * moment before the last renewal that succeeded. `Worker.layer` does all this.
+   */
+  readonly takeLease: (options: LeaseOptions) => Effect.Effect<string, StorageError>
+  /**
+   * Renews a lease until `ttl` from now. Returns `false` if it has expired or was returned: then
+   * stop all jobs that were claimed under it, and take another lease.
+   */
+  readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
+  /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
+  readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
+  /**
+   * Ends all leases, so that the next rescue takes over all jobs. Returns their number. Call it
+   * only if no worker of this storage is alive, for example at the start of its only process.
+   */
+  readonly endLeases: Effect.Effect<number, StorageError>
+
+  /**
+   * Claims queued jobs of these kinds and pools, in the order in which they got their slots. Returns
+   * none if the lease does not hold. The cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
    * claimed when it commits. Do not load lanes in that unit, since lanes are locked
    * before jobs everywhere else.
    */
   readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-  /** Renews leases until `lease` from now. Returns the lost ones: stop working on these jobs. */
-  readonly heartbeat: (
-    leases: ReadonlyArray<Lease>,
-    lease: Duration.Input
-  ) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
   /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
   readonly checkpoint: (
     command: Lease & { readonly checkpoint: Schema.Json }
@@ -85,40 +100,29 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<void, StorageError>
   /**
-   * Takes over expired leases in all pools of these kinds. A job with attempts left is
-   * queued again like a released one, with the attempt counted. A job without is leased to
-   * the caller, who must fail it; if the caller is lost too, the next rescue returns the
-   * job again. So is a started job whose time limit passes while it waits for its next
-   * worker.
+   * Takes over the jobs of workers whose lease has ended, in all pools of these kinds. A job
+   * with attempts left is queued again like a released one, with the attempt counted; its last
+   * attempt runs alone, after `aloneDelay`. A job without is leased to the caller, who must
+   * fail it; if the caller is lost too, the next rescue returns the job again. So is a started
+   * job whose time limit passes while it waits for its next worker.
    */
   readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
   /**
-   * Expires the leases of all first attempts now, so that the next rescue takes them over.
-   * Returns their number. Call it only if no worker of this storage is alive, for example
-   * at the start of its only process. Later attempts keep their leases, so that a process
-   * that crashes repeatedly does not use up all attempts of a job at once.
+   * Returns whether a worker should finish its jobs, and then claim one that runs alone: if one
+   * is due, and the worker runs no job or has the lowest id of those that claim the kind.
    */
-  readonly expireFirstLeases: Effect.Effect<number, StorageError>
+  readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
 
-  /** Returns jobs that no worker has started and that were enqueued before `before`, oldest first, except the given ones. */
-  readonly waitingSince: (
-    before: DateTime.Utc,
+  /** Returns jobs that no worker has started and that were enqueued longer than `age` ago, oldest first, except the given ones. */
+  readonly waiting: (
+    age: Duration.Input,
     limit: number,
     except?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Returns the jobs with these ids that have not ended. */
   readonly find: (jobs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
 
-  /**
-   * Records which jobs a worker claims, until `ttl` from now unless it is renewed, for
-   * `queues`. `Worker.layer` calls it.
-   */
-  readonly announce: (
-    offer: Omit<Offer, "until"> & { readonly ttl: Duration.Input }
-  ) => Effect.Effect<void, StorageError>
-  /** Deletes the offer of a worker that claims no more jobs. */
-  readonly retract: (id: string) => Effect.Effect<void, StorageError>
-  /** Returns the offers of the workers that live, in no order. */
+  /** Returns what the workers claim whose lease holds, in no order. A worker that drains is left out. */
   readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
   /**
    * Counts the jobs and the workers of each kind and pool that has any, sorted by name.
@@ -142,26 +146,25 @@ export interface SchedulerOptions {
   readonly waitingMax?: number | undefined
   /** Maximum number of claims of a job, unless the command sets it. Default 3. */
   readonly attemptsMax?: number | undefined
+  /** Pause before the last attempt of a job, which runs alone. Default 10 seconds. */
+  readonly aloneDelay?: Duration.Input | undefined
 }
 
 /** Maximum number of differences that `verify` returns. */
 const driftsMax = 1_000
 
-const make = Effect.fnUntraced(function*({ attemptsMax = 3, waitingMax = 20 }: SchedulerOptions) {
+const make = Effect.fnUntraced(function*(
+  { aloneDelay = "10 seconds", attemptsMax = 3, waitingMax = 20 }: SchedulerOptions
+) {
   const store = yield* SchedulerStore
   return Scheduler.of({
     ...yield* makeDecisions({ attemptsMax, waitingMax }),
-    ...yield* makeLeases,
-    waitingSince: Effect.fn("Scheduler.waitingSince")((before, limit, except = []) =>
-      store.waitingSince(before, limit, except)
+    ...yield* makeLeases(Duration.fromInputUnsafe(aloneDelay)),
+    waiting: Effect.fn("Scheduler.waiting")((age, limit, except = []) =>
+      store.waiting(Duration.fromInputUnsafe(age), limit, except)
     ),
-    announce: Effect.fn("Scheduler.announce")(function*({ ttl, ...offer }) {
-      const now = yield* DateTime.now
-      yield* store.announce({ ...offer, until: DateTime.addDuration(now, ttl) }, now)
-    }),
-    retract: Effect.fn("Scheduler.retract")((id) => store.retract(id)),
-    offers: Effect.withSpan(Effect.flatMap(DateTime.now, store.offers), "Scheduler.offers"),
-    queues: Effect.withSpan(Effect.flatMap(DateTime.now, store.queues), "Scheduler.queues"),
+    offers: Effect.withSpan(store.offers, "Scheduler.offers"),
+    queues: Effect.withSpan(store.queues, "Scheduler.queues"),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
     verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify")
   })

@@ -1,11 +1,23 @@
-/** The port to the storage of jobs and lanes. Rules are decided by `Lanes`; times are parameters. */
+/** The port to the storage of jobs and lanes. Rules are decided by `Lanes`; the time is the storage's (`DatabaseTime`). */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, type Duration, type Effect } from "effect"
 import type { GroupId, JobId } from "./internal/ids.ts"
 import type { LanesChanges, LanesState } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
-import type { Checkpoint, ClaimTerms, Drift, Offer, Queue, Rescued, StoreRequest } from "./internal/storeTypes.ts"
-import type { ClaimedJob, JobStatus, Lease } from "./Job.ts"
+import type {
+  AloneQuestion,
+  Checkpoint,
+  ClaimTerms,
+  Drift,
+  NewLease,
+  Offer,
+  Queue,
+  Renewal,
+  Rescued,
+  RescueTerms,
+  StoreRequest
+} from "./internal/storeTypes.ts"
+import type { ClaimedJob, JobStatus } from "./Job.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount` and `apply` is one atomic step. */
 export class SchedulerStore extends Context.Service<SchedulerStore, {
@@ -16,14 +28,19 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
    * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
    * ones, and if fewer jobs are pending than are to be promoted.
    */
-  readonly apply: (changes: LanesChanges, now: DateTime.Utc) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Leases queued jobs in the order in which they got their slots. Skips jobs that another claim has locked. */
+  readonly apply: (changes: LanesChanges) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+  /** Claims queued jobs in the order in which they got their slots, or one that has to run alone. Skips jobs that another claim has locked. */
   readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-  /** Renews leases. Returns the jobs whose lease holds. */
-  readonly heartbeat: (
-    leases: ReadonlyArray<Lease>,
-    until: DateTime.Utc
-  ) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+  /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
+  readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
+  /** Renews a lease that holds. Returns whether it does. */
+  readonly renewLease: (renewal: Renewal) => Effect.Effect<boolean, StorageError>
+  /** Deletes the worker that has this lease. */
+  readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
+  /** Ends all leases. Returns how many jobs ran under them. */
+  readonly endLeases: Effect.Effect<number, StorageError>
+  /** Returns whether a worker should run no other job, so that it can run one alone. */
+  readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
   /** Stores checkpoints, at most one per job. Returns the jobs whose lease holds. */
   readonly checkpoint: (
     checkpoints: ReadonlyArray<Checkpoint>
@@ -31,29 +48,23 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   /** Queues jobs again in their positions without counting the attempt. At most one release per job. Returns those whose lease held. */
   readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
   /**
-   * Takes over jobs of all pools of the kinds: started jobs that wait and whose time limit
-   * passed by `now`, then jobs whose lease expired by `now`, each the longest expired first.
-   * Skips locked jobs.
+   * Ends expired leases, and takes over jobs of all pools of the kinds: started jobs that wait
+   * and whose time limit has passed, the longest passed first, then jobs whose lease does not
+   * hold, in the order of their positions. Skips locked jobs.
    */
-  readonly rescue: (terms: ClaimTerms) => Effect.Effect<Rescued, StorageError>
-  /** Expires the leases of first attempts. Returns their number. */
-  readonly expireFirstLeases: (now: DateTime.Utc) => Effect.Effect<number, StorageError>
-  /** Returns jobs that have not started and were enqueued before `before`, oldest first, except the given ones. */
-  readonly waitingSince: (
-    before: DateTime.Utc,
+  readonly rescue: (terms: RescueTerms) => Effect.Effect<Rescued, StorageError>
+  /** Returns jobs that have not started and were enqueued longer than `age` ago, oldest first, except the given ones. */
+  readonly waiting: (
+    age: Duration.Duration,
     limit: number,
     except: ReadonlyArray<JobId>
   ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Returns the jobs with these ids that have not ended, in no order. */
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
-  /** Records or renews the offer of a worker, and deletes offers that expired long ago. */
-  readonly announce: (offer: Offer, now: DateTime.Utc) => Effect.Effect<void, StorageError>
-  /** Deletes the offer of a worker. */
-  readonly retract: (id: string) => Effect.Effect<void, StorageError>
-  /** Returns the offers that hold at `now`, in no order. */
-  readonly offers: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<Offer>, StorageError>
+  /** Returns the workers that claim jobs and whose lease has not expired, in no order. */
+  readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
   /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
-  readonly queues: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<Queue>, StorageError>
+  readonly queues: Effect.Effect<ReadonlyArray<Queue>, StorageError>
   /** Compares the counters with the jobs, in one snapshot. */
   readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
   /** Returns the ids of groups after `after`, in order. */

@@ -8,8 +8,8 @@ import * as Changes from "./internal/sql/changes.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Schema from "./internal/sql/migrations.ts"
-import * as Offers from "./internal/sql/offers.ts"
 import * as Queries from "./internal/sql/queries.ts"
+import * as Workers from "./internal/sql/workers.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
 /** The tables of this package. */
@@ -19,7 +19,8 @@ export const migrations: Migrations = {
     "0001_lanes_and_jobs": Schema.lanesAndJobs,
     "0002_held_max": Schema.heldMax,
     "0003_pools": Schema.pools,
-    "0004_offers": Schema.offers
+    "0004_offers": Schema.offers,
+    "0005_worker_leases": Schema.workerLeases
   }
 }
 
@@ -29,20 +30,20 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
   Effect.map(SqlClient.SqlClient, (sql) =>
     SchedulerStore.of({
       load: (request) => mapSql("SchedulerStore.load")(Lanes.load(sql, request)),
-      apply: (changes, now) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes, now)),
+      apply: (changes) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
-      heartbeat: (leases, until) => mapSql("SchedulerStore.heartbeat")(Leases.heartbeat(sql, leases, until)),
+      takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
+      renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
+      returnLease: (lease) => mapSql("SchedulerStore.returnLease")(Effect.asVoid(Workers.remove(sql, lease))),
+      endLeases: mapSql("SchedulerStore.endLeases")(Workers.endAll(sql)),
+      isAloneDue: (question) => mapSql("SchedulerStore.isAloneDue")(Leases.isAloneDue(sql, question)),
       checkpoint: (checkpoints) => mapSql("SchedulerStore.checkpoint")(Leases.checkpoint(sql, checkpoints)),
       release: (leases) => mapSql("SchedulerStore.release")(Leases.release(sql, leases)),
       rescue: (terms) => mapSql("SchedulerStore.rescue")(Leases.rescue(sql, terms)),
-      expireFirstLeases: (now) => mapSql("SchedulerStore.expireFirstLeases")(Leases.expireFirstLeases(sql, now)),
-      waitingSince: (before, limit, except) =>
-        mapSql("SchedulerStore.waitingSince")(Queries.waitingSince(sql, before, limit, except)),
+      waiting: (age, limit, except) => mapSql("SchedulerStore.waiting")(Queries.waiting(sql, age, limit, except)),
       find: (jobs) => mapSql("SchedulerStore.find")(Queries.find(sql, jobs)),
-      announce: (offer, now) => mapSql("SchedulerStore.announce")(Effect.asVoid(Offers.announce(sql, offer, now))),
-      retract: (id) => mapSql("SchedulerStore.retract")(Effect.asVoid(Offers.retract(sql, id))),
-      offers: (now) => mapSql("SchedulerStore.offers")(Offers.offers(sql, now)),
-      queues: (now) => mapSql("SchedulerStore.queues")(Offers.queues(sql, now)),
+      offers: mapSql("SchedulerStore.offers")(Workers.offers(sql)),
+      queues: mapSql("SchedulerStore.queues")(Workers.queues(sql)),
       verify: (limit) => mapSql("SchedulerStore.verify")(Audit.verify(sql, limit)),
       groupsAfter: (after, limit) => mapSql("SchedulerStore.groupsAfter")(Audit.groupsAfter(sql, after, limit)),
       recount: (groups) => mapSql("SchedulerStore.recount")(Audit.recount(sql, groups))

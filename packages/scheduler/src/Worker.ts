@@ -1,22 +1,23 @@
 /**
  * Claims and runs jobs in this process.
  *
- * A worker announces which jobs it claims, renews the leases of its jobs, settles jobs that end at the same moment in one
- * unit of work, takes over the jobs of lost workers, and releases its own jobs when it
- * stops. It claims as soon as a job is queued in this process, and polls for the jobs of
+ * A worker holds one lease for all its jobs, and interrupts them if it cannot renew the lease
+ * in time. It settles jobs that end at the same moment in one unit of work, takes over the jobs
+ * of lost workers, and releases its own jobs and its lease when it stops. A job whose worker was
+ * lost in all attempts but the last one runs without other jobs beside it. It claims as soon as a job is queued in this process, and polls for the jobs of
  * other processes.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer } from "effect"
+import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
-import { makeHeartbeatLoop } from "./internal/worker/heartbeatLoop.ts"
 import * as Metrics from "./internal/worker/metrics.ts"
-import { makeOfferLoop } from "./internal/worker/offerLoop.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
 import * as RunningJobs from "./internal/worker/runningJobs.ts"
 import type { Settings } from "./internal/worker/settings.ts"
 import { makeStartJob } from "./internal/worker/startJob.ts"
+import * as WorkerLease from "./internal/worker/workerLease.ts"
 import type { ClaimedJob } from "./Job.ts"
 import type { JobHandler } from "./JobHandler.ts"
 import type { Scheduler } from "./Scheduler.ts"
@@ -38,7 +39,7 @@ export class Worker extends Context.Service<Worker, {
 export interface WorkerOptions {
   /** Shown with the jobs that the worker holds. */
   readonly name: string
-  /** Id of its offer, unique per start of a worker. Default: random. */
+  /** Its id in `Scheduler.offers`, unique per start of a worker. Default: random. */
   readonly id?: string | undefined
   /** One per kind. Several handlers of one kind are a defect. */
   readonly handlers: ReadonlyArray<JobHandler>
@@ -48,11 +49,14 @@ export interface WorkerOptions {
   readonly claimMax?: number | undefined
   /** Time between polls for jobs of other processes. Default 5 seconds. */
   readonly pollInterval?: Duration.Input | undefined
-  /** Time until the worker's leases expire unless they are renewed. Default 30 seconds. */
+  /**
+   * Time until the worker's lease expires unless it is renewed. Other workers take over its jobs
+   * after that, and it interrupts them itself. Default 8 seconds.
+   */
   readonly lease?: Duration.Input | undefined
-  /** Time between renewals of the leases. Default a third of `lease`. */
+  /** Time between renewals of the lease. Default a quarter of `lease`. */
   readonly heartbeatInterval?: Duration.Input | undefined
-  /** Average time between searches for expired leases. Each pause varies by half. Default a third of `lease`. */
+  /** Average time between searches for lost workers. Each pause varies by half. Default a quarter of `lease`. */
   readonly rescueInterval?: Duration.Input | undefined
   /** How long a drain waits for running jobs. Default 30 seconds. */
   readonly grace?: Duration.Input | undefined
@@ -73,23 +77,22 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     return yield* Effect.die(new Error(`The worker ${name} has several handlers of one kind: ${kinds.join(", ")}`))
   }
   const running = RunningJobs.make(concurrency)
-  const start = yield* makeStartJob(running, handlers)
-  const loops = [
-    yield* makeClaimLoop(settings, running, start),
-    yield* makeRescueLoop(settings, start),
-    yield* makeOfferLoop(settings)
-  ]
-  const starting = concurrency === 0 ? [] : yield* Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
-  const heartbeat = yield* Effect.forkScoped(yield* makeHeartbeatLoop(settings, running))
+  const lease = yield* WorkerLease.make(settings, running)
+  const alone = yield* AloneRuns.make(settings, running, lease)
+  const parts = { running, lease, alone, start: yield* makeStartJob(running, handlers) }
+  const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
+    concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
+  const holding = yield* forkAll([lease.renew, lease.watch])
+  const starting = yield* forkAll([yield* makeClaimLoop(settings, parts), yield* makeRescueLoop(settings, parts)])
   yield* Metrics.offer(concurrency)
-  const drain = yield* makeDrain(settings, running, { starting, heartbeat })
+  const drain = yield* makeDrain(settings, parts, { starting, holding })
   yield* Effect.addFinalizer(() => drain)
   return Worker.of({ running: Effect.sync(() => running.jobs()), drain })
 })
 
 const settingsOf = (options: WorkerOptions): Settings => {
-  const lease = Duration.fromInputUnsafe(options.lease ?? "30 seconds")
-  const third = Duration.divideUnsafe(lease, 3)
+  const lease = Duration.fromInputUnsafe(options.lease ?? "8 seconds")
+  const quarter = Duration.divideUnsafe(lease, 4)
   return {
     name: options.name,
     id: options.id,
@@ -98,8 +101,8 @@ const settingsOf = (options: WorkerOptions): Settings => {
     claimMax: options.claimMax ?? 64,
     pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "5 seconds"),
     lease,
-    heartbeatInterval: Duration.fromInputUnsafe(options.heartbeatInterval ?? third),
-    rescueInterval: Duration.fromInputUnsafe(options.rescueInterval ?? third),
+    heartbeatInterval: Duration.fromInputUnsafe(options.heartbeatInterval ?? quarter),
+    rescueInterval: Duration.fromInputUnsafe(options.rescueInterval ?? quarter),
     grace: Duration.fromInputUnsafe(options.grace ?? "30 seconds")
   }
 }

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import type { SchedulerError } from "../src/SchedulerError.ts"
-import { type Backend, makeWorld } from "./Fixture.ts"
+import { type Backend, makeWorld, takeLease } from "./Fixture.ts"
 
 const workers = 32
 const cap = 2
@@ -57,12 +57,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, samples
         /** Leases of lost workers, some of which return late and try to settle. */
         const lost: Array<ClaimedJob> = []
         const work = Effect.gen(function*() {
-          for (const job of yield* world.claim({ limit: 4 })) {
+          for (const job of yield* world.claim({ lease, limit: 4 })) {
             const fate = yield* Random.next
             if (fate < 0.6) yield* settle(job)
             else if (fate < 0.7) yield* scheduler.release([job])
             else if (fate < 0.8) {
-              yield* scheduler.heartbeat([job], "30 seconds")
               // The lease may be lost by now.
               yield* Effect.asVoid(refused(scheduler.checkpoint({ ...job, checkpoint: job.attempt })))
               yield* settle(job)
@@ -81,10 +80,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, samples
           taken++
         })
 
+        /** The workers since the last rescue share it, and nobody renews it. */
+        let lease = yield* takeLease()
         const rescue = Effect.gen(function*() {
           yield* TestClock.adjust("10 seconds")
-          const { exhausted } = yield* world.rescue()
+          lease = yield* takeLease()
+          const { exhausted } = yield* world.rescue({ lease })
           yield* Effect.forEach(exhausted, settle, { discard: true })
+          const claimAlone = world.claim({ lease, alone: true })
+          const settleAlone = Effect.tap(claimAlone, (jobs) => Effect.forEach(jobs, settle, { discard: true }))
+          yield* Effect.repeat(settleAlone, { while: (jobs) => jobs.length > 0 })
         })
 
         const turn = Effect.gen(function*() {

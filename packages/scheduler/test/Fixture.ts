@@ -1,6 +1,6 @@
 /** Backends, and names that no other test uses. */
 import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as JobKind from "../src/JobKind.ts"
 import type { Enqueue } from "../src/Lanes.ts"
@@ -50,18 +50,36 @@ export const makeWorld = Effect.sync(() => {
       cap: 1,
       ...options
     }),
-    claim: (options: Partial<Scheduler.ClaimOptions> = {}) =>
-      Scheduler.Scheduler.use((scheduler) =>
-        scheduler.claim({ worker: "test", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
+    /** Claims under a lease of its own, which is renewed by nobody. */
+    claim: ({ ttl, ...options }: Options = {}) =>
+      Effect.flatMap(
+        takeLease(ttl),
+        (lease) =>
+          Scheduler.Scheduler.use((scheduler) =>
+            scheduler.claim({ lease, worker: "test", kinds: [kind.name], limit: 10, ...options })
+          )
       ),
-    rescue: (options: Partial<Scheduler.ClaimOptions> = {}) =>
-      Scheduler.Scheduler.use((scheduler) =>
-        scheduler.rescue({ worker: "rescuer", kinds: [kind.name], limit: 10, lease: "30 seconds", ...options })
+    /** Rescues under a lease of its own. */
+    rescue: ({ ttl, ...options }: Options = {}) =>
+      Effect.flatMap(
+        takeLease(ttl),
+        (lease) =>
+          Scheduler.Scheduler.use((scheduler) =>
+            scheduler.rescue({ lease, worker: "rescuer", kinds: [kind.name], limit: 10, ...options })
+          )
       )
   }
 })
 
 let worlds = 0
+
+type Options = Partial<Scheduler.ClaimOptions> & { readonly ttl?: Duration.Input | undefined }
+
+/** Takes a lease of a worker that offers nothing. */
+export const takeLease = (ttl: Duration.Input = "30 seconds", id = `worker-${++workers}`) =>
+  Scheduler.Scheduler.use((scheduler) => scheduler.takeLease({ id, worker: "test", kinds: [], slots: 1, ttl }))
+
+let workers = 0
 
 /** Starts a worker in the current scope. */
 export const startWorker = (options: Worker.WorkerOptions) =>

@@ -48,6 +48,8 @@ interface ModelJob {
   state: "pending" | "queued" | "running"
   epoch: number
   attempt: number
+  /** Whether its next attempt is the last one, which runs alone. */
+  alone?: boolean
 }
 
 /** A model of the scheduler: a list of jobs by age, in which the slots of a lane belong to its oldest jobs. */
@@ -163,18 +165,22 @@ it.effect.prop(
 
       const claim = Effect.fnUntraced(function*(limit: number) {
         const queued = model.jobs.filter(({ state }) => state === "queued")
+        const together = queued.filter(({ alone = false }) => !alone)
         const claimed = yield* world.claim({ limit })
-        assert.strictEqual(claimed.length, Math.min(limit, queued.length))
-        for (const lease of claimed) {
+        assert.strictEqual(claimed.length, Math.min(limit, together.length))
+        const alone = yield* world.claim({ limit, alone: true })
+        assert.strictEqual(alone.length, Math.min(1, limit, queued.length - together.length))
+        for (const lease of [...claimed, ...alone]) {
           // Of its lane it is the oldest that was left.
-          const oldest = model.ofLane(lease.lane, "queued")[0]!
+          const isAlone = alone.includes(lease)
+          const oldest = model.ofLane(lease.lane, "queued").find(({ alone = false }) => alone === isAlone)!
           Object.assign(oldest, { state: "running", epoch: oldest.epoch + 1, attempt: oldest.attempt + 1 })
           assert.deepStrictEqual(
             [lease.job, lease.epoch, lease.attempt],
             [oldest.job, oldest.epoch, oldest.attempt]
           )
         }
-        leases = [...leases, ...claimed]
+        leases = [...leases, ...claimed, ...alone]
       })
       const release = Effect.fnUntraced(function*(lease: Lease) {
         yield* scheduler.release([lease])
@@ -190,7 +196,8 @@ it.effect.prop(
         assert.sameMembers(ids(exhausted), ids(last))
         assert.sameMembers(ids(requeued), ids(others))
         for (const job of last) job.epoch++
-        for (const job of others) job.state = "queued"
+        for (const job of others) Object.assign(job, { state: "queued", alone: job.attempt + 1 >= attemptsMax })
+        yield* TestClock.adjust("10 seconds")
         leases = [...leases, ...exhausted]
       })
 

@@ -1,12 +1,13 @@
 /** The guarantees of leases on every backend. */
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import { Clock, DateTime, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../src/JobKind.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { Wakeup } from "../src/Wakeup.ts"
-import { type Backend, ids, makeWorld, refusal, stateOf } from "./Fixture.ts"
+import { type Backend, ids, makeWorld, refusal, stateOf, takeLease } from "./Fixture.ts"
+import { play } from "./PoisonStory.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
   layer(backend)(`Leases (${name})`, (it) => {
@@ -39,12 +40,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           Effect.all([
             Effect.map(refusal(scheduler.settle(lost!)), ({ _tag }) => _tag),
             Effect.map(refusal(scheduler.checkpoint({ ...lost!, checkpoint: "late" })), ({ _tag }) => _tag),
-            Effect.map(scheduler.heartbeat([lost!], "30 seconds"), ids),
             scheduler.release([lost!])
           ])
-        assert.deepStrictEqual(yield* attempts(), ["LeaseLost", "LeaseLost", [lost!.job], undefined])
+        assert.deepStrictEqual(yield* attempts(), ["LeaseLost", "LeaseLost", undefined])
         const [taker] = yield* world.claim()
-        assert.deepStrictEqual(yield* attempts(), ["LeaseLost", "LeaseLost", [lost!.job], undefined])
+        assert.deepStrictEqual(yield* attempts(), ["LeaseLost", "LeaseLost", undefined])
 
         assert.deepStrictEqual(
           [taker!.epoch, taker!.attempt, taker!.checkpoint, taker!.startedAt],
@@ -54,54 +54,118 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("renews a lease with each heartbeat", () =>
+    it.effect("leaves the jobs of a worker that renews its lease, and takes over those of one that does not", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job({ cap: 3 })))
+        const [kept, left] = [yield* takeLease(), yield* takeLease()]
+        const [first] = yield* world.claim({ lease: kept, limit: 1 })
+        const [second] = yield* world.claim({ lease: left, limit: 1 })
+        yield* TestClock.adjust("20 seconds")
+        assert.isTrue(yield* scheduler.renewLease({ lease: kept, kinds: [], ttl: "30 seconds" }))
+        // A job that is claimed later is under the same lease.
+        const [third] = yield* world.claim({ lease: kept, limit: 1 })
+        yield* TestClock.adjust("20 seconds")
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [second!.job])
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [first!.job, third!.job])
+      }))
+
+    it.effect("never renews a lease that has expired, and claims and rescues nothing under it", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        yield* scheduler.enqueue(world.job({ cap: 2 }))
+        yield* scheduler.enqueue(world.job({ cap: 2 }))
+        const lease = yield* takeLease()
+        const [lost] = yield* world.claim({ lease, limit: 1 })
+        yield* TestClock.adjust("30 seconds")
+        const dead = () =>
+          Effect.all([
+            scheduler.renewLease({ lease, kinds: [], ttl: "30 seconds" }),
+            world.claim({ lease }),
+            world.rescue({ lease })
+          ])
+        const nothing = [false, [], { requeued: [], exhausted: [] }] as const
+        assert.deepStrictEqual<unknown>(yield* dead(), nothing)
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [lost!.job])
+        assert.deepStrictEqual<unknown>(yield* dead(), nothing)
+      }))
+
+    it.effect("takes over the jobs of an earlier lease of a worker, and of a lease that was returned, at once", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
         yield* Effect.forEach([1, 2], () => scheduler.enqueue(world.job({ cap: 2 })))
-        const [kept, left] = yield* world.claim()
-        yield* TestClock.adjust("20 seconds")
-        assert.deepStrictEqual(yield* scheduler.heartbeat([kept!], "30 seconds"), [])
-        yield* TestClock.adjust("20 seconds")
-        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [left!.job])
-        assert.deepStrictEqual(yield* scheduler.heartbeat([kept!, left!], "30 seconds"), [left!])
+        const earlier = yield* takeLease("1 hour", world.lane)
+        const [first] = yield* world.claim({ lease: earlier, limit: 1 })
+        const later = yield* takeLease("1 hour", world.lane)
+        assert.isFalse(yield* scheduler.renewLease({ lease: earlier, kinds: [], ttl: "1 hour" }))
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [first!.job])
+        const [again, second] = yield* world.claim({ lease: later })
+        yield* scheduler.returnLease(later)
+        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [again!.job, second!.job])
       }))
 
-    it.effect("reports an old lease of a job as lost when the job's newer lease is renewed with it", () =>
-      Effect.gen(function*() {
-        const scheduler = yield* Scheduler
-        const world = yield* makeWorld
-        yield* scheduler.enqueue(world.job())
-        const [old] = yield* world.claim()
-        yield* scheduler.release([old!])
-        const [newer] = yield* world.claim()
-        const lost = yield* scheduler.heartbeat([old!, newer!], "30 seconds")
-        assert.deepStrictEqual(lost.map(({ epoch }) => epoch), [old!.epoch])
-      }))
-
-    it.effect("expires the leases of first attempts only, when no worker is alive", () =>
+    it.effect("takes over all jobs after all leases were ended", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
         yield* scheduler.enqueue(world.job({ cap: 2 }))
         yield* scheduler.enqueue(world.job({ cap: 2, attemptsMax: 1 }))
-        const [lost, last] = yield* world.claim()
+        const [lost, last] = yield* world.claim({ ttl: "1 hour" })
         yield* scheduler.checkpoint({ ...lost!, checkpoint: { step: 1 } })
-        assert.isAtLeast(yield* scheduler.expireFirstLeases, 2)
-        assert.strictEqual(yield* scheduler.expireFirstLeases, 0)
+        assert.isAtLeast(yield* scheduler.endLeases, 2)
 
         const { exhausted, requeued } = yield* world.rescue()
         assert.deepStrictEqual(ids(requeued), [lost!.job])
-        // The attempt was used up: a job that ends its process is not tried for ever.
         assert.deepStrictEqual(ids(exhausted), [last!.job])
         assert.strictEqual((yield* scheduler.settle(exhausted[0]!)).job, last!.job)
         const [taker] = yield* world.claim()
         assert.deepStrictEqual([taker!.epoch, taker!.attempt, taker!.checkpoint], [2, 2, Option.some({ step: 1 })])
         assert.strictEqual((yield* refusal(scheduler.settle(lost!)))._tag, "LeaseLost")
-        // A process that dies again at once waits for the second attempt's lease.
-        yield* scheduler.expireFirstLeases
-        assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [])
-        assert.strictEqual((yield* scheduler.settle(taker!)).job, lost!.job)
+      }))
+
+    it.effect("claims the last attempt of a job alone and after a pause", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const { job } = yield* scheduler.enqueue(world.job({ cap: 2 }))
+        const other = yield* scheduler.enqueue(world.job({ cap: 2 }))
+        const lose = Effect.fnUntraced(function*(options: { readonly alone?: boolean } = {}) {
+          const [lost] = yield* world.claim({ limit: 1, ttl: "8 seconds", ...options })
+          yield* TestClock.adjust("8 seconds")
+          return [lost!.job, lost!.attempt, yield* world.rescue()] as const
+        })
+        for (const attempt of [1, 2]) {
+          assert.deepStrictEqual((yield* lose()).slice(0, 2), [job, attempt])
+        }
+        const due = (isIdle: boolean, id = "z") => scheduler.isAloneDue({ id, isIdle, kinds: [world.kind.name] })
+        assert.deepStrictEqual(ids(yield* world.claim()), [other.job])
+        yield* TestClock.adjust("9 seconds")
+        assert.deepStrictEqual([yield* due(true), yield* world.claim({ alone: true })], [false, []])
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(yield* due(true))
+        // A worker with jobs makes room for it, unless another one with a lower id does.
+        assert.isTrue(yield* due(false))
+        const offer = { worker: "test", kinds: [world.kind.name], slots: 1, ttl: "30 seconds" } as const
+        const leader = yield* scheduler.takeLease({ ...offer, id: `${world.lane}-leader` })
+        assert.deepStrictEqual([yield* due(false), yield* due(true), yield* due(false, world.lane)], [
+          false,
+          true,
+          true
+        ])
+        yield* scheduler.returnLease(leader)
+
+        // A worker that stops returns it as a job that runs alone.
+        const [released] = yield* world.claim({ alone: true })
+        assert.deepStrictEqual([released!.job, released!.attempt], [job, 3])
+        yield* scheduler.release([released!])
+        assert.deepStrictEqual(yield* world.claim(), [])
+        const [, attempt, { exhausted }] = yield* lose({ alone: true })
+        assert.deepStrictEqual([attempt, ids(exhausted)], [3, [job]])
+        assert.isFalse(yield* due(true))
       }))
 
     it.effect("leases a job without attempts left to its rescuer only", () =>
@@ -189,8 +253,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const world = yield* makeWorld
         const gpu = JobKind.pool(world.kind, "gpu")
         const limits = { kind: gpu, cap: 3, timeLimit: "1 minute" } as const
-        yield* Effect.forEach([limits, { ...limits, timeLimit: undefined }, limits], (options) =>
-          scheduler.enqueue(world.job(options)))
+        yield* Effect.forEach(
+          [limits, { ...limits, timeLimit: undefined }, limits],
+          (options) => scheduler.enqueue(world.job(options))
+        )
         const [late, unlimited] = yield* world.claim({ kinds: [gpu.name], limit: 2 })
         yield* scheduler.release([late!, unlimited!])
         yield* TestClock.adjust("59 seconds")
@@ -206,8 +272,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
-        const [a, b, c] = yield* Effect.forEach([1, 2, 3], () =>
-          scheduler.enqueue(world.job({ cap: 3 })))
+        const [a, b, c] = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job({ cap: 3 })))
         const claimed = yield* world.claim({ limit: 2 })
         yield* scheduler.checkpoint({ ...claimed[0]!, checkpoint: "kept" })
         yield* scheduler.release([claimed[1]!, claimed[0]!])
@@ -276,24 +341,37 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
-    it.effect("leaves a job to its worker if the clock of another one is ahead by less than two thirds of a lease", () =>
+    it.effect("fails jobs that end the process of their worker, and no job that ran beside them", () =>
+      Effect.forEach([3, 5], (attemptsMax) => play({ innocent: 6, poisoned: 2, slots: 4, attemptsMax })))
+
+    it.effect("leaves a job to its worker, whatever the clocks of the workers show", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
-        yield* scheduler.enqueue(world.job())
-        const [job] = yield* world.claim()
-        const rescueAhead = (millis: number) =>
-          Clock.clockWith((clock) => Effect.provideService(world.rescue(), Clock.Clock, skewed(clock, millis)))
-        for (let beats = 0; beats < 3; beats++) {
-          // The moment before a heartbeat.
-          yield* TestClock.adjust("10 seconds")
-          assert.deepStrictEqual((yield* rescueAhead(19_999)).requeued, [])
-          assert.deepStrictEqual(yield* scheduler.heartbeat([job!], "30 seconds"), [])
+        const kind = JobKind.pool(world.kind, "gpu")
+        yield* scheduler.enqueue(world.job({ kind, timeLimit: "1 minute" }))
+        const clock = yield* Clock.Clock
+        const on = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+          effect.pipe(
+            Effect.provideService(DatabaseTime.DatabaseClock, clock),
+            Effect.provideService(Clock.Clock, skewed(clock, millis))
+          )
+        for (const skew of [120_000, -120_000]) {
+          const other = on(skew)
+          const own = on(-skew)
+          const lease = yield* own(takeLease("8 seconds"))
+          const [job] = yield* own(world.claim({ lease, kinds: [kind.name] }))
+          assert.deepStrictEqual([job!.startedAt, job!.claimedAt], [yield* DateTime.now, yield* DateTime.now])
+          for (let beats = 0; beats < 3; beats++) {
+            // The moment before the lease expires.
+            yield* TestClock.adjust(7_999)
+            assert.deepStrictEqual(yield* other(world.rescue()), { requeued: [], exhausted: [] })
+            assert.isTrue(yield* own(scheduler.renewLease({ lease, kinds: [], ttl: "8 seconds" })))
+          }
+          yield* own(scheduler.settle(job!))
+          const waiting = yield* scheduler.enqueue(world.job({ kind, timeLimit: "1 minute" }))
+          assert.notInclude(ids(yield* other(scheduler.waiting("1 second", 1_000))), waiting.job)
         }
-        // With more, the job is run again, and the first worker cannot change it.
-        yield* TestClock.adjust("10 seconds")
-        assert.deepStrictEqual(ids((yield* rescueAhead(20_000)).requeued), [job!.job])
-        assert.strictEqual((yield* refusal(scheduler.settle(job!)))._tag, "LeaseLost")
       }))
 
     it.effect("counts the jobs and the workers of each kind and pool", () =>
@@ -309,8 +387,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* scheduler.enqueue(world.job({ lane: `${world.lane}-2`, cap: 1 }))
         yield* world.claim()
         const offer = { worker: "test", slots: 4, ttl: "30 seconds" } as const
-        yield* scheduler.announce({ ...offer, id: `${world.lane}-a`, kinds: [world.kind.name, gpu!] })
-        yield* scheduler.announce({ ...offer, id: `${world.lane}-b`, kinds: [gpu!, idle!], slots: 2 })
+        const first = yield* scheduler.takeLease({ ...offer, id: `${world.lane}-a`, kinds: [world.kind.name, gpu!] })
+        yield* scheduler.takeLease({ ...offer, id: `${world.lane}-b`, kinds: [gpu!, idle!], slots: 2 })
 
         const own = Effect.map(
           scheduler.queues,
@@ -331,14 +409,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           [`${world.lane}-a`, [world.kind.name, gpu!]],
           [`${world.lane}-b`, [gpu!, idle!]]
         ])
-        yield* scheduler.announce({ ...offer, id: `${world.lane}-a`, kinds: [gpu!], slots: 3 })
+        yield* scheduler.renewLease({ lease: first, kinds: [gpu!], ttl: "30 seconds" })
         yield* TestClock.adjust("10 seconds")
         assert.deepStrictEqual(yield* own, [
           { ...none, kind: world.kind.name, running: 1, workers: 0, slots: 0 },
-          { ...jobs, kind: gpu!, workers: 1, slots: 3 }
+          { ...jobs, kind: gpu!, workers: 1, slots: 4 }
         ])
-        yield* scheduler.retract(`${world.lane}-a`)
+        // A worker that drains claims nothing, and is no offer.
+        yield* scheduler.renewLease({ lease: first, kinds: [], ttl: "30 seconds" })
         assert.deepStrictEqual((yield* own).map(({ workers }) => workers), [0, 0])
+        assert.deepStrictEqual((yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane)), [])
       }))
   })
 

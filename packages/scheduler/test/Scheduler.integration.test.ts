@@ -1,7 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Decision, UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, Decision, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Queue } from "effect"
+import { Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -9,7 +9,7 @@ import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
-import { makeWorld, over, startWorker } from "./Fixture.ts"
+import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 
@@ -65,17 +65,21 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
     yield* Effect.forEach([1, 2, 3], (n) => scheduler.enqueue(world.job({ lane: `free-${n}`, waitingMax: backlog })))
 
     // The planner has never seen the table: its worst day.
-    const now = yield* DateTime.now
     const terms = {
+      lease: yield* takeLease(),
       worker: "test",
       kinds: [world.kind.name],
       limit: 100,
-      now,
-      until: DateTime.add(now, { seconds: 30 })
+      alone: false
     }
-    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms))
+    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
     const indexes = steps.flatMap(({ index }) => index ?? [])
-    assert.sameMembers(indexes, ["scheduler_job_claimable", "scheduler_job_pkey", "scheduler_job_pkey"])
+    assert.sameMembers(indexes, [
+      "scheduler_job_claimable",
+      "scheduler_job_pkey",
+      "scheduler_job_pkey",
+      "scheduler_worker_lease"
+    ])
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 4)
@@ -97,17 +101,16 @@ it.effect("claims without reading the jobs of other kinds", () =>
     }))
     yield* Effect.forEach(["a", "b", "a", "busy", "c"], (pool) =>
       scheduler.enqueue(world.job({ lane: `free-${pool}`, cap: 2, kind: kindOf(pool) })))
-    const now = yield* DateTime.now
     const terms = {
+      lease: yield* takeLease(),
       worker: "test",
       kinds: ["a", "b", "c"].map((pool) =>
         kindOf(pool).name
       ),
       limit: 3,
-      now,
-      until: DateTime.add(now, { seconds: 30 })
+      alone: false
     }
-    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms))
+    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 4)

@@ -103,6 +103,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
             attemptsMax: 5,
             enqueuedAt: start,
             startedAt: DateTime.add(start, { minutes: 1 }),
+            claimedAt: DateTime.add(start, { minutes: 1 }),
             timeLimit: Option.some(600_000)
           }
         )
@@ -142,7 +143,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const world = yield* makeWorld
         const [released, lost] = yield* Effect.forEach([1, 2], () => scheduler.enqueue(world.job({ cap: 2 })))
         yield* scheduler.release(yield* world.claim({ limit: 1 }))
-        yield* world.claim({ limit: 2, lease: "1 second" })
+        yield* world.claim({ limit: 2, ttl: "1 second" })
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(ids((yield* world.rescue()).requeued).toSorted(), ids([released!, lost!]).toSorted())
         for (const { job } of [released!, lost!]) {
@@ -209,11 +210,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const pending = yield* scheduler.enqueue(world.job({ cap: 3 }))
         yield* TestClock.adjust("24 hours")
         yield* scheduler.enqueue(world.job({ cap: 3 }))
-        const old = yield* scheduler.waitingSince(yield* DateTime.now, 10)
+        const old = yield* scheduler.waiting(0, 10)
         assert.deepStrictEqual(old.map(({ state }) => state), ["queued", "pending"])
         assert.strictEqual(old[1]!.job, pending.job)
-        assert.deepStrictEqual(ids(yield* scheduler.waitingSince(yield* DateTime.now, 1)), ids(old.slice(0, 1)))
-        const others = yield* scheduler.waitingSince(yield* DateTime.now, 1, ids(old.slice(0, 1)))
+        assert.deepStrictEqual(ids(yield* scheduler.waiting(0, 1)), ids(old.slice(0, 1)))
+        const others = yield* scheduler.waiting(0, 1, ids(old.slice(0, 1)))
         assert.deepStrictEqual(ids(others), ids(old.slice(1)))
       }))
 
@@ -307,8 +308,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const lowered = { lane, group, cap: 1, held: 2, waiting: 0, heldMax: 2 }
         const change = { before: lowered, after: { ...lowered, heldMax: 1 } }
         yield* atomically(Effect.gen(function*() {
-          const now = yield* DateTime.now
-          yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [], lanes: [change] }, now)
+          yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [], lanes: [change] })
         }))
         assert.deepStrictEqual(yield* scheduler.verify, [
           { of: "lane", id: lane, counter: "heldMax", stored: 1, found: 2 }
@@ -339,14 +339,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const write = (counters: Partial<LaneCounters>, waiting: number) =>
           atomically(Effect.gen(function*() {
             const after = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, ...counters }
-            const now = yield* DateTime.now
             yield* store.apply({
               ended: [],
               enqueued: [],
               promotions: [],
               groups: [{ before: { group, waiting: storedWaiting }, after: { group, waiting } }],
               lanes: [{ before: stored, after }]
-            }, now)
+            })
             stored = after
             storedWaiting = waiting
           }))

@@ -2,13 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import type * as Decision from "@kinora/persistence/Decision"
 import * as Rows from "@kinora/persistence/Rows"
-import { DateTime, Effect, type Layer, Option, Result, Schema } from "effect"
+import { DateTime, Duration, Effect, type Layer, Option, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as Audit from "../src/internal/audit.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Queues from "../src/internal/queues.ts"
-import type { ClaimTerms, Offer } from "../src/internal/storeTypes.ts"
+import * as Rules from "../src/internal/workers.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, makeWorld } from "./Fixture.ts"
 
@@ -27,47 +28,56 @@ const Job = Schema.Struct({
   checkpoint: Schema.Literals(["none", "a"]),
   hasStarted: Schema.Boolean,
   timeLimitSeconds: Schema.Literals([-1, 0, 49, 51]),
-  leaseSeconds: Schema.Literals([-2, -1, 0, 1, 2])
+  /** Picks a worker, or a lease of the job only, as builds without leases of workers have it. */
+  lease: Schema.Literals([0, 1, 2, "gone", "own"]),
+  leaseSeconds: Schema.Literals([-1, 0, 1]),
+  aloneSeconds: Schema.Literals(["none", -1, 0, 1])
 })
 
 const Jobs = Schema.Array(Job).check(Schema.isMaxLength(8))
 
+/** The expiry of a worker's lease. Without a lease, a worker of a build without leases of workers. */
+const Worker = Schema.Struct({
+  seconds: Schema.Literals([-700, -1, 0, 1, 30]),
+  hasLease: Schema.Boolean,
+  kind: Schema.Literals([0, 1, 2])
+})
+
+const Workers = Schema.Tuple([Worker, Worker, Worker])
+
+const Own = Schema.Literals([0, 1, 2])
+
 const Lease = Schema.Struct({ pick: Few(8), epoch: Few(4), checkpoint: Schema.NullOr(Schema.Literals(["b", "c"])) })
 
 const Command = Schema.Union([
-  Schema.TaggedStruct("claim", { limit: Few(4), kinds: Schema.Literals([1, 2, 3]) }),
-  Schema.TaggedStruct("rescue", { limit: Few(4), kinds: Schema.Literals([1, 2]) }),
-  Schema.TaggedStruct("heartbeat", { lease: Lease }),
+  Schema.TaggedStruct("claim", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2, 3]), alone: Schema.Boolean }),
+  Schema.TaggedStruct("rescue", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2]) }),
+  Schema.TaggedStruct("isAloneDue", { own: Own, isIdle: Schema.Boolean, kinds: Schema.Literals([1, 2, 3]) }),
+  Schema.TaggedStruct("take", { own: Own }),
+  Schema.TaggedStruct("renew", { own: Own, kind: Schema.Literals([0, 1, 2]) }),
+  Schema.TaggedStruct("return", { own: Own }),
+  Schema.TaggedStruct("endLeases", {}),
   Schema.TaggedStruct("checkpoint", { lease: Lease }),
-  Schema.TaggedStruct("release", { lease: Lease, pool: Schema.optionalKey(Schema.Literals(["pool", "other"])) }),
-  Schema.TaggedStruct("expireFirst", {})
+  Schema.TaggedStruct("release", { lease: Lease, pool: Schema.optionalKey(Schema.Literals(["pool", "other"])) })
 ])
-
-const Offers = Schema.Array(
-  Schema.Struct({
-    id: Few(3),
-    kind: Schema.Literals([0, 1, 2]),
-    minutes: Schema.Literals([-11, -10, -1, 0, 1]),
-    slots: Few(3)
-  })
-).check(Schema.isMaxLength(5))
 
 const Counters = Schema.Struct({ cap: Few(3), held: Few(4), waiting: Few(3), heldMax: Few(4) })
 
 const Lanes = Schema.Tuple([Counters, Counters, Counters])
 
-/** Far from the times of other tests, whose first attempts `expireFirst` expires too. */
 const now = DateTime.makeUnsafe("2040-01-01T00:00:00Z")
-const until = DateTime.add(now, { seconds: 30 })
+const ttl = Duration.seconds(8)
+const aloneDelay = Duration.seconds(10)
 const seconds = (count: number) => DateTime.add(now, { seconds: count })
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.SqlClient, E>) =>
   layer(backend)(`Rules in SQL (${name})`, (it) => {
     it.effect.prop(
-      "claims, rescues and changes under a lease do to the rows what the rules say",
-      [Jobs, Schema.Array(Command).check(Schema.isMaxLength(6))],
-      ([smalls, commands]) =>
+      "claims, rescues, leases and changes under a lease do to the rows what the rules say",
+      [Jobs, Workers, Schema.Array(Command).check(Schema.isMaxLength(6))],
+      ([smalls, smallWorkers, commands]) =>
         Effect.gen(function*() {
+          yield* TestClock.setTime(now.epochMilliseconds)
           const store = yield* SchedulerStore
           const world = yield* makeWorld
           const bases = [`${world.kind.name}-0`, `${world.kind.name}-1`]
@@ -75,94 +85,133 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           yield* clear
           yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
           yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, kinds)))
+          yield* insertWorkers(smallWorkers.map((small, index) => workerOf(small, index, kinds)))
           let jobs = yield* readJobs
+          let workers = yield* readWorkers
+          const change = (changed: ReadonlyArray<Leases.StoredJob>) => {
+            const byId = new Map(changed.map((job) => [job.job, job]))
+            jobs = jobs.map((job) => byId.get(job.job) ?? job)
+          }
+          const changeWorker = (worker: Rules.StoredWorker) => {
+            workers = [...workers.filter(({ id }) => id !== worker.id), worker].toSorted((a, b) => a.id < b.id ? -1 : 1)
+          }
+          const underLease = (
+            decided: Decision.Decision<Leases.StoredJob, void, unknown>,
+            held: ReadonlyArray<string>
+          ) => {
+            assert.strictEqual(held.length === 1, Result.isSuccess(decided))
+            if (Result.isSuccess(decided)) change([decided.success.state])
+          }
+          const claimed = (jobs: ReadonlyArray<Leases.StoredJob>) => jobs.map((job) => Leases.toClaimed(job, now))
+
           for (const command of commands) {
-            const terms = (limit: number, kinds: ReadonlyArray<string>): ClaimTerms => ({
-              worker: "worker",
-              kinds,
-              limit,
-              now,
-              until
-            })
-            const change = (changed: ReadonlyArray<Leases.StoredJob>) => {
-              const byId = new Map(changed.map((job) => [job.job, job]))
-              jobs = jobs.map((job) => byId.get(job.job) ?? job)
-            }
-            const underLease = (
-              decided: Decision.Decision<Leases.StoredJob, void, unknown>,
-              held: ReadonlyArray<string>
-            ) => {
-              assert.strictEqual(held.length === 1, Result.isSuccess(decided))
-              if (Result.isSuccess(decided)) change([decided.success.state])
-            }
-            if (command._tag === "claim") {
-              const given = terms(command.limit, kinds.slice(0, command.kinds))
-              const expected = Leases.claim(jobs, given)
-              const claimed = yield* store.claim(given)
-              assert.deepStrictEqual(claimed, expected.map(Leases.toClaimed))
-              change(expected)
-            } else if (command._tag === "rescue") {
-              const given = terms(command.limit, bases.slice(0, command.kinds))
-              const expected = Leases.rescue(jobs, given)
-              const rescued = yield* store.rescue(given)
-              assert.deepStrictEqual(rescued, {
-                requeued: expected.requeued.map(({ group, job, lane }) => ({ job, lane, group })),
-                exhausted: expected.exhausted.map(Leases.toClaimed)
-              })
-              change([...expected.requeued, ...expected.exhausted])
-            } else if (command._tag === "expireFirst") {
-              const expected = Leases.expireFirst(jobs, now)
-              assert.strictEqual(yield* store.expireFirstLeases(now), expected.length)
-              change(expected)
-            } else {
-              const found = jobs[command.lease.pick]
-              const { checkpoint, epoch } = command.lease
-              const lease = { job: found?.job ?? world.id(), epoch }
-              if (command._tag === "heartbeat") {
-                underLease(Leases.heartbeat(found, lease, until), yield* store.heartbeat([lease], until))
-              } else if (command._tag === "release") {
-                const release = { ...lease, pool: command.pool }
-                underLease(Leases.release(found, release), yield* store.release([release]))
-              } else {
-                const held = yield* store.checkpoint([{ ...lease, checkpoint }])
-                underLease(Leases.checkpoint(found, lease, checkpoint), held)
+            const held = Rules.heldAt(workers, now)
+            switch (command._tag) {
+              case "claim": {
+                const { alone, limit, own } = command
+                const given = { ...termsOf(own), alone, limit, kinds: kinds.slice(0, command.kinds) }
+                const expected = Leases.claim(jobs, given, held)
+                assert.deepStrictEqual(yield* store.claim(given), claimed(expected))
+                change(expected)
+                break
+              }
+              case "rescue": {
+                const { limit, own } = command
+                const given = { ...termsOf(own), aloneDelay, limit, kinds: bases.slice(0, command.kinds) }
+                const expected = Leases.rescue(jobs, given, held)
+                assert.deepStrictEqual(yield* store.rescue(given), {
+                  requeued: expected.requeued.map(({ group, job, lane }) => ({ job, lane, group })),
+                  exhausted: claimed(expected.exhausted)
+                })
+                change([...expected.requeued, ...expected.exhausted])
+                if (Rules.isHeld(held, given.lease)) Rules.endExpired(workers, now).forEach(changeWorker)
+                break
+              }
+              case "isAloneDue": {
+                const { isIdle, own } = command
+                const question = { id: `worker-${own}`, isIdle, kinds: kinds.slice(0, command.kinds) }
+                assert.strictEqual(
+                  yield* store.isAloneDue(question),
+                  Leases.isAloneDue(jobs, workers, question, held)
+                )
+                break
+              }
+              case "take": {
+                const { own } = command
+                const lease = {
+                  ...workerOf(smallWorkers[own], own, kinds),
+                  lease: `lease-${own}-${workers.length}`,
+                  ttl
+                }
+                const options = { ...lease, worker: "again" }
+                yield* store.takeLease(options)
+                workers = workers.filter((other) => !Rules.isOld(other, now))
+                const { until: _, ...taken } = options
+                changeWorker(Rules.take(taken, now))
+                break
+              }
+              case "renew": {
+                const renewal = { lease: `lease-${command.own}`, kinds: [kinds[command.kind]!], ttl }
+                const found = workers.find(({ lease }) => lease === renewal.lease)
+                const expected = Rules.renew(found, renewal, now)
+                assert.strictEqual(yield* store.renewLease(renewal), Result.isSuccess(expected))
+                if (Result.isSuccess(expected)) changeWorker(expected.success.state)
+                break
+              }
+              case "return": {
+                yield* store.returnLease(`lease-${command.own}`)
+                workers = workers.filter(({ lease }) => lease !== `lease-${command.own}`)
+                break
+              }
+              case "endLeases": {
+                assert.strictEqual(yield* store.endLeases, jobs.filter(({ state }) => state === "running").length)
+                workers = []
+                // The leases of builds without leases of workers end too.
+                jobs = jobs.map((job) =>
+                  job.leaseUntil === undefined ? job : { ...job, leaseUntil: DateTime.min(job.leaseUntil, now) }
+                )
+                break
+              }
+              default: {
+                const found = jobs[command.lease.pick]
+                const { checkpoint, epoch } = command.lease
+                const lease = { job: found?.job ?? world.id(), epoch }
+                if (command._tag === "release") {
+                  const release = { ...lease, pool: command.pool }
+                  underLease(Leases.release(found, release), yield* store.release([release]))
+                } else {
+                  const held = yield* store.checkpoint([{ ...lease, checkpoint }])
+                  underLease(Leases.checkpoint(found, lease, checkpoint), held)
+                }
               }
             }
             assert.deepStrictEqual(yield* readJobs, jobs)
+            assert.deepStrictEqual(yield* readWorkers, workers)
           }
         }),
       { arbitrary: { runs } }
     )
 
     it.effect.prop(
-      "queues and offers return what the rules do, and offers are deleted when the rules say so",
-      [Jobs, Offers],
-      ([smalls, smallOffers]) =>
+      "queues and offers return what the rules do",
+      [Jobs, Workers],
+      ([smalls, smallWorkers]) =>
         Effect.gen(function*() {
-          const sql = yield* SqlClient.SqlClient
+          yield* TestClock.setTime(now.epochMilliseconds)
           const store = yield* SchedulerStore
           const world = yield* makeWorld
           yield* clear
-          yield* sql`DELETE FROM scheduler_worker`
           yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
           const kinds = ["a", "B:pool", "b"]
           yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, kinds)))
-          let offers: ReadonlyArray<Offer> = []
-          for (const { id, kind, minutes, slots } of smallOffers) {
-            const offer = {
-              id: `worker-${id}`,
-              worker: "test",
-              kinds: [kinds[kind]!, "c"],
-              slots: slots + 1,
-              until: DateTime.add(now, { minutes })
-            }
-            yield* store.announce(offer, now)
-            offers = [...offers.filter((other) => other.id !== offer.id && !Queues.isOld(other, now)), offer]
-          }
-          assert.deepStrictEqual(yield* store.queues(now), Queues.queues(yield* readJobs, offers, now))
-          assert.sameDeepMembers([...yield* store.offers(now)], [...Queues.held(offers, now)])
-          const [count] = yield* sql`SELECT count(*)::int4 AS offers FROM scheduler_worker`
-          assert.deepStrictEqual<unknown>(count, { offers: offers.length })
+          // The second worker drains.
+          yield* insertWorkers(smallWorkers.map((small, index) => ({
+            ...workerOf(small, index, kinds),
+            kinds: index === 1 ? [] : [kinds[small.kind]!, "c"]
+          })))
+          const offers = Rules.offers(yield* readWorkers, now)
+          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, offers))
+          assert.sameDeepMembers([...yield* store.offers], [...offers])
         }),
       { arbitrary: { runs } }
     )
@@ -235,15 +284,28 @@ const jobOf = (
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
     enqueuedAt: seconds(-100 + index),
     startedAt: isRunning || small.hasStarted ? seconds(-50) : undefined,
-    // Distinct, so that the order of expiry is defined.
-    leaseUntil: isRunning ? DateTime.add(seconds(small.leaseSeconds), { milliseconds: -index }) : undefined,
+    lease: isRunning && small.lease !== "own" ? `lease-${small.lease}` : undefined,
+    leaseUntil: isRunning && small.lease === "own" ? seconds(small.leaseSeconds) : undefined,
     worker: isRunning ? `worker-${index}` : undefined,
+    aloneFrom: small.aloneSeconds === "none" ? undefined : seconds(small.aloneSeconds),
     position: 1_000_000 - 10 * index
   }
 }
 
+const termsOf = (own: number) => ({ lease: `lease-${own}`, worker: "worker" })
+
+const workerOf = (small: typeof Worker.Type, index: number, kinds: ReadonlyArray<string>): Rules.StoredWorker => ({
+  id: `worker-${index}`,
+  worker: "test",
+  kinds: [kinds[small.kind]!],
+  slots: index + 1,
+  until: seconds(small.seconds),
+  lease: small.hasLease ? `lease-${index}` : undefined
+})
+
 const clear = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM scheduler_worker`
   yield* sql`DELETE FROM scheduler_job`
   yield* sql`DELETE FROM scheduler_lane`
   yield* sql`DELETE FROM scheduler_group`
@@ -282,10 +344,22 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
       enqueued_at: ["timestamptz", ({ enqueuedAt }) => enqueuedAt],
       started_at: ["timestamptz?", ({ startedAt }) => startedAt],
+      lease: ["text?", ({ lease }) => lease],
       lease_until: ["timestamptz?", ({ leaseUntil }) => leaseUntil],
+      alone_from: ["timestamptz?", ({ aloneFrom }) => aloneFrom],
       worker: ["text?", ({ worker }) => worker]
     })
   }`
+})
+
+const insertWorkers = Effect.fnUntraced(function*(workers: ReadonlyArray<Rules.StoredWorker>) {
+  const sql = yield* SqlClient.SqlClient
+  for (const { id, kinds, lease = null, slots, until, worker } of workers) {
+    yield* sql`
+      INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease)
+      VALUES (${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DateTime.toDate(until)}, ${lease})
+    `
+  }
 })
 
 const Row = Schema.Struct({
@@ -303,7 +377,9 @@ const Row = Schema.Struct({
   timeLimit: Schema.NullOr(Schema.BigInt),
   enqueuedAt: Schema.DateTimeUtcFromDate,
   startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  lease: Schema.NullOr(Schema.String),
   leaseUntil: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  aloneFrom: Schema.NullOr(Schema.DateTimeUtcFromDate),
   worker: Schema.NullOr(Schema.String)
 })
 
@@ -316,7 +392,7 @@ const readJobs = Effect.gen(function*() {
     SELECT
       id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, state, position, epoch, attempt,
       attempts_max AS "attemptsMax", time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
-      started_at AS "startedAt", lease_until AS "leaseUntil", worker
+      started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
     FROM scheduler_job
     ORDER BY id
   `)
@@ -326,7 +402,29 @@ const readJobs = Effect.gen(function*() {
     position: Number(row.position),
     timeLimit: row.timeLimit === null ? undefined : Number(row.timeLimit),
     startedAt: row.startedAt ?? undefined,
+    lease: row.lease ?? undefined,
     leaseUntil: row.leaseUntil ?? undefined,
+    aloneFrom: row.aloneFrom ?? undefined,
     worker: row.worker ?? undefined
   }))
+})
+
+const WorkerRow = Schema.Struct({
+  id: Schema.String,
+  worker: Schema.String,
+  kinds: Schema.Array(Schema.String),
+  slots: Schema.Int,
+  until: Schema.DateTimeUtcFromDate,
+  lease: Schema.NullOr(Schema.String)
+})
+
+const decodeWorkers = Rows.decodeAll(WorkerRow)
+
+/** All workers of the table, ordered by id. */
+const readWorkers = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* decodeWorkers(sql`
+    SELECT id, name AS worker, kinds, slots, until, lease FROM scheduler_worker ORDER BY id
+  `)
+  return rows.map((row): Rules.StoredWorker => ({ ...row, lease: row.lease ?? undefined }))
 })

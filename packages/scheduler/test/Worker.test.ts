@@ -14,6 +14,8 @@ import { ids, makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
 type World = Effect.Success<typeof makeWorld>
 type Payload = { readonly n: number }
 
+const unavailable = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" })
+
 /** A world with a worker in it, that tells what happens. */
 const start = Effect.fnUntraced(function*(
   run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
@@ -139,7 +141,7 @@ layer(memory)("Worker", (it) => {
         claimed: () =>
           Effect.flatMap(Deferred.succeed(failure, undefined), (first) =>
             first
-              ? Effect.fail(new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" }))
+              ? Effect.fail(unavailable)
               : Effect.void)
       })
       const { job: id } = yield* scheduler.enqueue(job())
@@ -167,21 +169,24 @@ layer(memory)("Worker", (it) => {
   it.effect("interrupts a job whose lease is lost, without changing the job", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
-      // Heartbeats come too late.
-      const { claim, job, rescue, scheduler, worker } = yield* start(gate.run, {
-        concurrency: 1,
-        heartbeatInterval: "1 minute",
-        rescueInterval: "1 hour"
-      })
+      // The renewals fail, as for a worker without a network.
+      const online = yield* Scheduler.Scheduler
+      const { claim, job, rescue, scheduler, worker } = yield* start(gate.run, { concurrency: 1 }).pipe(
+        Effect.provideService(Scheduler.Scheduler, { ...online, renewLease: () => Effect.fail(unavailable) })
+      )
       yield* scheduler.enqueue(job())
       yield* gate.started
-      yield* TestClock.adjust("30 seconds")
-      const { requeued } = yield* rescue()
-      assert.strictEqual(requeued.length, 1)
-      const [taken] = yield* claim({ lease: "1 hour" })
-      yield* TestClock.adjust("30 seconds")
+      yield* TestClock.adjust(7_999)
+      assert.deepStrictEqual(yield* rescue(), { requeued: [], exhausted: [] })
+      assert.strictEqual((yield* worker.running).length, 1)
+      // The run ends when the lease does, so no other worker runs the job beside it.
+      yield* TestClock.adjust(1)
       yield* gate.interrupted
       assert.deepStrictEqual(yield* worker.running, [])
+      const { requeued } = yield* rescue()
+      assert.strictEqual(requeued.length, 1)
+      const [taken] = yield* claim({ ttl: "1 hour" })
+      yield* TestClock.adjust("30 seconds")
       const [status] = yield* scheduler.find([taken!.job])
       assert.deepStrictEqual([status!.state, status!.epoch, status!.worker], ["running", 2, Option.some("test")])
       assert.strictEqual((yield* scheduler.settle(taken!)).job, taken!.job)
@@ -190,28 +195,27 @@ layer(memory)("Worker", (it) => {
   it.effect("does not interrupt a job that is settling when its lease is reported as lost", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler.Scheduler
-      const heartbeats = yield* Queue.unbounded<void>()
+      let renewals = 0
       const settling = Latch.makeUnsafe(false)
       const gate = Latch.makeUnsafe(false)
       let isInterrupted = false
       const { job, worker } = yield* start(() => Effect.succeed("done"), {
-        heartbeatInterval: "10 seconds",
+        rescueInterval: "1 hour",
         settle: () =>
           Effect.andThen(settling.open, gate.await).pipe(
             Effect.onInterrupt(() => Effect.sync(() => isInterrupted = true))
           )
       }).pipe(Effect.provideService(Scheduler.Scheduler, {
         ...scheduler,
-        heartbeat: (leases) => Effect.as(Queue.offer(heartbeats, undefined), leases)
+        // The unit that settles holds the lock of the memory, so later leases are not stored.
+        takeLease: (options) => renewals === 0 ? scheduler.takeLease(options) : Effect.succeed("another"),
+        renewLease: () => Effect.sync(() => ++renewals < 0)
       }))
       yield* scheduler.enqueue(job())
       yield* settling.await
       assert.strictEqual((yield* worker.running).length, 1)
-      // The second heartbeat starts after the first one was handled.
-      for (const _ of [1, 2]) {
-        yield* TestClock.adjust("10 seconds")
-        yield* Queue.take(heartbeats)
-      }
+      // The second renewal, of the next lease, starts after the first one was handled.
+      yield* Effect.repeat(TestClock.adjust("10 seconds"), { until: () => renewals >= 2 })
       const { length } = yield* worker.running
       yield* gate.open
       assert.deepStrictEqual([isInterrupted, length], [false, 1])
@@ -244,7 +248,7 @@ layer(memory)("Worker", (it) => {
       const gate = yield* makeGate
       const { job } = yield* scheduler.enqueue(world.job({ timeLimit: "100 seconds" }))
       // Its first worker is lost after a minute.
-      yield* world.claim({ lease: "1 minute" })
+      yield* world.claim({ ttl: "1 minute" })
       yield* TestClock.adjust("1 minute")
       yield* world.rescue()
       const { outcome } = yield* start(gate.run, {}, world)
@@ -304,6 +308,72 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(gate.seen.length, 1)
     }))
 
+  it.effect("continues under another lease after it has lost one", () =>
+    Effect.gen(function*() {
+      const online = yield* Scheduler.Scheduler
+      let isOnline = true
+      const { job, outcome, scheduler } = yield* start(() => Effect.succeed("done")).pipe(
+        Effect.provideService(Scheduler.Scheduler, {
+          ...online,
+          renewLease: (options) => isOnline ? online.renewLease(options) : Effect.fail(unavailable),
+          takeLease: (options) => isOnline ? online.takeLease(options) : Effect.fail(unavailable)
+        })
+      )
+      yield* TestClock.adjust("1 second")
+      isOnline = false
+      yield* TestClock.adjust("1 minute")
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* stateOf(id), "queued")
+      isOnline = true
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* outcome, "done")
+    }))
+
+  it.effect("runs the last attempt of a job alone, between its other jobs", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler.Scheduler
+      const world = yield* makeWorld
+      const alone = yield* scheduler.enqueue(world.job({ cap: 4, payload: { n: 0 } }))
+      for (const _ of [1, 2]) {
+        yield* world.claim({ ttl: "1 second" })
+        yield* TestClock.adjust("1 second")
+        yield* world.rescue()
+      }
+      const gates = [0, 1, 2, 3].map(() => Latch.makeUnsafe(false))
+      const running = new Set<number>()
+      const { outcome } = yield* start(
+        ({ payload: { n } }) =>
+          Effect.sync(() => running.add(n)).pipe(
+            Effect.andThen(gates[n]!.await),
+            Effect.andThen(Effect.sync(() => {
+              running.delete(n)
+              return `ran ${n}`
+            }))
+          ),
+        { concurrency: 3 },
+        world
+      )
+      const enqueue = (n: number) => scheduler.enqueue(world.job({ cap: 4, payload: { n } }))
+      yield* Effect.forEach([1, 2], enqueue)
+      yield* TestClock.adjust("30 seconds")
+      assert.sameMembers([...running], [1, 2])
+      // The worker makes room, so it claims no other job, although it has a free slot.
+      yield* enqueue(3)
+      yield* TestClock.adjust("30 seconds")
+      assert.sameMembers([...running], [1, 2])
+      for (const n of [1, 2]) {
+        yield* gates[n]!.open
+        assert.strictEqual(yield* outcome, `ran ${n}`)
+      }
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([[...running], yield* stateOf(alone.job)], [[0], "running"])
+      for (const n of [0, 3]) {
+        yield* gates[n]!.open
+        assert.strictEqual(yield* outcome, `ran ${n}`)
+      }
+    }))
+
   it.effect("retries settle after a storage failure", () =>
     Effect.gen(function*() {
       const tried = yield* Deferred.make<void>()
@@ -312,7 +382,7 @@ layer(memory)("Worker", (it) => {
         settle: ([settlement]) =>
           Effect.flatMap(Deferred.succeed(tried, undefined), (first) =>
             first
-              ? Effect.fail(new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" }))
+              ? Effect.fail(unavailable)
               : Effect.asVoid(Deferred.succeed(settledAt, settlement!.outcome)))
       })
       yield* scheduler.enqueue(job())
@@ -457,10 +527,10 @@ layer(memory)("Worker", (it) => {
 
   it.effect("fails a started job of a pool that has no worker when its time limit passes", () =>
     Effect.gen(function*() {
-      const { job, kind, outcome, scheduler } = yield* start(() => Effect.succeed("done"))
+      const { claim, job, kind, outcome, scheduler } = yield* start(() => Effect.succeed("done"))
       const gpu = JobKind.pool(kind, "gpu")
       yield* scheduler.enqueue(job({ kind: gpu, timeLimit: "1 minute" }))
-      yield* scheduler.claim({ worker: "lost", kinds: [gpu.name], limit: 1, lease: "30 seconds" })
+      yield* claim({ kinds: [gpu.name] })
       // The lease expires, and later the time limit.
       yield* TestClock.adjust("2 minutes")
       assert.include(yield* outcome, "exceeded its time limit")

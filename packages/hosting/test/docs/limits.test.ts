@@ -158,7 +158,11 @@ const jobs: ReadonlyArray<Row> = [
   fixed("`pending` jobs per account, both groups together", "20", "429 `queue_full`, `details.waiting_max`"),
   fixed("time until a job starts", "24 hours", "the job fails with `queue_timeout` and is refunded"),
   ["run time of a job", "by model", "models", "the job fails with `time_limit` and is refunded"],
-  fixed("starts of a job whose workers are lost", "5", "the job fails with `worker_lost` and is refunded"),
+  fixed(
+    "starts of a job whose workers are lost; the last one alone",
+    "3",
+    "the job fails with `worker_lost` and is refunded"
+  ),
   ["size of a result", "2 GiB", "probe_mib", invalidResult],
   ["width and height of a result", "16,384 pixels", "probe_side_max", invalidResult],
   ["pixels of an image or a frame of a result", "134,217,728", "probe_pixels_max", invalidResult],

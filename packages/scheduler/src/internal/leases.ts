@@ -3,13 +3,14 @@
  * runs these functions; `internal/sql/leases.ts` states the same rules in SQL.
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { type DateTime, Duration, Option, Result, type Schema } from "effect"
+import { DateTime, Duration, Option, Result, type Schema } from "effect"
 import type { ClaimedJob, JobStatus, Lease } from "../Job.ts"
 import { LeaseLost } from "../SchedulerError.ts"
 import * as KindName from "./kindName.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
 import type { Release } from "./requests.ts"
-import type { ClaimTerms, LeaseTerms } from "./storeTypes.ts"
+import type { AloneQuestion, ClaimTerms, LeaseTerms, RescueTerms } from "./storeTypes.ts"
+import { type Held, isHeld, type StoredWorker } from "./workers.ts"
 
 /** A job as a store holds it. */
 export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
@@ -17,43 +18,78 @@ export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
   readonly attempt: number
   readonly enqueuedAt: DateTime.Utc
   readonly startedAt: DateTime.Utc | undefined
+  /** The lease of the worker that runs it. */
+  readonly lease: string | undefined
+  /** Expiry of the lease of this job only. Workers of builds without leases of workers set it. */
   readonly leaseUntil: DateTime.Utc | undefined
   readonly worker: string | undefined
+  /** When its last attempt may start, which runs alone. `undefined` before its last but one attempt was lost. */
+  readonly aloneFrom: DateTime.Utc | undefined
   /** Orders pending jobs by when they were enqueued, and queued jobs by when they got their slots. */
   readonly position: number
 }
 
-/** Claims queued jobs of the given kinds, in the order in which they got their slots. */
-export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms): ReadonlyArray<StoredJob> =>
-  Array.from(jobs)
-    .filter(({ kind, state }) => state === "queued" && terms.kinds.includes(kind))
-    .toSorted(byPosition)
-    .slice(0, terms.limit)
-    .map((job) => leased(counted(job), terms))
+/**
+ * Claims queued jobs of the given kinds, in the order in which they got their slots. A job that
+ * has to run alone is claimed only if the worker asks for one, the longest waiting one first.
+ */
+export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held): ReadonlyArray<StoredJob> => {
+  if (!isHeld(held, terms.lease)) return []
+  const queued = Array.from(jobs).filter(({ kind, state }) => state === "queued" && terms.kinds.includes(kind))
+  const next = terms.alone
+    ? queued.filter((job) => mayRunAlone(job, held.now)).toSorted(byAloneFrom).slice(0, Math.min(1, terms.limit))
+    : queued.filter(({ aloneFrom }) => aloneFrom === undefined).toSorted(byPosition).slice(0, terms.limit)
+  return next.map((job) => leased(counted(job), terms, held.now))
+}
+
+/**
+ * Returns whether a worker should run no other job, so that it can run one alone. Of several
+ * workers with jobs, only the one with the lowest id makes room, so that the others continue.
+ */
+export const isAloneDue = (
+  jobs: Iterable<StoredJob>,
+  workers: Iterable<StoredWorker>,
+  { id, isIdle, kinds }: AloneQuestion,
+  held: Held
+): boolean => {
+  const others = Array.from(workers).filter((other) => isHeld(held, other.lease) && other.id < id)
+  return Array.from(jobs).some((job) =>
+    job.state === "queued" && kinds.includes(job.kind) && mayRunAlone(job, held.now) &&
+    (isIdle || !others.some((other) => other.kinds.includes(job.kind)))
+  )
+}
 
 /**
  * Takes over jobs of all pools of the given kinds: first those that wait for their next
- * worker and have exceeded their time limit, then those whose lease has expired, each the
- * longest expired first. Queues a job again in its old position if it has attempts and
- * time left, else leases it to the rescuer. A rescuer needs no worker for the pool of a job,
- * so jobs of a pool that has lost all its workers end too.
+ * worker and have exceeded their time limit, the longest exceeded first, then those whose
+ * worker is lost, in the order of their positions. Queues a job again in its old position if
+ * it has attempts and time left, else leases it to the rescuer. A rescuer needs no worker for
+ * the pool of a job, so jobs of a pool that has lost all its workers end too.
+ *
+ * The last attempt of a job runs alone and after a pause, unless it is also the first one. So
+ * a job that ends its process fails by itself, and no other job fails because of it.
  */
 export const rescue = (
   jobs: Iterable<StoredJob>,
-  terms: ClaimTerms
+  terms: RescueTerms,
+  held: Held
 ): { readonly requeued: ReadonlyArray<StoredJob>; readonly exhausted: ReadonlyArray<StoredJob> } => {
+  if (!isHeld(held, terms.lease)) return { requeued: [], exhausted: [] }
   const own = Array.from(jobs).filter(({ kind }) => terms.kinds.includes(KindName.baseOf(kind)))
-  const late = own.filter((job) => isLate(job, terms.now)).toSorted((a, b) => endOf(a) - endOf(b))
-  const lost = own
-    .filter((job) => isExpired(job, terms.now))
-    .toSorted((a, b) => millis(a.leaseUntil) - millis(b.leaseUntil))
+  const late = own.filter((job) => isLate(job, held.now)).toSorted((a, b) => endOf(a) - endOf(b))
+  const lost = own.filter((job) => isLost(job, held)).toSorted(byPosition)
   const taken = [...late, ...lost].slice(0, terms.limit).toSorted(byPosition)
-  const isRequeued = (job: StoredJob) => job.state === "running" && hasAttempts(job)
+  const isRequeued = (job: StoredJob) => job.state === "running" && job.attempt < job.attemptsMax
   return {
-    requeued: taken.filter(isRequeued).map(requeued),
+    requeued: taken.filter(isRequeued).map((job) => ({
+      ...requeued(job),
+      aloneFrom: job.attempt + 1 < job.attemptsMax
+        ? job.aloneFrom
+        : DateTime.addDuration(held.now, terms.aloneDelay)
+    })),
     exhausted: taken
       .filter((job) => !isRequeued(job))
-      .map((job) => leased(job.state === "queued" ? counted(job) : job, terms))
+      .map((job) => leased(job.state === "queued" ? counted(job) : job, terms, held.now))
   }
 }
 
@@ -65,13 +101,6 @@ export const release = (job: StoredJob | undefined, lease: Release): Decision.De
     kind: lease.pool === undefined ? job.kind : KindName.ofPool(KindName.baseOf(job.kind), lease.pool)
   }))
 
-/** Renews a lease. */
-export const heartbeat = (
-  job: StoredJob | undefined,
-  lease: Lease,
-  until: DateTime.Utc
-): Decision.Decision<StoredJob, void, LeaseLost> => underLease(job, lease, (job) => ({ ...job, leaseUntil: until }))
-
 /** Stores a checkpoint. JSON null removes it. */
 export const checkpoint = (
   job: StoredJob | undefined,
@@ -80,17 +109,11 @@ export const checkpoint = (
 ): Decision.Decision<StoredJob, void, LeaseLost> =>
   underLease(job, lease, (job) => ({ ...job, checkpoint: Option.fromNullOr(checkpoint) }))
 
-/** Expires the leases of first attempts that have not expired yet. */
-export const expireFirst = (jobs: Iterable<StoredJob>, now: DateTime.Utc): ReadonlyArray<StoredJob> =>
-  Array.from(jobs)
-    .filter((job) => job.state === "running" && job.attempt === 1 && !isExpired(job, now))
-    .map((job) => ({ ...job, leaseUntil: now }))
-
 /** Orders jobs by their position. */
 export const byPosition = (a: StoredJob, b: StoredJob): number => a.position - b.position
 
 /** A job as its worker gets it. */
-export const toClaimed = (job: StoredJob): ClaimedJob => ({
+export const toClaimed = (job: StoredJob, claimedAt: DateTime.Utc): ClaimedJob => ({
   job: job.job,
   lane: job.lane,
   group: job.group,
@@ -102,6 +125,7 @@ export const toClaimed = (job: StoredJob): ClaimedJob => ({
   attemptsMax: job.attemptsMax,
   enqueuedAt: job.enqueuedAt,
   startedAt: job.startedAt ?? job.enqueuedAt,
+  claimedAt,
   timeLimit: Option.map(Option.fromUndefinedOr(job.timeLimit), Duration.millis)
 })
 
@@ -131,20 +155,29 @@ const underLease = (
     ? Decision.accept(change(job), undefined)
     : Result.fail(new LeaseLost({ job: lease.job, epoch: lease.epoch }))
 
-const leased = (job: StoredJob, { now, until, worker }: LeaseTerms): StoredJob => ({
+const leased = (job: StoredJob, { lease, worker }: LeaseTerms, now: DateTime.Utc): StoredJob => ({
   ...job,
   state: "running",
   epoch: job.epoch + 1,
   startedAt: job.startedAt ?? now,
-  leaseUntil: until,
+  lease,
+  leaseUntil: undefined,
   worker
 })
 
 const counted = (job: StoredJob): StoredJob => ({ ...job, attempt: job.attempt + 1 })
 
-const requeued = (job: StoredJob): StoredJob => ({ ...job, state: "queued", leaseUntil: undefined })
+const requeued = (job: StoredJob): StoredJob => ({
+  ...job,
+  state: "queued",
+  lease: undefined,
+  leaseUntil: undefined
+})
 
-const hasAttempts = ({ attempt, attemptsMax }: StoredJob) => attempt < attemptsMax
+const mayRunAlone = ({ aloneFrom }: StoredJob, now: DateTime.Utc) =>
+  aloneFrom !== undefined && millis(aloneFrom) <= millis(now)
+
+const byAloneFrom = (a: StoredJob, b: StoredJob) => millis(a.aloneFrom) - millis(b.aloneFrom) || byPosition(a, b)
 
 /** Returns whether a started job has exceeded its time limit while it waits for its next worker. */
 const isLate = (job: StoredJob, now: DateTime.Utc) =>
@@ -153,7 +186,8 @@ const isLate = (job: StoredJob, now: DateTime.Utc) =>
 /** When the time limit of a started job passes, in Unix milliseconds. */
 const endOf = ({ startedAt, timeLimit = Infinity }: StoredJob) => millis(startedAt) + timeLimit
 
-const isExpired = ({ leaseUntil, state }: StoredJob, now: DateTime.Utc) =>
-  state === "running" && millis(leaseUntil) <= millis(now)
+/** Returns whether the worker that runs the job is lost. */
+const isLost = ({ lease, leaseUntil, state }: StoredJob, held: Held) =>
+  state === "running" && (lease === undefined ? millis(leaseUntil) <= millis(held.now) : !isHeld(held, lease))
 
 const millis = (time: DateTime.Utc | undefined) => time?.epochMilliseconds ?? 0

@@ -3,7 +3,7 @@ import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Effect, Result, type Schema } from "effect"
+import { Effect, Result, type Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
 import { SchedulerError } from "../SchedulerError.ts"
@@ -103,7 +103,7 @@ const makeSave = Effect.gen(function*() {
   // that recovers cannot commit a part of them.
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
     const changes = Loaded.changesOf(lanes)
-    const promoted = yield* store.apply(changes, yield* DateTime.now)
+    const promoted = yield* store.apply(changes)
     const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* afterCommit(wakeup.wake)
     return { promoted }

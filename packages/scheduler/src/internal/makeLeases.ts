@@ -1,32 +1,30 @@
 /** The operations of the scheduler that lease jobs to workers. */
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, type Duration, Effect, Result } from "effect"
+import { Duration, Effect, Random, Result } from "effect"
 import type { Lease } from "../Job.ts"
 import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { JobId } from "./ids.ts"
-import type { ClaimOptions, Release } from "./requests.ts"
-import type { Checkpoint } from "./storeTypes.ts"
+import type { ClaimOptions, LeaseOptions, Release, RenewalOptions } from "./requests.ts"
+import type { AloneQuestion, Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
-export const makeLeases = Effect.gen(function*() {
+export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Duration) {
   const { afterCommit } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const wakeup = yield* Wakeup
 
   const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return []
-    return yield* store.claim(yield* termsOf(options))
+    return yield* store.claim({ ...options, alone: options.alone ?? false })
   })
 
-  const heartbeat = Effect.fn("Scheduler.heartbeat")(function*(leases: ReadonlyArray<Lease>, lease: Duration.Input) {
-    if (leases.length === 0) return []
-    const newest = newestOf(leases)
-    const until = DateTime.addDuration(yield* DateTime.now, lease)
-    const held = new Set(yield* store.heartbeat(Array.from(newest.values()), until))
-    return leases.filter(({ epoch, job }) => !held.has(job) || newest.get(job)?.epoch !== epoch)
+  const takeLease = Effect.fn("Scheduler.takeLease")(function*({ ttl, ...worker }: LeaseOptions) {
+    const lease = `${worker.id}/${yield* Random.nextInt}`
+    yield* store.takeLease({ ...worker, lease, ttl: Duration.fromInputUnsafe(ttl) })
+    return lease
   })
 
   const checkpoint = yield* Folding.makeResult({
@@ -50,17 +48,24 @@ export const makeLeases = Effect.gen(function*() {
 
   const rescue = Effect.fn("Scheduler.rescue")(function*(options: ClaimOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
-    const rescued = yield* store.rescue(yield* termsOf(options))
+    const rescued = yield* store.rescue({ ...options, aloneDelay })
     if (rescued.requeued.length > 0) yield* afterCommit(wakeup.wake)
     return rescued
   })
 
-  const expireFirstLeases = Effect.withSpan(
-    Effect.flatMap(DateTime.now, store.expireFirstLeases),
-    "Scheduler.expireFirstLeases"
-  )
-
-  return { claim, heartbeat, checkpoint, release, rescue, expireFirstLeases }
+  return {
+    claim,
+    takeLease,
+    renewLease: Effect.fn("Scheduler.renewLease")(({ ttl, ...renewal }: RenewalOptions) =>
+      store.renewLease({ ...renewal, ttl: Duration.fromInputUnsafe(ttl) })
+    ),
+    returnLease: Effect.fn("Scheduler.returnLease")((lease: string) => store.returnLease(lease)),
+    endLeases: Effect.withSpan(store.endLeases, "Scheduler.endLeases"),
+    isAloneDue: Effect.fn("Scheduler.isAloneDue")((question: AloneQuestion) => store.isAloneDue(question)),
+    checkpoint,
+    release,
+    rescue
+  }
 })
 
 // -----------------------------------------------------------------------------
@@ -73,8 +78,3 @@ const newestOf = <L extends Lease>(leases: ReadonlyArray<L>): ReadonlyMap<JobId,
   for (const lease of leases) if (lease.epoch >= (newest.get(lease.job)?.epoch ?? 0)) newest.set(lease.job, lease)
   return newest
 }
-
-const termsOf = Effect.fnUntraced(function*({ kinds, lease, limit, worker }: ClaimOptions) {
-  const now = yield* DateTime.now
-  return { worker, kinds, limit, now, until: DateTime.addDuration(now, lease) }
-})

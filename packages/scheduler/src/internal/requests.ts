@@ -17,12 +17,36 @@ export interface Release extends Lease {
 
 /** Selects the jobs to claim or rescue. */
 export interface ClaimOptions {
+  /** The lease of the worker (`takeLease`). If it does not hold, nothing is claimed or rescued. */
+  readonly lease: string
   /** Name of the worker, shown with its jobs. */
   readonly worker: string
   /** Names of kinds. A claim does not include their pools, which have their own names; a rescue does. */
   readonly kinds: ReadonlyArray<string>
   /** Maximum number of jobs. */
   readonly limit: number
+  /**
+   * Claims at most one job, of those that have to run alone, instead of the others. The worker
+   * must run no other job beside it. A rescue ignores it. Default `false`.
+   */
+  readonly alone?: boolean | undefined
+}
+
+/** A worker that takes a lease, and what it claims. */
+export interface LeaseOptions {
+  /** Unique per start of a worker. */
+  readonly id: string
+  /** The name shown with the worker's jobs. */
+  readonly worker: string
+  /** Names of the kinds and pools that it claims, without duplicates. */
+  readonly kinds: ReadonlyArray<string>
+  /** Maximum number of jobs that it runs at the same time. */
+  readonly slots: number
   /** Time until the lease expires unless it is renewed. */
-  readonly lease: Duration.Input
+  readonly ttl: Duration.Input
+}
+
+/** A lease to renew, and what its worker claims from now on. */
+export interface RenewalOptions extends Pick<LeaseOptions, "kinds" | "ttl"> {
+  readonly lease: string
 }

@@ -1,5 +1,5 @@
 /** Arguments and results of the store. */
-import type { DateTime, Option, Schema } from "effect"
+import type { DateTime, Duration, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, Lease } from "../Job.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
 
@@ -11,17 +11,52 @@ export interface StoreRequest {
   readonly jobs: ReadonlyArray<JobId>
 }
 
-/** The worker that leases jobs, and the expiry of the lease. */
+/** The worker that leases jobs, by its lease and its name. */
 export interface LeaseTerms {
+  readonly lease: string
   readonly worker: string
-  readonly now: DateTime.Utc
-  readonly until: DateTime.Utc
 }
 
-/** Selects the jobs to lease. */
+/** Selects the jobs to claim. */
 export interface ClaimTerms extends LeaseTerms {
   readonly kinds: ReadonlyArray<string>
   readonly limit: number
+  /** Selects one job that has to run alone instead of the others. */
+  readonly alone: boolean
+}
+
+/** Selects the jobs to rescue. */
+export interface RescueTerms extends LeaseTerms {
+  readonly kinds: ReadonlyArray<string>
+  readonly limit: number
+  /** Pause before the last attempt of a job, which runs alone. */
+  readonly aloneDelay: Duration.Duration
+}
+
+/** A lease to take. */
+export interface NewLease {
+  /** Unique. */
+  readonly lease: string
+  readonly id: string
+  readonly worker: string
+  readonly kinds: ReadonlyArray<string>
+  readonly slots: number
+  readonly ttl: Duration.Duration
+}
+
+/** A lease to renew. */
+export interface Renewal {
+  readonly lease: string
+  readonly kinds: ReadonlyArray<string>
+  readonly ttl: Duration.Duration
+}
+
+/** A worker that asks whether it has to make room for a job that runs alone. */
+export interface AloneQuestion {
+  readonly id: string
+  readonly kinds: ReadonlyArray<string>
+  /** Whether the worker runs no job. */
+  readonly isIdle: boolean
 }
 
 /** A checkpoint to store. */
@@ -40,7 +75,7 @@ export interface Rescued {
   readonly exhausted: ReadonlyArray<ClaimedJob>
 }
 
-/** The kinds and pools that a worker claims. */
+/** A worker whose lease holds, and the kinds and pools that it claims. */
 export interface Offer {
   /** Unique per start of a worker. */
   readonly id: string

@@ -1,8 +1,7 @@
 /** The operation that a generator runs for a job: submitted once, then polled until it ends. */
 import type { Status } from "@kinora/generator/Generator"
 import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
-import type { ClaimedJob } from "@kinora/scheduler/Job"
-import { DateTime, Duration, Effect, type Latch, Option } from "effect"
+import { Clock, DateTime, Duration, Effect, type Latch, Option } from "effect"
 import { Callbacks } from "../../Callbacks.ts"
 import * as Progress from "./progress.ts"
 import { retryUntilInterrupted, type RunError } from "./retries.ts"
@@ -48,7 +47,7 @@ export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams
     // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
     const status = yield* Effect.onInterrupt(
       awaitEnd(taken, called),
-      () => Effect.when(cancel(taken), hasTimedOut(running.job))
+      () => Effect.when(cancel(taken), hasTimedOut(running))
     )
     return { ...taken, status }
   }, Effect.scoped)
@@ -145,12 +144,15 @@ const hasOther = ({ source }: RunningJob, failed: ReadonlyArray<string>) =>
 
 /**
  * Returns `true` if the job has reached its time limit, after which no worker takes it
- * over. Timers can fire early, so the last second counts as reached.
+ * over. Timers can fire early, so the last second counts as reached. The times of the job are the
+ * database's, so the clock of this host counts only since the run began.
  */
-const hasTimedOut = ({ startedAt, timeLimit }: ClaimedJob) =>
-  Effect.map(
-    DateTime.now,
-    (now) =>
-      Option.exists(timeLimit, (limit) =>
-        DateTime.isLessThan(DateTime.addDuration(startedAt, limit), DateTime.add(now, { seconds: 1 })))
-  )
+const hasTimedOut = ({ began, job }: RunningJob) =>
+  Effect.map(Clock.monotonicTimeNanos, (now) => {
+    const before = DateTime.distance(job.startedAt, job.claimedAt)
+    const ran = Duration.sum(before, Duration.nanos(now - began))
+    return Option.exists(
+      job.timeLimit,
+      (limit) => Duration.isGreaterThan(Duration.sum(ran, Duration.seconds(1)), limit)
+    )
+  })

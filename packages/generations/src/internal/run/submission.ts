@@ -17,6 +17,8 @@ export interface RunningJob {
   readonly job: ClaimedJob
   readonly source: Source
   readonly generation: Generation
+  /** When the run began, by the monotonic clock in nanoseconds. */
+  readonly began: bigint
   /** Notes that the submit of the job has ended or is not needed. */
   readonly decided: () => void
   /** URL that an upstream can call when the job ends there. `undefined` without callbacks. */

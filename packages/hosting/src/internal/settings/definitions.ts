@@ -135,9 +135,9 @@ export const definitions = {
     isList: true
   },
   job_lease_seconds: {
-    schema: between(1, 3_600),
-    default: "30",
-    expected: "a number of seconds from 1 to 3600",
+    schema: between(2, 3_600),
+    default: "8",
+    expected: "a number of seconds from 2 to 3600",
     about: "Seconds after which other processes take over the jobs of a process that was lost."
   },
   job_grace_seconds: {

@@ -88,7 +88,9 @@ const insert = (tables: Tables, job: NewJob, now: DateTime.Utc) =>
     checkpoint: Option.none(),
     enqueuedAt: now,
     startedAt: undefined,
+    lease: undefined,
     leaseUntil: undefined,
+    aloneFrom: undefined,
     worker: undefined,
     position: tables.nextPosition()
   })

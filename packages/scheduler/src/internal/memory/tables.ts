@@ -3,7 +3,7 @@ import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { StoredJob } from "../leases.ts"
 import type { GroupCounters, LaneCounters } from "../loadedLanes.ts"
-import type { Offer } from "../storeTypes.ts"
+import type { StoredWorker } from "../workers.ts"
 
 /** The tables of the memory store. */
 export interface Tables {
@@ -12,7 +12,8 @@ export interface Tables {
   readonly jobs: Pick<MemoryMap<JobId, StoredJob>, "get" | "has" | "values">
   readonly queued: Pick<MemoryMap<JobId, StoredJob>, "values">
   readonly running: Pick<MemoryMap<JobId, StoredJob>, "values">
-  readonly offers: MemoryMap<string, Offer>
+  /** By id. */
+  readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
   /** Inserts or replaces a job. */
   readonly put: (job: StoredJob) => void
@@ -49,7 +50,7 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     jobs,
     queued,
     running,
-    offers: makeMap(),
+    workers: makeMap(),
     pendingIn,
     put: (job) => {
       remove(job.job)

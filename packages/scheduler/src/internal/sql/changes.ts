@@ -1,11 +1,12 @@
 /** Statements that write decided lanes. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { type DateTime, Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
 import { type JobPlace, type LanesChanges, type Promotion, StaleLanes } from "../loadedLanes.ts"
 
 /** Applies changes, and returns the promoted jobs. */
-export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges, now: DateTime.Utc) {
+export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
   const { ended, enqueued, groups, lanes, promotions } = changes
   // Jobs are deleted before others are inserted, since a new job may have the id of an ended one.
   if (ended.length > 0) {
@@ -13,7 +14,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     if (deleted.length !== ended.length) return yield* Effect.die(new StaleLanes())
   }
   if (enqueued.length > 0 || groups.length > 0 || lanes.length > 0) {
-    const [written] = yield* write(sql, changes, now)
+    const [written] = yield* write(sql, changes, yield* DatabaseTime.now)
     if (written?.groups !== groups.length || written.lanes !== lanes.length) return yield* Effect.die(new StaleLanes())
   }
   if (promotions.length === 0) return []
@@ -43,13 +44,13 @@ const deleteJobs = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobPlace>) =>
   `
 
 /** Inserts jobs and sets counters. Returns how many counters still had the values that were loaded. */
-const write = (sql: SqlClient.SqlClient, { enqueued, groups, lanes }: LanesChanges, now: DateTime.Utc) =>
+const write = (sql: SqlClient.SqlClient, { enqueued, groups, lanes }: LanesChanges, now: Statement.Fragment) =>
   decodeWritten(sql`
     WITH added AS (
       INSERT INTO scheduler_job (
         id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
       )
-      SELECT id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, enqueued_at
+      SELECT id, lane_id, group_id, kind, payload, state, attempts_max, time_limit_ms, ${now}
       FROM ${
     Rows.table("new", enqueued, {
       id: ["uuid", ({ job }) => job],
@@ -57,8 +58,7 @@ const write = (sql: SqlClient.SqlClient, { enqueued, groups, lanes }: LanesChang
       group_id: ["text", ({ group }) => group],
       ...Rows.fields({ kind: "text", payload: "json", state: "text" }),
       attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
-      time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
-      enqueued_at: ["timestamptz", () => now]
+      time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
     }, { place: "place" })
   }
       -- Positions are drawn in this order.

@@ -1,16 +1,22 @@
 /** Statements that lease jobs to workers. `internal/leases.ts` has the same rules as pure functions. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Lease } from "../../Job.ts"
 import * as KindName from "../kindName.ts"
 import type { Release } from "../requests.ts"
-import type { Checkpoint, ClaimTerms } from "../storeTypes.ts"
+import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "../storeTypes.ts"
 import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
 
-/** Leases queued jobs to a worker. */
-export const claim = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
-  Effect.map(decodeClaimed(claimStatement(sql, terms)), (rows) => rows.map(toClaimed))
+/** Claims jobs for a worker. */
+export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: ClaimTerms) {
+  const now = yield* DatabaseTime.now
+  const rows = yield* decodeClaimed(
+    terms.alone ? claimAloneStatement(sql, terms, now) : claimStatement(sql, terms, now)
+  )
+  return rows.map(toClaimed)
+})
 
 /**
  * The statement of `claim`. The index contains only queued jobs, by kind and position, and
@@ -19,76 +25,109 @@ export const claim = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
  * job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each
  * other's jobs, and MATERIALIZED keeps a plan from applying the limit twice.
  */
-export const claimStatement = (sql: SqlClient.SqlClient, terms: ClaimTerms): Statement.Statement<unknown> =>
+export const claimStatement = (
+  sql: SqlClient.SqlClient,
+  terms: ClaimTerms,
+  now: Statement.Fragment
+): Statement.Statement<unknown> =>
   sql`
     WITH next AS MATERIALIZED (
       SELECT locked.id
       FROM (${queuedInOrder(sql, terms.kinds)}) AS queued
       CROSS JOIN LATERAL (
         SELECT id FROM scheduler_job
-        WHERE id = queued.id AND state = 'queued'
+        WHERE id = queued.id AND state = 'queued' AND alone_from IS NULL
         FOR UPDATE SKIP LOCKED
       ) AS locked
+      WHERE ${holds(sql, terms, now)}
       ORDER BY queued.position
       LIMIT ${terms.limit}
     )
-    UPDATE scheduler_job AS job SET
-      state = 'running',
-      epoch = job.epoch + 1,
-      attempt = job.attempt + 1,
-      started_at = coalesce(job.started_at, ${DateTime.toDate(terms.now)}),
-      lease_until = ${DateTime.toDate(terms.until)},
-      worker = ${terms.worker}
-    FROM next
-    WHERE job.id = next.id
-    RETURNING ${sql.literal(claimedColumns)}
+    ${claimNext(sql, terms, now)}
   `
 
 /**
- * Queues jobs with an expired lease again, or leases them to the rescuer if they have no
- * attempt left. Leases jobs to the rescuer that exceeded their time limit while they waited
- * for their next worker.
+ * Takes over the jobs of lost workers, and those that exceeded their time limit while they
+ * waited for their next worker. Queues a job again, or leases it to the rescuer if it has no
+ * attempt or no time left.
+ *
+ * An expired lease is ended under the lock of its row, where its expiry is tested again. So
+ * either a renewal at the same moment fails, or the jobs of its worker are left alone.
  */
-export const rescue = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
-  Effect.map(
-    decodeClaimed(sql`
-      WITH late AS MATERIALIZED (
-        SELECT id, false AS again FROM scheduler_job
-        WHERE state = 'queued' AND started_at IS NOT NULL
-          AND ${sql.literal(endInSql)} <= ${DateTime.toDate(terms.now)}
-          AND ${sql.literal(KindName.baseInSql)} = ANY(${Rows.array("text", terms.kinds)})
-        ORDER BY ${sql.literal(endInSql)}
-        LIMIT ${terms.limit}
-        FOR UPDATE SKIP LOCKED
-      ), expired AS MATERIALIZED (
-        SELECT id, attempt < attempts_max AS again FROM scheduler_job
-        WHERE state = 'running' AND lease_until <= ${DateTime.toDate(terms.now)}
-          AND ${sql.literal(KindName.baseInSql)} = ANY(${Rows.array("text", terms.kinds)})
-        ORDER BY lease_until
-        LIMIT ${terms.limit}::int4 - (SELECT count(*) FROM late)
-        FOR UPDATE SKIP LOCKED
-      ), lost AS (
-        SELECT * FROM late UNION ALL SELECT * FROM expired
-      )
-      UPDATE scheduler_job AS job SET
-        state = CASE WHEN lost.again THEN 'queued' ELSE 'running' END,
-        epoch = CASE WHEN lost.again THEN job.epoch ELSE job.epoch + 1 END,
-        attempt = CASE WHEN job.state = 'queued' THEN job.attempt + 1 ELSE job.attempt END,
-        lease_until = CASE WHEN lost.again THEN NULL ELSE ${DateTime.toDate(terms.until)}::timestamptz END,
-        worker = CASE WHEN lost.again THEN job.worker ELSE ${terms.worker} END
-      FROM lost
-      WHERE job.id = lost.id
-      RETURNING ${sql.literal(claimedColumns)}
-    `),
-    (rows) => ({
-      requeued: rows.filter(({ state }) => state === "queued").map(toAddress),
-      exhausted: rows.filter(({ state }) => state === "running").map(toClaimed)
-    })
-  )
+export const rescue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: RescueTerms) {
+  const now = yield* DatabaseTime.now
+  const rows = yield* decodeClaimed(sql`
+    WITH expired AS MATERIALIZED (
+      SELECT id, lease FROM scheduler_worker
+      WHERE lease IS NOT NULL AND until <= ${now} AND ${holds(sql, terms, now)}
+      ORDER BY id
+      FOR UPDATE SKIP LOCKED
+    ), ended AS (
+      UPDATE scheduler_worker AS worker SET lease = NULL FROM expired WHERE worker.id = expired.id
+    ), late AS MATERIALIZED (
+      SELECT id, false AS again FROM scheduler_job
+      WHERE state = 'queued' AND started_at IS NOT NULL
+        AND ${sql.literal(endInSql)} <= ${now}
+        AND ${sql.literal(KindName.baseInSql)} = ANY(${Rows.array("text", terms.kinds)})
+        AND ${holds(sql, terms, now)}
+      ORDER BY ${sql.literal(endInSql)}
+      LIMIT ${terms.limit}
+      FOR UPDATE SKIP LOCKED
+    ), lost AS MATERIALIZED (
+      SELECT id, attempt < attempts_max AS again FROM scheduler_job
+      WHERE state = 'running'
+        AND ${sql.literal(KindName.baseInSql)} = ANY(${Rows.array("text", terms.kinds)})
+        AND ${holds(sql, terms, now)}
+        AND (
+          -- Leased by a build without leases of workers.
+          (lease IS NULL AND lease_until <= ${now})
+          OR lease IN (SELECT lease FROM expired)
+          OR (lease IS NOT NULL AND lease NOT IN (SELECT lease FROM scheduler_worker WHERE lease IS NOT NULL))
+        )
+      ORDER BY position
+      LIMIT ${terms.limit}::int4 - (SELECT count(*) FROM late)
+      FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      SELECT * FROM late UNION ALL SELECT * FROM lost
+    )
+    UPDATE scheduler_job AS job SET
+      state = CASE WHEN taken.again THEN 'queued' ELSE 'running' END,
+      epoch = CASE WHEN taken.again THEN job.epoch ELSE job.epoch + 1 END,
+      attempt = CASE WHEN job.state = 'queued' THEN job.attempt + 1 ELSE job.attempt END,
+      lease = CASE WHEN taken.again THEN NULL ELSE ${terms.lease} END,
+      lease_until = NULL,
+      worker = CASE WHEN taken.again THEN job.worker ELSE ${terms.worker} END,
+      alone_from = CASE
+        WHEN taken.again AND job.attempt + 1 >= job.attempts_max THEN ${DatabaseTime.after(now, terms.aloneDelay)}
+        ELSE job.alone_from
+      END
+    FROM taken
+    WHERE job.id = taken.id
+    RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
+  `)
+  return {
+    requeued: rows.filter(({ state }) => state === "queued").map(toAddress),
+    exhausted: rows.filter(({ state }) => state === "running").map(toClaimed)
+  }
+})
 
-/** Extends leases, and returns the jobs whose lease holds. */
-export const heartbeat = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>, until: DateTime.Utc) =>
-  updateHeld(sql, leases, { set: sql`lease_until = ${DateTime.toDate(until)}` })
+/** Returns whether the worker should run no other job, so that it can run one alone. */
+export const isAloneDue = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, { id, isIdle, kinds }: AloneQuestion) {
+    const now = yield* DatabaseTime.now
+    const rows = yield* decodeIds(sql`
+      SELECT job.id FROM scheduler_job AS job
+      WHERE job.state = 'queued' AND job.alone_from <= ${now} AND job.kind = ANY(${Rows.array("text", kinds)})
+        AND (${isIdle}::boolean OR NOT EXISTS (
+          SELECT 1 FROM scheduler_worker AS other
+          WHERE other.lease IS NOT NULL AND other.until > ${now}
+            AND other.id COLLATE "C" < ${id} AND job.kind = ANY(other.kinds)
+        ))
+      LIMIT 1
+    `)
+    return rows.length > 0
+  }
+)
 
 /** Stores checkpoints, and returns the jobs whose lease holds. */
 export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<Checkpoint>) =>
@@ -109,33 +148,53 @@ export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>
     }),
     set: sql`
       state = 'queued',
+      lease = NULL,
       lease_until = NULL,
       attempt = job.attempt - 1,
       kind = coalesce(split_part(job.kind, ':', 1) || ':' || given.pool, job.kind)
     `
   })
 
-/** Expires the leases of all first attempts, and returns their number. */
-export const expireFirstLeases = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
-  Effect.map(
-    decodeIds(sql`
-      WITH held AS MATERIALIZED (
-        SELECT id FROM scheduler_job
-        WHERE state = 'running' AND attempt = 1 AND lease_until > ${DateTime.toDate(now)}
-        ORDER BY id
-        FOR UPDATE
-      )
-      UPDATE scheduler_job AS job SET lease_until = ${DateTime.toDate(now)}
-      FROM held
-      WHERE job.id = held.id
-      RETURNING job.id
-    `),
-    ({ length }) => length
-  )
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const claimAloneStatement = (
+  sql: SqlClient.SqlClient,
+  terms: ClaimTerms,
+  now: Statement.Fragment
+): Statement.Statement<unknown> =>
+  sql`
+    WITH next AS MATERIALIZED (
+      SELECT id FROM scheduler_job
+      WHERE state = 'queued' AND alone_from <= ${now}
+        AND kind = ANY(${Rows.array("text", terms.kinds)})
+        AND ${holds(sql, terms, now)}
+      ORDER BY alone_from, position
+      LIMIT ${Math.min(1, terms.limit)}
+      FOR UPDATE SKIP LOCKED
+    )
+    ${claimNext(sql, terms, now)}
+  `
+
+/** Whether the lease of the worker holds. Evaluated once per statement, since it depends on no other row. */
+const holds = (sql: SqlClient.SqlClient, { lease }: LeaseTerms, now: Statement.Fragment) =>
+  sql`EXISTS (SELECT 1 FROM scheduler_worker AS own WHERE own.lease = ${lease} AND own.until > ${now})`
+
+/** Leases the locked jobs of `next` to the worker. */
+const claimNext = (sql: SqlClient.SqlClient, terms: LeaseTerms, now: Statement.Fragment) =>
+  sql`
+    UPDATE scheduler_job AS job SET
+      state = 'running',
+      epoch = job.epoch + 1,
+      attempt = job.attempt + 1,
+      started_at = coalesce(job.started_at, ${now}),
+      lease = ${terms.lease},
+      worker = ${terms.worker}
+    FROM next
+    WHERE job.id = next.id
+    RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
+  `
 
 /** Queued jobs of these kinds, in the order in which they got their slots. One range of the index per kind. */
 const queuedInOrder = (sql: SqlClient.SqlClient, kinds: ReadonlyArray<string>) =>
@@ -155,12 +214,12 @@ const endInSql = "started_at + time_limit_ms * interval '1 millisecond'"
 const updateHeld = (
   sql: SqlClient.SqlClient,
   leases: ReadonlyArray<Lease>,
-  { given, set }: { readonly given?: Statement.Fragment; readonly set: Statement.Fragment }
+  { given, set }: { readonly given: Statement.Fragment; readonly set: Statement.Fragment }
 ) =>
   decodeIds(sql`
     WITH held AS MATERIALIZED (${held(sql, leases)})
     UPDATE scheduler_job AS job SET ${set}
-    FROM held ${given === undefined ? sql`` : sql`JOIN ${given} ON given.id = held.id`}
+    FROM held JOIN ${given} ON given.id = held.id
     WHERE job.id = held.id
     RETURNING job.id
   `)

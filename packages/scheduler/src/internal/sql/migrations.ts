@@ -98,3 +98,30 @@ export const offers = Effect.gen(function*() {
     )
   `
 })
+
+/**
+ * Leases of workers instead of jobs, and jobs that run alone. Workers of earlier builds continue
+ * beside new ones: they set `lease_until` of a job instead of `lease`, find only such jobs
+ * expired, and claim jobs that should run alone like others.
+ */
+export const workerLeases = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN lease text`
+  yield* sql`CREATE UNIQUE INDEX scheduler_worker_lease ON scheduler_worker (lease)`
+  yield* sql`
+    ALTER TABLE scheduler_job
+      ADD COLUMN lease text,
+      ADD COLUMN alone_from timestamptz,
+      DROP CONSTRAINT scheduler_job_runs_under_a_lease,
+      ADD CONSTRAINT scheduler_job_runs_under_a_lease CHECK (
+        (state = 'running') = (lease IS NOT NULL OR lease_until IS NOT NULL)
+      )
+  `
+  yield* sql`CREATE INDEX scheduler_job_leased ON scheduler_job (lease) WHERE state = 'running'`
+  // Only jobs whose last but one attempt was lost, of which there are few.
+  yield* sql`
+    CREATE INDEX scheduler_job_alone ON scheduler_job (alone_from)
+    WHERE state = 'queued' AND alone_from IS NOT NULL
+  `
+  yield* sql`DROP INDEX scheduler_job_running`
+})

@@ -51,13 +51,13 @@ export const decodeStatuses = <E, R>(
 
 const decodeStatusRows = Rows.decodeAll(StatusRow)
 
-/** Columns of a `ClaimedJob`, and its state. */
+/** Columns of a `ClaimedJob` except `claimedAt`, and its state. */
 export const claimedColumns = `
   ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax",
   job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position
 `
 
-/** A row with `claimedColumns`. */
+/** A row with `claimedColumns` and `claimedAt`. */
 const ClaimedRow = Schema.Struct({
   ...address,
   kind: Schema.String,
@@ -69,11 +69,12 @@ const ClaimedRow = Schema.Struct({
   attemptsMax: Schema.Int,
   enqueuedAt: Schema.DateTimeUtcFromDate,
   startedAt: Schema.DateTimeUtcFromDate,
+  claimedAt: Schema.DateTimeUtcFromDate,
   timeLimit: Schema.NullOr(Schema.BigInt),
   position: Schema.BigInt
 })
 
-/** Decodes rows with `claimedColumns`, in the order in which their jobs got a slot. `RETURNING` has no order. */
+/** Decodes rows with `claimedColumns` and `claimedAt`, in the order in which their jobs got a slot. `RETURNING` has no order. */
 export const decodeClaimed = <E, R>(
   statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
 ): Effect.Effect<ReadonlyArray<typeof ClaimedRow.Type>, E | Schema.SchemaError, R> =>
@@ -97,5 +98,6 @@ export const toClaimed = (row: typeof ClaimedRow.Type): ClaimedJob => ({
   attemptsMax: row.attemptsMax,
   enqueuedAt: row.enqueuedAt,
   startedAt: row.startedAt,
+  claimedAt: row.claimedAt,
   timeLimit: Option.map(Option.fromNullOr(row.timeLimit), (millis) => Duration.millis(Number(millis)))
 })

@@ -1,25 +1,30 @@
 /** Stops a worker. */
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
-import type { RunningJobs } from "./runningJobs.ts"
+import type { WorkerParts } from "./claimLoop.ts"
 import { logFailure, type Settings } from "./settings.ts"
 
 /** The fibers of a worker. */
 export interface WorkerFibers {
-  /** They start jobs or announce that the worker does, and are interrupted first. */
+  /** They start jobs, and are interrupted first. */
   readonly starting: ReadonlyArray<Fiber.Fiber<never>>
-  /** It renews leases until no job is left. */
-  readonly heartbeat: Fiber.Fiber<never>
+  /** They hold the lease until no job is left. */
+  readonly holding: ReadonlyArray<Fiber.Fiber<never>>
 }
 
 /** Creates an effect that drains the worker. Every call waits for the same drain. */
-export const makeDrain = Effect.fnUntraced(function*(settings: Settings, running: RunningJobs, fibers: WorkerFibers) {
+export const makeDrain = Effect.fnUntraced(function*(
+  settings: Settings,
+  { lease, running }: Pick<WorkerParts, "lease" | "running">,
+  fibers: WorkerFibers
+) {
   const scheduler = yield* Scheduler
   const drained = Latch.makeUnsafe(false)
   let isDraining = false
 
   const stop = Effect.gen(function*() {
     yield* Fiber.interruptAll(fibers.starting)
+    yield* lease.stopOffering
     yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), settings.grace)
     const left = running.jobs()
     // Jobs that are settling may finish.
@@ -27,9 +32,10 @@ export const makeDrain = Effect.fnUntraced(function*(settings: Settings, running
     yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), interruptionMax)
     for (const job of left) running.interrupt(job)
     yield* scheduler.release(left).pipe(
-      logFailure("Releasing jobs failed; they are rescued after their leases expire", undefined)
+      logFailure("Releasing jobs failed; they are rescued after the lease of the worker", undefined)
     )
-    yield* Fiber.interrupt(fibers.heartbeat)
+    yield* Fiber.interruptAll(fibers.holding)
+    yield* lease.giveBack
   }).pipe(Effect.ensuring(drained.open), Effect.withSpan("Worker.drain"))
 
   return Effect.suspend(() => {

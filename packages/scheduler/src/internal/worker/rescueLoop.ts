@@ -3,26 +3,38 @@ import { DateTime, Duration, Effect, Option, Random } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
 import { Scheduler } from "../../Scheduler.ts"
-import { logFailure, rescueOptions, type Settings } from "./settings.ts"
-import type { StartJob } from "./startJob.ts"
+import type { WorkerParts } from "./claimLoop.ts"
+import { logFailure, type Settings } from "./settings.ts"
 
 /** Creates the loop. It starts with a rescue, since a worker that restarts after a crash may find its own jobs. */
-export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, start: StartJob) {
+export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, { alone, lease, start }: WorkerParts) {
   const scheduler = yield* Scheduler
 
-  /** Returns whether more leases may have expired. Uninterruptible, so that every job without attempts is failed. */
+  /** Returns whether more workers may be lost. Uninterruptible, so that every job without attempts is failed. */
   const rescue = Effect.gen(function*() {
-    const { exhausted, requeued } = yield* scheduler.rescue(rescueOptions(settings))
+    const current = lease.current()
+    if (current === undefined) return false
+    const { exhausted, requeued } = yield* scheduler.rescue({
+      lease: current,
+      worker: settings.name,
+      kinds: settings.handlers.map(({ kind }) => kind),
+      limit: settings.claimMax
+    })
     for (const { job } of requeued) {
       yield* Effect.logWarning("The worker of a job was lost; the job is queued again", { job })
     }
-    const now = yield* DateTime.now
-    yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job, now)), { discard: true })
+    // Leased under a lease that has ended since: rescued again.
+    if (lease.current() !== current) return false
+    yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job)), { discard: true })
     return exhausted.length + requeued.length === settings.claimMax
   }).pipe(logFailure("Rescuing jobs of lost workers failed", false), Effect.uninterruptible)
 
+  const look = alone.look.pipe(logFailure("Looking for jobs that run alone failed", undefined))
+
   return Effect.gen(function*() {
+    yield* lease.isHeld
     while (yield* rescue);
+    yield* look
     const spread = yield* Random.nextBetween(0.5, 1.5)
     yield* Effect.sleep(Duration.times(settings.rescueInterval, spread))
   }).pipe(Effect.forever)
@@ -34,9 +46,8 @@ export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, st
 
 /** Why a rescue leased a job to be failed. */
 const failureOf = (
-  { attempt, job, startedAt, timeLimit }: ClaimedJob,
-  now: DateTime.Utc
+  { attempt, claimedAt, job, startedAt, timeLimit }: ClaimedJob
 ): TimeLimitExceeded | AttemptsExhausted =>
-  Option.exists(timeLimit, (limit) => DateTime.isLessThanOrEqualTo(DateTime.addDuration(startedAt, limit), now))
+  Option.exists(timeLimit, (limit) => DateTime.isLessThanOrEqualTo(DateTime.addDuration(startedAt, limit), claimedAt))
     ? new TimeLimitExceeded({ job })
     : new AttemptsExhausted({ job, attempts: attempt })

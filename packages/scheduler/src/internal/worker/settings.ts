@@ -1,12 +1,11 @@
 /** Settings of a worker, with their defaults applied. */
 import { type Duration, Effect } from "effect"
 import type { JobHandler } from "../../JobHandler.ts"
-import type { ClaimOptions } from "../requests.ts"
 
 /** The options of a worker. */
 export interface Settings {
   readonly name: string
-  /** Id of its offer; `undefined`: a random one. */
+  /** Its id; `undefined`: a random one. */
   readonly id: string | undefined
   readonly handlers: ReadonlyArray<JobHandler>
   readonly concurrency: number
@@ -18,20 +17,8 @@ export interface Settings {
   readonly grace: Duration.Duration
 }
 
-/** Selects up to `limit` jobs of these kinds. */
-export const claimOptions = (
-  { lease, name }: Settings,
-  kinds: ReadonlyArray<string>,
-  limit: number
-): ClaimOptions => ({ worker: name, kinds, limit, lease })
-
-/** Selects up to `claimMax` jobs of the worker's kinds, in all pools. */
-export const rescueOptions = ({ claimMax, handlers, lease, name }: Settings): ClaimOptions => ({
-  worker: name,
-  kinds: handlers.map(({ kind }) => kind),
-  limit: claimMax,
-  lease
-})
+/** The kinds and pools that the worker claims. */
+export const kindsOf = ({ handlers }: Settings): ReadonlyArray<string> => handlers.flatMap(({ claims }) => claims)
 
 /** Logs a failure of one round and returns `otherwise`, so that the loop continues with the next round. */
 export const logFailure =

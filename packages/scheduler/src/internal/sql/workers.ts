@@ -1,0 +1,128 @@
+/**
+ * Statements on workers and their leases. `internal/workers.ts` and `internal/queues.ts` have
+ * the same rules as pure functions.
+ */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import * as Rows from "@kinora/persistence/Rows"
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { NewLease, Queue, Renewal } from "../storeTypes.ts"
+import { workerKept } from "../workers.ts"
+
+/** Takes a lease, and deletes old workers. Skips locked rows, so that workers do not wait for each other. */
+export const take = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, options: NewLease) {
+  const { id, kinds, lease, slots, ttl, worker } = options
+  const now = yield* DatabaseTime.now
+  yield* sql`
+    WITH old AS (
+      DELETE FROM scheduler_worker WHERE id IN (
+        SELECT id FROM scheduler_worker
+        WHERE until < ${DatabaseTime.before(now, workerKept)} AND id <> ${id}
+        FOR UPDATE SKIP LOCKED
+      )
+    )
+    INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease)
+    VALUES (${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DatabaseTime.after(now, ttl)}, ${lease})
+    ON CONFLICT (id) DO UPDATE SET
+      name = excluded.name, kinds = excluded.kinds, slots = excluded.slots,
+      until = excluded.until, lease = excluded.lease
+  `
+})
+
+/** Renews a lease that holds. Returns whether it does. */
+export const renew = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { kinds, lease, ttl }: Renewal) {
+  const now = yield* DatabaseTime.now
+  const renewed = yield* sql`
+    UPDATE scheduler_worker
+    SET until = ${DatabaseTime.after(now, ttl)}, kinds = ${Rows.array("text", kinds)}
+    WHERE lease = ${lease} AND until > ${now}
+    RETURNING 1
+  `
+  return renewed.length > 0
+})
+
+/** Deletes the worker that has this lease. */
+export const remove = (sql: SqlClient.SqlClient, lease: string) =>
+  sql`DELETE FROM scheduler_worker WHERE lease = ${lease}`
+
+/** Ends all leases, and returns how many jobs ran under them. */
+export const endAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const now = yield* DatabaseTime.now
+  const [found] = yield* decodeEnded(sql`
+    WITH workers AS (
+      DELETE FROM scheduler_worker
+    ), leased AS (
+      -- Leased by a build without leases of workers.
+      UPDATE scheduler_job SET lease_until = ${now} WHERE state = 'running' AND lease_until > ${now}
+    )
+    SELECT count(*)::int4 AS jobs FROM scheduler_job WHERE state = 'running'
+  `)
+  return found?.jobs ?? 0
+})
+
+/** Workers that claim jobs and whose lease has not expired. */
+export const offers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const now = yield* DatabaseTime.now
+  return yield* decodeOffers(sql`
+    SELECT id, name AS worker, kinds, slots, until FROM scheduler_worker
+    WHERE until > ${now} AND cardinality(kinds) > 0
+  `)
+})
+
+/** Counts jobs and workers per kind, sorted by kind. Reads all jobs that have not ended. */
+export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const now = yield* DatabaseTime.now
+  const rows = yield* decodeQueues(sql`
+      SELECT
+        coalesce(job.kind, offered.kind) AS kind,
+        coalesce(job.pending, 0) AS pending,
+        coalesce(job.queued, 0) AS queued,
+        coalesce(job.running, 0) AS running,
+        job.oldest,
+        coalesce(offered.workers, 0) AS workers,
+        coalesce(offered.slots, 0) AS slots
+      FROM (
+        SELECT
+          kind,
+          (count(*) FILTER (WHERE state = 'pending'))::int4 AS pending,
+          (count(*) FILTER (WHERE state = 'queued'))::int4 AS queued,
+          (count(*) FILTER (WHERE state = 'running'))::int4 AS running,
+          min(enqueued_at) FILTER (WHERE state = 'queued') AS oldest
+        FROM scheduler_job
+        GROUP BY kind
+      ) AS job
+      FULL JOIN (
+        SELECT offer.kind, count(*)::int4 AS workers, sum(worker.slots)::int4 AS slots
+        FROM scheduler_worker AS worker
+        CROSS JOIN unnest(worker.kinds) AS offer (kind)
+        WHERE worker.until > ${now}
+        GROUP BY offer.kind
+      ) AS offered ON offered.kind = job.kind
+      ORDER BY coalesce(job.kind, offered.kind) COLLATE "C"
+    `)
+  return rows.map((row): Queue => ({ ...row, oldest: Option.fromNullOr(row.oldest) }))
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const decodeEnded = Rows.decodeAll(Schema.Struct({ jobs: Schema.Int }))
+
+const decodeOffers = Rows.decodeAll(Schema.Struct({
+  id: Schema.String,
+  worker: Schema.String,
+  kinds: Schema.Array(Schema.String),
+  slots: Schema.Int,
+  until: Schema.DateTimeUtcFromDate
+}))
+
+const decodeQueues = Rows.decodeAll(Schema.Struct({
+  kind: Schema.String,
+  pending: Schema.Int,
+  queued: Schema.Int,
+  running: Schema.Int,
+  oldest: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  workers: Schema.Int,
+  slots: Schema.Int
+}))

@@ -1,0 +1,22 @@
+/** The kinds that a worker has room for. */
+import { Effect } from "effect"
+import type { JobHandler } from "../../JobHandler.ts"
+import type { Settings } from "./settings.ts"
+
+type Limit = JobHandler["limits"][number]
+
+/**
+ * Divides the kinds into those that one claim of `limit` jobs may contain, in the order of
+ * the queue, and the limits that leave room for fewer. A worker that is nearly full claims
+ * all kinds with any room together, so no pool is starved by the others.
+ */
+export const openKinds = Effect.fnUntraced(function*({ handlers }: Settings, limit: number) {
+  const open = new Set(handlers.flatMap(({ claims }) => claims))
+  const limited: Array<Limit> = []
+  for (const pools of handlers.flatMap(({ limits }) => limits)) {
+    if ((yield* pools.room) >= limit) continue
+    limited.push(pools)
+    for (const kind of pools.kinds) open.delete(kind)
+  }
+  return { open: Array.from(open), limited }
+})
