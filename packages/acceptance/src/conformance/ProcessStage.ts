@@ -162,7 +162,14 @@ const startProduction = Effect.gen(function*() {
   const { environment, receivers, server } = yield* startServer({
     host: "Postgres",
     databaseUrl,
-    settings: { KINORA_WEBHOOK_ALLOW_PRIVATE: "false", KINORA_WEBHOOK_OWN_DOMAINS: ownDomain }
+    settings: {
+      KINORA_WEBHOOK_ALLOW_PRIVATE: "false",
+      KINORA_WEBHOOK_OWN_DOMAINS: ownDomain,
+      // A case makes a request slow, which must end on a loaded machine as well.
+      KINORA_DATABASE_STATEMENT_SECONDS: "10",
+      KINORA_DATABASE_UNIT_SECONDS: "60",
+      KINORA_REQUEST_SECONDS: "60"
+    }
   })
   const newerKey = "a-newer-key-a-newer-key-a-newer-key"
   const second = yield* startBeside(server, {

@@ -123,9 +123,10 @@ const faults = ({ onPostgres }: Define): void => {
     const account = await first.openAccount()
     const elsewhere = { fetch: withToken(second.fetch, account.key) }
     const wish = { headers: { "idempotency-key": "once" }, model: "dear" }
-    // The charge of this job takes longer than another request waits for it. No other case charges as much.
+    // The charge of this job takes longer than another request waits for it, which is half of the limit of a statement.
+    // No other case charges as much.
     await sql(
-      "CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(15); RETURN NULL; END' LANGUAGE plpgsql"
+      "CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(8); RETURN NULL; END' LANGUAGE plpgsql"
     )
     await sql(`
       CREATE TRIGGER wait AFTER INSERT ON ledger_transaction FOR EACH ROW
