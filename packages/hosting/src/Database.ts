@@ -17,16 +17,26 @@ export interface DatabaseOptions {
   /** Maximum number of connections to Postgres. Default 16. */
   readonly maxConnections?: number | undefined
   /**
-   * Time after which Postgres ends a statement. A wait for a lock ends after half of it. If a
-   * response is still outstanding after a quarter more, the connection ends. Default 4 seconds.
+   * Time after which Postgres ends a statement. If a response is still outstanding after a
+   * quarter more, the connection ends. Default 4 seconds.
    */
   readonly statementMax?: Duration.Input | undefined
   /**
-   * Time after which Postgres ends the session of a transaction whose client does nothing.
-   * Postgres 17 and newer also end transactions that take longer than this and a statement
-   * together. Default 10 seconds, like the deadline of a unit of work.
+   * Time after which Postgres 17 and newer end a transaction, if a statement's time has also
+   * passed. Default 10 seconds, like the deadline of a unit of work.
    */
   readonly unitMax?: Duration.Input | undefined
+  /**
+   * Time after which a wait for a lock ends. The transaction is rolled back, and the unit of
+   * work or the folded set runs again. Default 300 milliseconds.
+   */
+  readonly lockMax?: Duration.Input | undefined
+  /**
+   * Time after which Postgres ends the session of a transaction whose client does nothing, so
+   * that a suspended process does not keep its locks. Longer than the event loop is ever
+   * busy without a pause. Default 1 second.
+   */
+  readonly idleMax?: Duration.Input | undefined
 }
 
 /** The database does not respond. */
@@ -105,7 +115,13 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
 
 const layerPostgres = (
   url: Redacted.Redacted,
-  { maxConnections = 16, statementMax = "4 seconds", unitMax = "10 seconds" }: Omit<DatabaseOptions, "url">
+  {
+    idleMax = "1 second",
+    lockMax = "300 millis",
+    maxConnections = 16,
+    statementMax = "4 seconds",
+    unitMax = "10 seconds"
+  }: Omit<DatabaseOptions, "url">
 ) =>
   Layer.unwrap(Effect.gen(function*() {
     const statement = Duration.fromInputUnsafe(statementMax)
@@ -121,8 +137,8 @@ const layerPostgres = (
       multiplexConcurrency: 8,
       startupParameters: {
         statement_timeout: millisOf(statement),
-        lock_timeout: millisOf(Duration.divideUnsafe(statement, 2)),
-        idle_in_transaction_session_timeout: millisOf(unit),
+        lock_timeout: millisOf(Duration.fromInputUnsafe(lockMax)),
+        idle_in_transaction_session_timeout: millisOf(Duration.fromInputUnsafe(idleMax)),
         // Older servers refuse connections that set it.
         ...(version >= 170_000 && { transaction_timeout: millisOf(Duration.sum(unit, statement)) })
       }

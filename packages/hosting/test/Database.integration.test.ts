@@ -39,7 +39,7 @@ it.live("applies no statement timeout to migrations, and limits to the statement
     )
     assert.deepStrictEqual(seen, [{ statement: "0", lock: "10s", idle: "1min", transaction: "0" }])
     const [limits] = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, limitsOf), services)
-    assert.deepStrictEqual(limits, { statement: "4s", lock: "2s", idle: "10s", transaction: "14s" })
+    assert.deepStrictEqual(limits, { statement: "4s", lock: "300ms", idle: "1s", transaction: "14s" })
   }).pipe(Effect.scoped))
 
 it.live("reports that the database was lost during a migration", () =>

@@ -47,7 +47,8 @@ export class Idempotency extends Context.Service<Idempotency, {
    * Claims each request for its reference in the caller's unit of work. Call it before
    * anything else in the unit, since it takes the first locks. Replaces expired claims.
    * Waits while another unit is claiming one of the keys. Fails with `InProgress`, and
-   * the unit with it, after the `lock_timeout` of the database.
+   * the unit with it, after the `lock_timeout` of the database. The outermost unit then
+   * runs again, for up to 2 seconds.
    */
   readonly claimAll: (
     claims: ReadonlyArray<Claim.Claim>
@@ -107,7 +108,11 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     const extended = Effect.forEach(rounds, (round) => store.extend(sorted(round)), { discard: true })
     return Effect.as(rounds.length > 1 ? atomically(extended) : extended, claims.map(() => undefined))
   }
-  const extendFolded = yield* Folding.make({ name: "Idempotency.extend", run: extendAll })
+  const extendFolded = yield* Folding.make({
+    name: "Idempotency.extend",
+    keyOf: ({ scope }: Claim.Claim) => scope,
+    run: extendAll
+  })
   const extend = Effect.fn("Idempotency.extend")((claim: Claim.Claim) =>
     claim.key._tag === "Implicit" ? Effect.asVoid(extendFolded(claim)) : Effect.void
   )

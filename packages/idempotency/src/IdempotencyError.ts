@@ -22,7 +22,9 @@ export class KeyReused extends Schema.TaggedError<KeyReused>("@kinora/idempotenc
 /** A request could not be claimed. See `reason`. */
 export class IdempotencyError
   extends Schema.TaggedError<IdempotencyError>("@kinora/idempotency/IdempotencyError")("IdempotencyError", {
-    reason: Schema.Union([InProgress, KeyReused])
+    reason: Schema.Union([InProgress, KeyReused]),
+    /** The lock timeout, if the reason is `InProgress`. A unit of work runs again after one. */
+    cause: Schema.optionalKey(Schema.Defect())
   })
 {
   override get message(): string {

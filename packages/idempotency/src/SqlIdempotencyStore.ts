@@ -41,7 +41,7 @@ const claim = Effect.fnUntraced(
   },
   Effect.catchIf(
     (error): error is SqlError.SqlError => SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError",
-    () => Effect.fail(new IdempotencyError({ reason: new InProgress() }))
+    (cause) => Effect.fail(new IdempotencyError({ reason: new InProgress(), cause }))
   )
 )
 

@@ -5,8 +5,9 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import { type Cause, type Duration, Effect, Exit, Request, RequestResolver, type Result, Semaphore } from "effect"
-import { SqlError } from "effect/sql"
+import { type Cause, type Duration, Effect, Exit, identity, RequestResolver, type Result, Semaphore } from "effect"
+import * as LockedKeys from "./internal/lockedKeys.ts"
+import * as LockTimeout from "./internal/lockTimeout.ts"
 import * as StorageError from "./StorageError.ts"
 import { UnitOfWork } from "./UnitOfWork.ts"
 
@@ -24,6 +25,13 @@ export interface FoldingOptions<Command, A, E> {
    */
   readonly patience?: Duration.Input | undefined
   /**
+   * Returns the key of the rows that a command locks, for example its account. If a set
+   * ends by a lock timeout, the commands of each of its keys run by themselves, and the
+   * commands of a key that stays locked run apart from the other sets. They are tried
+   * again for up to 2 seconds. Required for sets that wait for locks.
+   */
+  readonly keyOf?: ((command: Command) => string) | undefined
+  /**
    * Runs a set in one unit of work and returns one result per command, in order.
    * Return a refusal as a result, so that it does not fail the other commands.
    */
@@ -35,10 +43,15 @@ export interface FoldingOptions<Command, A, E> {
  *
  * A call inside a unit of work, or inside any transaction of the same client, is not
  * folded: it runs in that transaction and is undone with it. A set that hangs, for
- * example on a connection that does not respond, delays the others for `patience` only.
- * Its members fail when its unit of work does. If a set fails as a whole, each of its commands runs by itself with its own outcome, except after
- * a lost connection. A caller that is interrupted leaves the set; if the set is
- * running already, its command may still take effect, like any request that was sent.
+ * example on a connection that does not respond, delays the others for `patience` only,
+ * and its members fail when its unit of work does. A set that waits for a lock delays
+ * them until the `lock_timeout` of the session, for which 300 ms is a good value, and
+ * only the commands of the locked key (`keyOf`) wait longer. If a set fails as a whole
+ * for another reason, each of its commands runs by itself with its own outcome, except
+ * after a lost connection.
+ *
+ * A caller that is interrupted leaves the set; if the set is running already, its
+ * command may still take effect, like any request that was sent.
  */
 export const make = <Command, A, E>(
   options: FoldingOptions<Command, A, E>
@@ -52,12 +65,12 @@ export const makeWith = <Command, A, E>(
 ): (command: Command) => Effect.Effect<A, E> => {
   const run = runSet(options)
   const runOne = (command: Command) => Effect.flatMap(run([command]), ([answer]) => answer!)
-  const resolver = makeResolver(options, run, runOne)
+  const resolverOf = makeResolver(options, run, runOne)
   return (command) =>
-    Effect.flatMap(
-      isOpen,
-      (open) => open ? runOne(command) : Effect.request(new Fold<Command, A, E>({ command }), resolver)
-    )
+    Effect.flatMap(isOpen, (open) => {
+      if (open) return runOne(command)
+      return Effect.request(new LockedKeys.Fold<Command, A, E>({ command }), resolverOf(command))
+    })
 }
 
 /**
@@ -73,8 +86,6 @@ export const makeResult = <Command, A, Refusal, E>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-class Fold<Command, A, E> extends Request.Class<{ readonly command: Command }, A, E> {}
 
 type RunSet<Command, A, E> = (
   commands: ReadonlyArray<Command>
@@ -94,14 +105,17 @@ const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): Ru
     return commands.map(() => Exit.die(bug))
   })
 
+/** Returns a function that returns the resolver of a command, which depends on whether its key is locked. */
 const makeResolver = <Command, A, E>(
-  { membersMax = 64, name, patience = "1 second", setsMax = 1 }: FoldingOptions<Command, A, E>,
+  { keyOf, membersMax = 64, name, patience = "1 second", setsMax = 1 }: FoldingOptions<Command, A, E>,
   run: RunSet<Command, A, E>,
   runOne: (command: Command) => Effect.Effect<A, E>
-): RequestResolver.RequestResolver<Fold<Command, A, E>> => {
+): (command: Command) => RequestResolver.RequestResolver<LockedKeys.Fold<Command, A, E>> => {
   const permits = Semaphore.makeUnsafe(setsMax)
   const latePermits = Semaphore.makeUnsafe(lateMax)
-  type Entries = ReadonlyArray<Request.Entry<Fold<Command, A, E>>>
+  type Entries = LockedKeys.Entries<Command, A, E>
+  type Unsettled = LockedKeys.Unsettled<Command, A, E>
+  const settled: Unsettled = { entries: [], exit: undefined }
 
   // Several at once, so that a command that waits for a lock does not delay the others.
   const settleEach = (entries: Entries) =>
@@ -111,19 +125,25 @@ const makeResolver = <Command, A, E>(
       { concurrency: aloneMax, discard: true }
     )
 
-  const settle = (entries: Entries) =>
+  const settle = (entries: Entries): Effect.Effect<Unsettled> =>
     Effect.exit(run(entries.map((entry) => entry.request.command))).pipe(
+      keyOf === undefined ? identity : Effect.provideService(LockTimeout.CallerReruns, true),
       Effect.flatMap((exit) => {
         if (Exit.isSuccess(exit)) {
-          return Effect.sync(() => entries.forEach((entry, index) => entry.completeUnsafe(exit.value[index]!)))
+          entries.forEach((entry, index) => entry.completeUnsafe(exit.value[index]!))
+          return Effect.succeed(settled)
         }
-        return entries.length > 1 && wasUndone(exit.cause)
-          ? settleEach(entries)
-          : Effect.sync(() => entries.forEach((entry) => entry.completeUnsafe(Exit.failCause(exit.cause))))
+        const failure = Exit.failCause(exit.cause)
+        if (keyOf !== undefined && LockTimeout.isIn(exit.cause)) return Effect.succeed({ entries, exit: failure })
+        if (entries.length > 1 && wasUndone(exit.cause)) return Effect.as(settleEach(entries), settled)
+        for (const entry of entries) entry.completeUnsafe(failure)
+        return Effect.succeed(settled)
       }),
       // Without the stack of the first caller, which would be wrong for the others.
       Effect.withSpan(name, { attributes: { members: entries.length } }, { captureStackTrace: false })
     )
+
+  const lockedKeys = keyOf && LockedKeys.make({ keyOf, membersMax, settle })
 
   /** Runs a set with a permit, which the next set may take when this one is late. */
   const inTurn = <B>(set: Effect.Effect<B>) =>
@@ -141,11 +161,26 @@ const makeResolver = <Command, A, E>(
       ({ held }) => held.release(1)
     )
 
-  return RequestResolver.make<Fold<Command, A, E>>((entries) => inTurn(settle(entries))).pipe(
+  /** Runs a set. Keys that were found locked while it collected do not run with the others. */
+  const settleSet = (entries: Entries) => {
+    if (lockedKeys === undefined) return Effect.asVoid(inTurn(settle(entries)))
+    const isFree = ({ request }: Entries[number]) => lockedKeys.resolverOf(request.command) === undefined
+    const free = entries.filter(isFree)
+    const locked = free.length === entries.length ? [] : entries.filter((entry) => !isFree(entry))
+    const settleFree = Effect.flatMap(inTurn(settle(free)), (unsettled) => lockedKeys.run(unsettled.entries))
+    if (locked.length === 0) return settleFree
+    return Effect.all([lockedKeys.run(locked), free.length === 0 ? Effect.void : settleFree], {
+      concurrency: 2,
+      discard: true
+    })
+  }
+
+  const resolver = RequestResolver.make<LockedKeys.Fold<Command, A, E>>(settleSet).pipe(
     // Waits for a free permit without taking it, so that the set stays open until it can run.
     RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
     RequestResolver.batchN(membersMax)
   )
+  return (command) => lockedKeys?.resolverOf(command) ?? resolver
 }
 
 /**
@@ -155,8 +190,5 @@ const makeResolver = <Command, A, E>(
  */
 const wasUndone = (cause: Cause.Cause<unknown>): boolean => {
   const failure = StorageError.findInCause("Folding", cause)
-  return failure?.reason !== "unavailable" || isLockTimeout(failure.cause)
+  return failure?.reason !== "unavailable" || LockTimeout.isIn(cause)
 }
-
-const isLockTimeout = (cause: unknown): boolean =>
-  SqlError.isSqlError(cause) && cause.reason._tag === "LockTimeoutError"

@@ -8,8 +8,8 @@ import { SqlError } from "effect/sql"
 /**
  * Kind of a failure:
  *
- * - `conflict`: the database rolled back because of a concurrent transaction
- *   (SQLSTATE 40001, 40P01). Nothing was applied, so the work can run again.
+ * - `conflict`: the database rolled back because of a concurrent transaction (SQLSTATE
+ *   40001, 40P01), or because the transaction was idle for too long (25P03). Nothing was applied, so the work can run again.
  * - `unavailable`: the backend did not respond in time, is read-only, or has no room. The
  *   work may have been applied, so repeat it only under an idempotency key.
  * - `failed`: the statement is invalid or violates a constraint. Repeating it fails
@@ -83,12 +83,18 @@ const failureOf = ({ reason }: SqlError.SqlError): StorageFailure => {
     case "StatementTimeoutError":
       return "unavailable"
     default:
-      return isOfServer(sqlStateOf(reason.cause)) ? "unavailable" : "failed"
+      return failureOfState(sqlStateOf(reason.cause))
   }
 }
 
-/** Returns whether the server, and not the statement, is the reason of an error with this SQLSTATE. */
-const isOfServer = (sqlState: string): boolean => serverClasses.has(sqlState.slice(0, 2)) || serverStates.has(sqlState)
+/** Classifies errors for which the driver has no class. */
+const failureOfState = (sqlState: string): StorageFailure => {
+  // The server ends an idle session only while no statement runs, so its transaction cannot have committed.
+  if (sqlState === idleInTransaction) return "conflict"
+  return serverClasses.has(sqlState.slice(0, 2)) || serverStates.has(sqlState) ? "unavailable" : "failed"
+}
+
+const idleInTransaction = "25P03"
 
 /**
  * Connection lost (08), rolled back (40), out of memory, disk or connections (53), shut down or cancelled (57), and
@@ -96,8 +102,8 @@ const isOfServer = (sqlState: string): boolean => serverClasses.has(sqlState.sli
  */
 const serverClasses = new Set(["08", "40", "53", "57", "58"])
 
-/** The server is read-only, as after a failover, and the time limits of idle and of long transactions. */
-const serverStates = new Set(["25006", "25P03", "25P04"])
+/** The server is read-only, as after a failover, and the time limit of transactions. */
+const serverStates = new Set(["25006", "25P04"])
 
 const sqlStateOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""

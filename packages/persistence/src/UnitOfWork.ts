@@ -10,6 +10,7 @@
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as LockTimeout from "./internal/lockTimeout.ts"
 import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
 import * as StorageError from "./StorageError.ts"
@@ -28,8 +29,10 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
    * the outermost call then dies with `UnitDoomed`. Return a refusal as a value if the
    * unit should continue after it.
    *
-   * If the database reports a conflict (SQLSTATE 40001, 40P01), the outermost call
-   * runs its body again, up to `reruns` times. A unit whose connection was lost is not
+   * If the database reports a conflict (SQLSTATE 40001, 40P01), or that it ended the session
+   * because the unit was idle for too long (25P03), the outermost call runs its body again,
+   * up to `reruns` times. After a lock timeout (55P03) it does so for up to 2 seconds,
+   * and holds no locks in between. A unit whose connection was lost is not
    * repeated, since it may have committed.
    *
    * On SQL, a unit that has not begun to commit after `deadline` is rolled back and fails
@@ -94,7 +97,7 @@ export const layerSqlWith = (
             (effect) =>
               Effect.flatMap(
                 isInTransaction,
-                (nested) => beginWithin(sql, key, effect, { deadline, reruns: nested ? 0 : reruns })
+                (nested) => beginWithin(sql, key, effect, { deadline, reruns: nested ? undefined : reruns })
               )
           ),
         // The client runs callbacks with the services of this fiber, and the unit has ended by then.
@@ -205,11 +208,17 @@ const beginWithin = <A, E, R>(
   sql: SqlClient.SqlClient,
   key: OpenUnit.UnitKey,
   effect: Effect.Effect<A, E, R>,
-  options: { readonly deadline: Duration.Input; readonly reruns: number }
+  options: { readonly deadline: Duration.Input; readonly reruns: number | undefined }
 ): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
+  Effect.withFiber((fiber) => {
     const deadline = Duration.fromInputUnsafe(options.deadline)
-    const progress: Progress = { isCommitting: false, isLate: false, reruns: options.reruns }
+    const waitsForLocks = options.reruns !== undefined && !fiber.getRef(LockTimeout.CallerReruns)
+    const progress: Progress = {
+      isCommitting: false,
+      isLate: false,
+      reruns: options.reruns ?? 0,
+      lockedUntil: waitsForLocks ? nowMillis() + Duration.toMillis(LockTimeout.lockWaitMax) : 0
+    }
     const stopped = Effect.suspend(() => {
       progress.isLate = true
       // The statement that commits has its own deadline, and only its response tells whether the unit was applied.
@@ -226,7 +235,9 @@ interface Progress {
   isCommitting: boolean
   /** Whether its deadline has passed, so that it does not run again. */
   isLate: boolean
-  reruns: number
+  readonly reruns: number
+  /** Time until which the unit runs again after a lock timeout, in milliseconds since 1970. */
+  readonly lockedUntil: number
 }
 
 /** Runs a unit as a transaction, or as a savepoint of the open one, and again after a conflict. */
@@ -244,7 +255,10 @@ const beginSql = <A, E, R>(
   return OpenUnit.begin(key, effect, (body) => sql.withTransaction(Effect.tap(body, () => setCommitting(true)))).pipe(
     Effect.catchCause((cause): Effect.Effect<A, E, R> => {
       const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
-      if (failure?.reason !== "conflict" || run >= progress.reruns || progress.isLate) {
+      const runsAgain = LockTimeout.isIn(cause)
+        ? nowMillis() < progress.lockedUntil
+        : failure?.reason === "conflict" && run < progress.reruns
+      if (!runsAgain || progress.isLate) {
         return failure === undefined || Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<E>)
           : Effect.fail(failure as E)
@@ -257,9 +271,11 @@ const beginSql = <A, E, R>(
   )
 }
 
-/** Waits 4 ms, doubled with each run and spread by half, so that the parties of a conflict do not meet again. */
+/** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that the parties of a conflict do not meet again. */
 const backOff = (run: number) =>
-  Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => sleep(Duration.millis(4 * 2 ** run * spread)))
+  Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => sleep(Duration.millis(4 * 2 ** Math.min(run, 4) * spread)))
+
+const nowMillis = () => Clock.Clock.defaultValue().currentTimeMillisUnsafe()
 
 /** Waits in real time, since the database has no test clock. */
 const sleep = (duration: Duration.Duration) =>

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Result, Scheduler, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Queue, Result, Scheduler, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Folding from "../src/Folding.ts"
@@ -158,6 +158,58 @@ it.effect("runs the commands of a set one by one after a lock timeout", () =>
     assert.deepStrictEqual((yield* Effect.forEach(others.slice(1), Fiber.join)).map(outcomeOf), [2, 4])
     yield* Deferred.succeed(blocked, undefined)
     assert.strictEqual(outcomeOf(yield* Fiber.join(others[0]!)), lockTimeout)
+  }))
+
+it.effect("runs the commands of a locked key apart from the others until its rows are free", () =>
+  Effect.gen(function*() {
+    const sets: Array<ReadonlyArray<number>> = []
+    let locked: number | undefined = 3
+    const opened = yield* Queue.unbounded<void>()
+    const started = yield* Queue.unbounded<void>()
+    const keyOf = (n: number) => n % 10
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      keyOf: (n) => `${keyOf(n)}`,
+      run: (commands) => {
+        sets.push(commands)
+        if (commands.some((n) => keyOf(n) === locked)) return Effect.fail(lockTimeout)
+        const gate = Effect.andThen(Queue.offer(started, undefined), Queue.take(opened))
+        return Effect.as(commands.includes(1) ? gate : Effect.void, commands)
+      }
+    })
+    const start = (n: number) => Effect.forkChild(call(n), { startImmediately: true })
+    const together = Effect.fnUntraced(function*(calls: ReadonlyArray<number>) {
+      const first = yield* start(1)
+      yield* Queue.take(started)
+      const others = yield* Effect.forEach(calls, start)
+      yield* Queue.offer(opened, undefined)
+      yield* Fiber.join(first)
+      return others
+    })
+    const [waiting, ...others] = yield* together([13, 2, 12, 22])
+    assert.deepStrictEqual(yield* Effect.forEach(others, Fiber.join), [2, 12, 22])
+    const later = yield* start(23)
+    assert.strictEqual(yield* call(5), 5)
+    const mixed = sets.filter((set) => set.some((n) => keyOf(n) === 3) && set.some((n) => keyOf(n) !== 3))
+    assert.deepStrictEqual(mixed, [[13, 2, 12, 22]])
+
+    locked = undefined
+    assert.deepStrictEqual(yield* Effect.forEach([waiting!, later], Fiber.join), [13, 23])
+    // The key is not remembered.
+    assert.deepStrictEqual(yield* Effect.forEach(yield* together([33, 6]), Fiber.join), [33, 6])
+    assert.deepInclude(sets, [33, 6])
+  }))
+
+it.effect("tries a single command again after a lock timeout", () =>
+  Effect.gen(function*() {
+    let runs = 0
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      keyOf: String,
+      run: (commands) => ++runs < 3 ? Effect.fail(lockTimeout) : Effect.succeed(commands)
+    })
+    assert.strictEqual(yield* call(1), 1)
+    assert.strictEqual(runs, 3)
   }))
 
 it.effect("does not delay the next sets by more than its patience when sets hang, and runs four of those at most", () =>

@@ -10,8 +10,9 @@ const reasonOf = (code: string) => {
 }
 
 it("reports failures of the server as unavailable, and those of the statement as failed", () => {
-  const ofServer = ["08006", "25006", "25P03", "25P04", "40003", "53100", "53300", "57P01", "57P03", "58030"]
+  const ofServer = ["08006", "25006", "25P04", "40003", "53100", "53300", "57P01", "57P03", "58030"]
   assert.deepStrictEqual(ofServer.filter((code) => reasonOf(code) !== "unavailable"), [])
+  assert.strictEqual(reasonOf("25P03"), "conflict")
   const ofStatement = ["", "22003", "23505", "25001", "25P02", "42P01", "54001", "P0001", "XX000"]
   assert.deepStrictEqual(ofStatement.filter((code) => reasonOf(code) !== "failed"), [])
 })

@@ -80,12 +80,14 @@ const make = Effect.gen(function*() {
   const takeFolded = yield* Folding.make({
     name: "Budget.reserve",
     membersMax: 1024,
+    keyOf: ({ key }: Counter.Take) => key,
     run: (takes: ReadonlyArray<Counter.Take>) => takeAll(store, unitOfWork, "day", takes)
   })
 
   const settleFolded = yield* Folding.make({
     name: "Budget.settle",
     membersMax: 1024,
+    keyOf: ({ key }: Counter.Amount) => key,
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 

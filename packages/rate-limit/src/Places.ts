@@ -78,6 +78,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const acquireFolded = yield* Folding.make({
     name: "Places.acquire",
     membersMax: 256,
+    keyOf: ({ key }: TimedPlaceRequest) => key,
     run: Effect.fnUntraced(function*(requests: ReadonlyArray<TimedPlaceRequest>) {
       const leases: Array<Lease.Acquire> = []
       for (const { key, lasts, max } of requests) {
@@ -91,6 +92,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const releaseFolded = yield* Folding.make({
     name: "Places.release",
     membersMax: 256,
+    keyOf: (id: string) => id,
     run: (ids: ReadonlyArray<string>) => Effect.as(heldPlaces.release(ids), ids)
   })
 

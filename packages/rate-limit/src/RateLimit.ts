@@ -41,9 +41,9 @@ export class RateLimit extends Context.Service<RateLimit, {
    * Counts a hit if it fits. A rejected hit does not count.
    *
    * Inside a transaction of the caller, the hit is not counted if the transaction rolls
-   * back, and its key is locked until the transaction ends. A set of combined hits that
-   * contains the key waits for the lock, so all hits of a process, whatever their keys,
-   * may wait until the transaction ends. Call it outside of transactions if you can.
+   * back, and its key is locked until the transaction ends. Hits of the key wait for the
+   * lock, and those of other keys that are in a set with one of them wait until the
+   * `lock_timeout` of the session. Call it outside of transactions if you can.
    */
   readonly hit: (hit: Hit) => Effect.Effect<Verdict, StorageError>
 
@@ -89,7 +89,12 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
     return keys.map((key) => counterByKey.get(key)!)
   })
 
-  const takeFolded = yield* Folding.make({ name: "RateLimit.hit", membersMax, run: take })
+  const takeFolded = yield* Folding.make({
+    name: "RateLimit.hit",
+    membersMax,
+    keyOf: ({ key }: Counter.Take) => key,
+    run: take
+  })
   const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
 
   return RateLimit.of({

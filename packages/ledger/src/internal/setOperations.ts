@@ -30,12 +30,15 @@ export const makeSetOperations = Effect.fnUntraced(
     const refundAll = decideAll((charges) => ({ charges }), Books.refund)
     const grantAll = decideAll((grants) => ({ grants }), Books.grant)
 
+    const folded = <Command extends AnyCommand, A>(name: string, run: RunSet<Command, A>) =>
+      Folding.makeResult({ name, membersMax: foldMax, keyOf: ({ account }: Command) => account, run: failing(run) })
+
     return {
-      charge: yield* Folding.makeResult({ name: "Ledger.charge", membersMax: foldMax, run: failing(chargeAll) }),
+      charge: yield* folded("Ledger.charge", chargeAll),
       chargeAll: Effect.fn("Ledger.chargeAll")(chargeAll),
-      refund: yield* Folding.makeResult({ name: "Ledger.refund", membersMax: foldMax, run: failing(refundAll) }),
+      refund: yield* folded("Ledger.refund", refundAll),
       refundAll: Effect.fn("Ledger.refundAll")(refundAll),
-      grant: yield* Folding.makeResult({ name: "Ledger.grant", membersMax: foldMax, run: failing(grantAll) }),
+      grant: yield* folded("Ledger.grant", grantAll),
       grantAll: Effect.fn("Ledger.grantAll")(grantAll)
     }
   }
@@ -51,13 +54,12 @@ interface AnyCommand {
   readonly at: DateTime.Utc
 }
 
+type RunSet<Command, A> = (
+  commands: ReadonlyArray<Command>
+) => Effect.Effect<ReadonlyArray<Result.Result<A, LedgerError["reason"]>>, StorageError>
+
 /** Wraps refusals in `LedgerError`. */
-const failing = <Command, A>(
-  run: (
-    commands: ReadonlyArray<Command>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<A, LedgerError["reason"]>>, StorageError>
-) =>
-(commands: ReadonlyArray<Command>) =>
+const failing = <Command, A>(run: RunSet<Command, A>) => (commands: ReadonlyArray<Command>) =>
   Effect.map(run(commands), (results) => results.map(Result.mapError((reason) => new LedgerError({ reason }))))
 
 /** The earliest and the latest time of the commands. */

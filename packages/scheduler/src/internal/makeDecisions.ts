@@ -23,6 +23,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
   const enqueueFolded = yield* Folding.makeResult({
     name: "Scheduler.enqueue",
+    keyOf: ({ group }: Lanes.Enqueue<Schema.Json>) => group,
     run: decideAll(
       (commands: ReadonlyArray<Lanes.Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
       Lanes.enqueue<Schema.Json>
@@ -30,6 +31,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   })
   const cancel = yield* Folding.makeResult({
     name: "Scheduler.cancel",
+    keyOf: (job: JobId) => job,
     // A job never changes its lane, so its address is read before the lane is locked.
     run: decideAll(
       (jobs: ReadonlyArray<JobId>) => Effect.map(store.find(jobs), (jobs) => ({ jobs })),
@@ -38,6 +40,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   })
   const settle = yield* Folding.makeResult({
     name: "Scheduler.settle",
+    keyOf: ({ group }: JobAddress) => group,
     run: decideAll(
       (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
       Lanes.settle

@@ -29,6 +29,7 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
 
   const checkpoint = yield* Folding.makeResult({
     name: "Scheduler.checkpoint",
+    keyOf: ({ job }: Checkpoint) => job,
     run: Effect.fnUntraced(function*(commands: ReadonlyArray<Checkpoint>) {
       const newest = newestOf(commands)
       const held = new Set(yield* store.checkpoint(Array.from(newest.values())))

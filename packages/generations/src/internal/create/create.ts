@@ -37,7 +37,11 @@ export const makeCreate = Effect.fnUntraced(
     const random = yield* SecureRandom.SecureRandom
     const inputImages = yield* makeInputImages(imageOptions)
     const moderateInput = yield* makeModerateInput({ moderationsMax })
-    const createOne = yield* Folding.makeResult({ name: "Generations.create", run: yield* makeCreateAll })
+    const createOne = yield* Folding.makeResult({
+      name: "Generations.create",
+      keyOf: (job: AdmittedJob.AdmittedJob) => job.generation.account,
+      run: yield* makeCreateAll
+    })
 
     /** Fails with the refusal, unless the same request created a job meanwhile or under an earlier verdict. */
     const earlierOr = (command: CreateCommand, refusal: GenerationError.GenerationError) =>

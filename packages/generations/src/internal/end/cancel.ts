@@ -9,7 +9,11 @@ import { makeEndAll } from "./endAll.ts"
 
 /** Makes the use-case. Concurrent calls share units of work. */
 export const makeCancel = Effect.fnUntraced(function*({ get }: Pick<Reads, "get">) {
-  const endOne = yield* Folding.makeResult({ name: "Generations.end", run: yield* makeEndAll })
+  const endOne = yield* Folding.makeResult({
+    name: "Generations.end",
+    keyOf: ({ subject }) => subject.account,
+    run: yield* makeEndAll
+  })
 
   return Effect.fn("Generations.cancel")(function*(account: string, text: string) {
     const subject = yield* get(account, text)

@@ -25,6 +25,7 @@ export const makeStartJob = Effect.fnUntraced(
         Folding.makeWith(unitOfWork, {
           name,
           membersMax: settledMax,
+          keyOf: ({ job }) => job.group,
           run: (settlements) => Effect.as(unitOfWork.atomically(settle(settlements)), settlements.map(() => undefined))
         })
       )

@@ -25,6 +25,7 @@ export const make = Effect.gen(function*() {
   const settle = yield* Folding.make({
     name: "DeliveryWorker.settle",
     membersMax: settledMax,
+    keyOf: ({ delivery }: Settlement) => delivery,
     run: (settlements: ReadonlyArray<Settlement>) =>
       Effect.map(store.settle(settlements), (settled) => {
         const held = new Set(settled)
