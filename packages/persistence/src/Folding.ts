@@ -111,8 +111,7 @@ const makeResolver = <Command, A, E>(
   run: RunSet<Command, A, E>,
   runOne: (command: Command) => Effect.Effect<A, E>
 ): (command: Command) => RequestResolver.RequestResolver<LockedKeys.Fold<Command, A, E>> => {
-  const permits = Semaphore.makeUnsafe(setsMax)
-  const latePermits = Semaphore.makeUnsafe(lateMax)
+  const turns = makeTurns(setsMax, patience)
   type Entries = LockedKeys.Entries<Command, A, E>
   type Unsettled = LockedKeys.Unsettled<Command, A, E>
   const settled: Unsettled = { entries: [], exit: undefined }
@@ -145,8 +144,35 @@ const makeResolver = <Command, A, E>(
 
   const lockedKeys = keyOf && LockedKeys.make({ keyOf, membersMax, settle })
 
+  /** Runs a set. Keys that were found locked while it collected do not run with the others. */
+  const settleSet = (entries: Entries) => {
+    if (lockedKeys === undefined) return Effect.asVoid(turns.run(settle(entries)))
+    const isFree = ({ request }: Entries[number]) => lockedKeys.resolverOf(request.command) === undefined
+    const free = entries.filter(isFree)
+    const locked = free.length === entries.length ? [] : entries.filter((entry) => !isFree(entry))
+    const settleFree = Effect.flatMap(turns.run(settle(free)), (unsettled) => lockedKeys.run(unsettled.entries))
+    if (locked.length === 0) return settleFree
+    return Effect.all([lockedKeys.run(locked), free.length === 0 ? Effect.void : settleFree], {
+      concurrency: 2,
+      discard: true
+    })
+  }
+
+  const resolver = RequestResolver.make<LockedKeys.Fold<Command, A, E>>(settleSet).pipe(
+    // Waits for a free permit without taking it, so that the set stays open until it can run.
+    RequestResolver.setDelayEffect(turns.free),
+    RequestResolver.batchN(membersMax)
+  )
+  return (command) => lockedKeys?.resolverOf(command) ?? resolver
+}
+
+/** The turns of the sets of a fold. */
+const makeTurns = (setsMax: number, patience: Duration.Input) => {
+  const permits = Semaphore.makeUnsafe(setsMax)
+  const latePermits = Semaphore.makeUnsafe(lateMax)
+
   /** Runs a set with a permit, which the next set may take when this one is late. */
-  const inTurn = <B>(set: Effect.Effect<B>) =>
+  const run = <B>(set: Effect.Effect<B>) =>
     Effect.acquireUseRelease(
       Effect.as(Effect.interruptible(permits.take(1)), { held: permits }),
       (turn) => {
@@ -161,26 +187,7 @@ const makeResolver = <Command, A, E>(
       ({ held }) => held.release(1)
     )
 
-  /** Runs a set. Keys that were found locked while it collected do not run with the others. */
-  const settleSet = (entries: Entries) => {
-    if (lockedKeys === undefined) return Effect.asVoid(inTurn(settle(entries)))
-    const isFree = ({ request }: Entries[number]) => lockedKeys.resolverOf(request.command) === undefined
-    const free = entries.filter(isFree)
-    const locked = free.length === entries.length ? [] : entries.filter((entry) => !isFree(entry))
-    const settleFree = Effect.flatMap(inTurn(settle(free)), (unsettled) => lockedKeys.run(unsettled.entries))
-    if (locked.length === 0) return settleFree
-    return Effect.all([lockedKeys.run(locked), free.length === 0 ? Effect.void : settleFree], {
-      concurrency: 2,
-      discard: true
-    })
-  }
-
-  const resolver = RequestResolver.make<LockedKeys.Fold<Command, A, E>>(settleSet).pipe(
-    // Waits for a free permit without taking it, so that the set stays open until it can run.
-    RequestResolver.setDelayEffect(permits.withPermits(1)(Effect.void)),
-    RequestResolver.batchN(membersMax)
-  )
-  return (command) => lockedKeys?.resolverOf(command) ?? resolver
+  return { free: permits.withPermits(1)(Effect.void), run }
 }
 
 /**

@@ -92,7 +92,7 @@ it.live("runs a unit again whose session Postgres ended because this process was
     assert.strictEqual(yield* valueOf("7"), 1)
   }).pipe(Effect.provide(database)))
 
-/** Lets the event loop read what the server has sent. A process that was suspended while it was idle does so first. */
+/** A turn of the event loop, which reads what the server has sent. A process that was suspended while it was idle does so first. */
 const responseOfServer = Effect.promise(() => setTimeout(1))
 
 const database = Layer.fresh(layerSql.pipe(Layer.provideMerge(TestDatabase.postgres)))

@@ -1,5 +1,5 @@
 /** The keys of a fold whose commands run apart from its sets, because a transaction elsewhere locks their rows. */
-import { Clock, Duration, Effect, Exit, Request, RequestResolver, Semaphore } from "effect"
+import { Clock, Duration, Effect, type Exit, Request, RequestResolver, Semaphore } from "effect"
 import * as LockTimeout from "./lockTimeout.ts"
 
 /** A command that waits in a set. */
