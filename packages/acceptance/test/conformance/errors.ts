@@ -123,7 +123,7 @@ const faults = ({ onPostgres }: Define): void => {
     const account = await first.openAccount()
     const elsewhere = { fetch: withToken(second.fetch, account.key) }
     const wish = { headers: { "idempotency-key": "once" }, model: "dear" }
-    // The charge of this job takes longer than another request waits for it, which is half of the limit of a statement.
+    // The charge of this job takes longer than another request waits for it, which is 2 seconds.
     // No other case charges as much.
     await sql(
       "CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(8); RETURN NULL; END' LANGUAGE plpgsql"
