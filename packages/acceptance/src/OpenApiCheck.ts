@@ -41,6 +41,7 @@ export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
         : bodyProblems(exchange, operation.document, content))
     ]
   }
+  if (isPreflight(exchange) && siblings.length > 0) return []
   const methods = operation === undefined ? methodsAt(exchange, siblings) : []
   if (exchange.status === 405 && methods.length > 0) return refusalProblems(exchange, methods)
   if (exchange.status === 404 && siblings.every(isForOperators)) return refusalProblems(exchange)
@@ -94,8 +95,10 @@ const operations = [...operationsOf(publicDocument), ...operationsOf(adminDocume
 /** Paths that serve the documents themselves. */
 const apart = new Set(["/openapi.json", "/docs", "/admin/v1/openapi.json"])
 
-/** Headers of the transport, and those that OpenAPI describes elsewhere. */
+/** Headers of the transport, of CORS, and those that OpenAPI describes elsewhere. */
 const general = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
   "connection",
   "content-length",
   "content-type",
@@ -120,6 +123,9 @@ const find = (exchange: Exchange) => {
 }
 
 const isForOperators = ({ document }: Operation) => document === adminDocument
+
+const isPreflight = ({ headers, method, status }: Exchange) =>
+  method === "OPTIONS" && status === 204 && headers.has("access-control-allow-methods")
 
 /** Without a token, the operator API responds like an unknown path. */
 const isUnknown = ({ headers, status }: Exchange, operation: Operation) =>

@@ -48,6 +48,7 @@ export interface HttpOptions extends OperatorListener.Address {
 export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   adminToken: settings.adminToken,
   baseUrl: settings.baseUrl,
+  corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,

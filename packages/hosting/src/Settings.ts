@@ -40,6 +40,8 @@ export interface Settings {
   readonly callbackOrigin: string | undefined
   /** Networks of the reverse proxies whose forwarding headers are used. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** Origins whose scripts can call `/v1`, or `*`. */
+  readonly corsOrigins: ReadonlyArray<string>
   /** Directory of the embedded database and of stored files. */
   readonly dataDirectory: string
   /** URL of a Postgres. If `undefined`, the embedded database in the data directory is used. */
@@ -146,6 +148,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     baseUrl: values.base_url,
     callbackOrigin: values.callback_url ?? publicOriginOf(values.base_url),
     trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
+    corsOrigins: values.cors_origins ?? [],
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
     databasePoolSize: values.database_pool_size,

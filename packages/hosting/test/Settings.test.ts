@@ -49,6 +49,7 @@ describe("Settings", () => {
         baseUrl: undefined,
         callbackOrigin: undefined,
         trustedProxies: [],
+        corsOrigins: [],
         dataDirectory: "./data",
         databaseUrl: undefined,
         databasePoolSize: 16,

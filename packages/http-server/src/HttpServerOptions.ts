@@ -94,6 +94,11 @@ export interface HttpServerOptions {
    * all other addresses. Default: none.
    */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /**
+   * Origins whose scripts can call `/v1` from a browser, such as `https://app.example.com`;
+   * `*` for every origin. Files can be read from every origin anyway. Default: none.
+   */
+  readonly corsOrigins: ReadonlyArray<string>
   /** Whether to serve `/docs`. Default `true`. */
   readonly docs: boolean
   /** Whether to serve `/metrics`. Default `true`. */
@@ -132,6 +137,7 @@ export const defaults: HttpServerOptions = {
   bodyStructureMax: 16 * 1024,
   bodiesBytesMax: 512 * 1024 * 1024,
   trustedProxies: [],
+  corsOrigins: [],
   docs: true,
   metrics: true,
   adminToken: undefined,

@@ -34,7 +34,9 @@ it.effect("sends the whole result with its headers, by key and by signed URL", (
         "x-content-type-options": "nosniff",
         "cross-origin-resource-policy": "cross-origin",
         "access-control-allow-origin": "*",
-        "access-control-expose-headers": "Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id"
+        "access-control-expose-headers": "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, " +
+          "Idempotent-Replayed, Location, Retry-After, retry-after-ms, X-RateLimit-Limit, X-RateLimit-Remaining, " +
+          "X-RateLimit-Reset, X-Request-Id, x-should-retry"
       })
       assert.notProperty(answer.headers, "content-range")
     }

@@ -62,5 +62,9 @@ const layer = (options: MemoryOptions) =>
     adminToken: Stage.adminToken,
     webhooks: { network: true },
     ...options,
-    http: { trustedProxies: [IpNetwork.fromStringUnsafe(Stage.trustedProxies)], ...options.http }
+    http: {
+      trustedProxies: [IpNetwork.fromStringUnsafe(Stage.trustedProxies)],
+      corsOrigins: [Stage.corsOrigin],
+      ...options.http
+    }
   })

@@ -117,6 +117,7 @@ const startServer = Effect.fnUntraced(function*({ databaseUrl, pgliteDump, setti
     ...receivers.environment,
     KINORA_ADMIN_TOKEN: Stage.adminToken,
     KINORA_TRUSTED_PROXIES: Stage.trustedProxies,
+    KINORA_CORS_ORIGINS: Stage.corsOrigin,
     // Each job of the models without an end occupies a worker.
     KINORA_WORKERS: "256",
     ...settings

@@ -76,6 +76,9 @@ export interface Account {
 /** Operator token of every stage. */
 export const adminToken = "the-operator-of-a-stage-on-which-the-interface-is-held-to-its-word"
 
+/** Origin whose scripts every stage lets call `/v1`. */
+export const corsOrigin = "https://app.example.com"
+
 /** Proxies whose `X-Forwarded-For` every stage trusts. */
 export const trustedProxies = "127.0.0.0/8"
 

@@ -174,6 +174,34 @@ const answers = ({ holds }: Define): void => {
     expect(headers.get("access-control-allow-origin")).toBe("*")
   })
 
+  holds(["results.scripts", "results.scriptErrors"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id, output } = await Calls.completed(account)
+    const origin = "https://elsewhere.example.net"
+    const preflight = await stage.fetch(output.url, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "if-match,if-none-match,if-range,range"
+      }
+    })
+    expect([preflight.status, await preflight.text()]).toEqual([204, ""])
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*")
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, HEAD")
+    expect(preflight.headers.get("access-control-allow-headers")).toBe("if-match,if-none-match,if-range,range")
+    const refused = [
+      await stage.fetch(pathOf(id), { headers: { origin } }),
+      await stage.fetch(output.url, { headers: { origin, range: "bytes=4096-" } }),
+      await account.fetch(pathOf("nobody"), { headers: { origin } })
+    ]
+    expect(refused.map(({ headers, status }) => [status, headers.get("access-control-allow-origin")])).toEqual([
+      [401, "*"],
+      [416, "*"],
+      [404, "*"]
+    ])
+  })
+
   holds("results.cache", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)

@@ -1,5 +1,6 @@
 /** The service as a whole: addresses, version, health and documents. */
 import { expect } from "@effect/vitest"
+import { corsOrigin } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
 import type { Define } from "./Suite.ts"
@@ -20,6 +21,39 @@ export const service = ({ holds, inTime }: Define): void => {
     for (const path of ["/V1/models", "/v1/models/", "/v1//models", "/v1/models;x", "/v1/%6dodels", "//v1/models"]) {
       await Calls.refusalOf(await account.fetch(path), 404, "not_found")
     }
+  })
+
+  holds(["scripts.listed", "scripts.allowed"], async (stage) => {
+    const account = await stage.openAccount()
+    const headersFor = async (origin: string, path: string) =>
+      (await account.fetch(path, { headers: { origin } })).headers
+    for (const path of ["/v1/models", "/v1/generations/nobody", "/v1/nothing"]) {
+      const allowed = await headersFor(corsOrigin, path)
+      expect([allowed.get("access-control-allow-origin"), allowed.get("vary")]).toEqual([corsOrigin, "Origin"])
+      const exposed = (allowed.get("access-control-expose-headers") ?? "").split(", ")
+      for (const name of ["X-RateLimit-Remaining", "Location", "Retry-After", "X-Request-Id"]) {
+        expect(exposed).toContain(name)
+      }
+      const other = await headersFor(`${corsOrigin}.example.net`, path)
+      expect([other.get("access-control-allow-origin"), other.get("vary")]).toEqual([null, "Origin"])
+    }
+    expect((await headersFor(corsOrigin, "/healthz")).get("access-control-allow-origin")).toBe(null)
+  })
+
+  holds(["scripts.preflight", "scripts.credentials"], async (stage) => {
+    const asked = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
+    const preflight = (path: string, origin: string) =>
+      stage.fetch(path, { method: "OPTIONS", headers: { ...asked, origin } })
+    const { headers, status } = await preflight("/v1/generations", corsOrigin)
+    expect([status, headers.get("access-control-allow-origin")]).toEqual([204, corsOrigin])
+    expect(headers.get("access-control-allow-methods")?.split(", ").toSorted()).toEqual(["GET", "HEAD", "POST"])
+    expect(headers.get("access-control-allow-headers")).toBe("authorization")
+    expect(headers.get("access-control-max-age")).toBe("7200")
+    expect(headers.get("access-control-allow-credentials")).toBe(null)
+    const refused = await preflight("/v1/generations", "https://elsewhere.example.net")
+    expect(refused.headers.get("access-control-allow-origin")).toBe(null)
+    await Calls.refusalOf(refused, 405, "method_not_allowed")
+    await Calls.refusalOf(await preflight("/v1/nothing", corsOrigin), 404, "not_found")
   })
 
   holds("conventions.json", async (stage) => {

@@ -19,6 +19,7 @@ type NoLimit =
   | "baseUrl"
   | "docs"
   | "downloadBlockBytes"
+  | "corsOrigins"
   | "metrics"
   | "plans"
   | "trustedProxies"

@@ -15,6 +15,7 @@ import {
 } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
+import * as Cors from "./cors.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { Measured, type Route } from "./metrics.ts"
 import { describe, failedAuthentications } from "./rateLimits.ts"
@@ -27,6 +28,7 @@ type Response = HttpServerResponse.HttpServerResponse
 export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
   HttpRouter.middleware(
     Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options)]), ([rateLimit, budgeted]) => (app) => {
+      const cors = Cors.make(options)
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const state = new RequestState(
@@ -52,10 +54,12 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
               if (isLimited(request.url) || isMisspelled) state.limit ??= failedAuthentications(state, options)
               const normal = normalize(response)
               measured.answered(normal, !state.isWaiting)
-              return finish(normal, state, rateLimit)
+              const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
+              return finish(shared, state, rateLimit)
             })
           )
-        const handler = isMisspelled ? Effect.succeed(noSuchRoute) : app
+        const fixed = isMisspelled ? noSuchRoute : cors.preflight(request, route)
+        const handler = fixed === undefined ? app : Effect.succeed(fixed)
         const inTime = probes.has(route.path) ? answer(handler) : budgeted(
           (budget) => {
             state.budget = budget

@@ -50,9 +50,6 @@ export const headersOf = (
     "etag": etagOf(stored.sha256),
     "last-modified": httpDate(modifiedAt(generation)),
     "cache-control": `private, max-age=${secondsLeft(generation, now)}`,
-    "access-control-allow-origin": "*",
-    // Pages of other origins need these to resume a download.
-    "access-control-expose-headers": "Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id",
     "cross-origin-resource-policy": "cross-origin"
   }
   return {

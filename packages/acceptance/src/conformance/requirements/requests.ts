@@ -30,6 +30,13 @@ export const requests = {
       "Every response carries `X-Request-Id`: the value that the caller sent, if it has 1 to 128 printable ASCII characters",
     "conventions.newRequestId": "else a new one"
   },
+  "scripts-in-browsers": {
+    "scripts.listed":
+      "Scripts of other origins can call `/v1` only if the operator lists their origins in `KINORA_CORS_ORIGINS`",
+    "scripts.allowed": "Responses to an allowed origin carry `Access-Control-Allow-Origin`",
+    "scripts.preflight": "A preflight from an allowed origin returns 204 with the methods of the path",
+    "scripts.credentials": "No response allows credentials such as cookies."
+  },
   "identifiers": {
     "identifiers.ids": "Ids are TypeIDs: a prefix, `_`, and 26 characters that encode a UUIDv7.",
     "identifiers.webhookIds": "`whep_` | webhook endpoint",

@@ -25,6 +25,8 @@ export const results = {
     "results.cache": "`Cache-Control: private, max-age=<seconds until the window ends>`",
     "results.embedding":
       "`X-Content-Type-Options: nosniff`, `Cross-Origin-Resource-Policy: cross-origin`, `Access-Control-Allow-Origin: *`",
+    "results.scripts": "of every origin can download files, with ranges and conditional requests.",
+    "results.scriptErrors": "Errors carry `Access-Control-Allow-Origin: *` too.",
     "results.head":
       "`HEAD` runs the same checks and returns the same headers, with `Content-Length` of the whole file and no body.",
     "results.files": "`preview`, `thumb` and `poster` in place of `content` return the smaller pictures."

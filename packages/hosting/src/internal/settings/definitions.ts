@@ -1,19 +1,12 @@
 /** Definitions of all settings: schema, default and documentation. */
-import { Result, Schema, SchemaGetter } from "effect"
-import { IpNetwork } from "effect/net"
+import { Schema } from "effect"
+import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
+import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
 
 /** Minimum level of log messages. */
 export const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
-
-const listOf = (item: Schema.Codec<string>) =>
-  Schema.String.pipe(
-    Schema.decodeTo(Schema.Array(item), {
-      decode: SchemaGetter.transform((text: string) => text.split(",").map((part) => part.trim())),
-      encode: SchemaGetter.transform((parts: ReadonlyArray<string>) => parts.join(","))
-    })
-  )
 
 const Secret = Schema.String.check(Schema.isMinLength(32))
 /** A host name without scheme, port, path or wildcard. */
@@ -21,56 +14,10 @@ const HostName = Schema.String.check(
   Schema.makeFilter((text) => /^[^\s/:?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`))
 )
 const ModelId = Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/))
-const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
 
 /** Definitions by key of the file, in the order of the reference page. `variableOf` returns the environment variable. */
 export const definitions = {
-  host: {
-    schema: Schema.NonEmptyString,
-    default: "127.0.0.1",
-    expected: "an address to listen on",
-    about: "Address to listen on. The default accepts connections of this machine only, 0.0.0.0 those of the network."
-  },
-  port: {
-    schema: between(0, 65_535),
-    default: "4747",
-    expected: "a port from 0 to 65535",
-    about: "Port to listen on; 0 selects a free one and prints it."
-  },
-  admin_host: {
-    schema: Schema.NonEmptyString,
-    default: undefined,
-    expected: "an address to listen on",
-    about: "Address of the listener for operators. If unset, 127.0.0.1, or that of `host` (see `admin_port`)."
-  },
-  admin_port: {
-    schema: Schema.Union([Schema.Literal("off"), between(0, 65_535)]),
-    default: undefined,
-    expected: "a port from 0 to 65535, or off",
-    about:
-      "Port of the listener for operators: /readyz, /metrics and the operator API; off: none. If unset, that of `port` if `host` is a loopback address, else 4748; 4749 in a worker."
-  },
-  base_url: {
-    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
-    default: undefined,
-    expected: "an origin such as https://media.example.com, without a path",
-    about: "Origin of the URLs in responses and webhooks. If unset, the origin of the request."
-  },
-  callback_url: {
-    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
-    default: undefined,
-    expected: "an origin such as https://callbacks.example.com, without a path",
-    about:
-      "Origin that upstreams call when a job may have ended. If unset, base_url if it is HTTPS on a public host; otherwise upstreams are polled only."
-  },
-  trusted_proxies: {
-    schema: listOf(Network),
-    default: undefined,
-    expected: "networks such as 10.0.0.0/8, separated by commas",
-    about:
-      "Networks of the proxies in front, separated by commas. Only their X-Forwarded-For, -Host and -Proto headers are trusted.",
-    isList: true
-  },
+  ...addressDefinitions,
   data_dir: {
     schema: Schema.NonEmptyString,
     default: "./data",

@@ -1,0 +1,67 @@
+/** Definitions of the settings of listeners and origins. See `definitions`. */
+import { Result, Schema } from "effect"
+import { IpNetwork } from "effect/net"
+import { between } from "./between.ts"
+import { listOf } from "./listOf.ts"
+
+const Network = Schema.String.check(Schema.makeFilter((text) => Result.isSuccess(IpNetwork.fromString(text))))
+const Origin = Schema.String.check(
+  Schema.makeFilter((text) => text === "*" || (URL.canParse(text) && new URL(text).origin === text))
+)
+
+/** The first settings of `definitions`. */
+export const addressDefinitions = {
+  host: {
+    schema: Schema.NonEmptyString,
+    default: "127.0.0.1",
+    expected: "an address to listen on",
+    about: "Address to listen on. The default accepts connections of this machine only, 0.0.0.0 those of the network."
+  },
+  port: {
+    schema: between(0, 65_535),
+    default: "4747",
+    expected: "a port from 0 to 65535",
+    about: "Port to listen on; 0 selects a free one and prints it."
+  },
+  admin_host: {
+    schema: Schema.NonEmptyString,
+    default: undefined,
+    expected: "an address to listen on",
+    about: "Address of the listener for operators. If unset, 127.0.0.1, or that of `host` (see `admin_port`)."
+  },
+  admin_port: {
+    schema: Schema.Union([Schema.Literal("off"), between(0, 65_535)]),
+    default: undefined,
+    expected: "a port from 0 to 65535, or off",
+    about:
+      "Port of the listener for operators: /readyz, /metrics and the operator API; off: none. If unset, that of `port` if `host` is a loopback address, else 4748; 4749 in a worker."
+  },
+  base_url: {
+    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
+    default: undefined,
+    expected: "an origin such as https://media.example.com, without a path",
+    about: "Origin of the URLs in responses and webhooks. If unset, the origin of the request."
+  },
+  callback_url: {
+    schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
+    default: undefined,
+    expected: "an origin such as https://callbacks.example.com, without a path",
+    about:
+      "Origin that upstreams call when a job may have ended. If unset, base_url if it is HTTPS on a public host; otherwise upstreams are polled only."
+  },
+  trusted_proxies: {
+    schema: listOf(Network),
+    default: undefined,
+    expected: "networks such as 10.0.0.0/8, separated by commas",
+    about:
+      "Networks of the proxies in front, separated by commas. Only their X-Forwarded-For, -Host and -Proto headers are trusted.",
+    isList: true
+  },
+  cors_origins: {
+    schema: listOf(Origin),
+    default: undefined,
+    expected: "origins such as https://app.example.com, separated by commas, or *",
+    about: "Origins whose scripts can call /v1 from a browser, separated by commas, or * for every origin.",
+    isList: true
+  }
+} as const
