@@ -57,6 +57,46 @@ export const DatabaseClock: Context.Reference<Clock.Clock | undefined> = Context
   { defaultValue: (): Clock.Clock | undefined => undefined }
 )
 
+/**
+ * Converts times between the clocks of this host and the database within a statement. A time
+ * of the host becomes its distance from the host's current time, which is a parameter.
+ */
+export interface HostClock {
+  /** The expression for the current time of the database, as `now`. */
+  readonly now: Statement.Fragment
+  /** Returns the expression for a time of the host on the clock of the database. */
+  readonly toDatabase: (time: DateTime.DateTime) => Statement.Fragment
+  /** Returns how far a time of the host is after its current time, in milliseconds; negative if it is before. For columns of sets. */
+  readonly millisUntil: (time: DateTime.DateTime) => number
+  /** Returns the expression for a time of the database on the clock of the host. Null if the time is null. */
+  readonly toHost: (time: Statement.Fragment) => Statement.Fragment
+}
+
+/**
+ * Reads the clock of the host, for stores whose callers pass and get times of the host, such as
+ * those of a worker that sleeps until a time. Under a virtual clock the conversions change nothing.
+ */
+export const hostClock: Effect.Effect<HostClock> = Effect.gen(function*() {
+  const expression = yield* now
+  const millis = yield* Clock.currentTimeMillis
+  const millisUntil = (time: DateTime.DateTime) => time.epochMilliseconds - millis
+  return {
+    now: expression,
+    toDatabase: (time) => shifted(expression, millisUntil(time)),
+    millisUntil,
+    toHost: (time) =>
+      Statement.fragment([
+        Statement.literal("("),
+        ...time.segments,
+        Statement.literal(" - "),
+        ...expression.segments,
+        Statement.literal(" + "),
+        Statement.parameter(new Date(millis)),
+        Statement.literal("::timestamptz)")
+      ])
+  }
+})
+
 /** How far the clock of this host is ahead of the database's. */
 export interface ClockSkew {
   /** Negative if the host is behind. */

@@ -62,6 +62,34 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual(observed, [Date.UTC(2040, 0, 1), DateTime.makeUnsafe("2040-01-01T00:00:00Z")])
       }))
 
+    it.effect("converts times between the clocks of the host and the database", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2040, 0, 1))
+        const sql = yield* SqlClient.SqlClient
+        const database = yield* Clock.Clock
+        const convert = Effect.gen(function*() {
+          const clock = yield* DatabaseTime.hostClock
+          const soon = DateTime.add(yield* DateTime.now, { seconds: 5 })
+          const [row] = yield* sql<{ readonly stored: Date; readonly back: Date; readonly none: null }>`
+            SELECT stored, ${clock.toHost(sql`stored`)} AS back, ${clock.toHost(sql`NULL::timestamptz`)} AS none
+            FROM (VALUES (${clock.toDatabase(soon)})) AS converted (stored)
+          `
+          return [
+            row!.stored.getTime(),
+            row!.back.getTime() - soon.epochMilliseconds,
+            row!.none,
+            clock.millisUntil(soon)
+          ]
+        })
+        for (const millis of [-120_000, 0, 120_000]) {
+          const converted = yield* convert.pipe(
+            Effect.provideService(DatabaseTime.DatabaseClock, database),
+            Effect.provideService(Clock.Clock, yield* aheadBy(millis))
+          )
+          assert.deepStrictEqual(converted, [Date.UTC(2040, 0, 1) + 5_000, 0, null, 5_000])
+        }
+      }))
+
     it.effect("measures how far the host is ahead", () =>
       Effect.gen(function*() {
         const ahead = yield* aheadBy(120_000)

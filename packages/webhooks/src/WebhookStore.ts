@@ -1,8 +1,9 @@
 /**
  * The port to the storage of endpoints, events, deliveries and logs.
  *
- * An implementation loads and applies; `Webhooks` and `DeliveryWorker` decide. Times are
- * parameters, so the clock of the caller applies.
+ * An implementation loads and applies; `Webhooks` and `DeliveryWorker` decide. Times are those
+ * of the caller's clock. A store that processes share converts due times, leases and expiries to
+ * its own clock (`DatabaseTime.hostClock`), so that processes whose clocks differ agree on them.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -73,7 +73,7 @@ it.effect.each(analysed)(
         due.endpoints.map(({ endpoint }) => endpoint),
         [dead, ...others].map(({ endpoint: { id } }) => id)
       )
-      const steps = yield* QueryPlan.explain(selectDue(sql, at(1), 100, undefined))
+      const steps = yield* QueryPlan.explain(selectDue(sql, yield* DatabaseTime.hostClock, at(1), 100, undefined))
       assertReadsAtMost(steps, 5)
       assert.include(steps.map(({ index }) => index), "webhooks_delivery_due")
     }).pipe(Effect.provide(overPostgres))
@@ -87,7 +87,7 @@ it.effect.each(analysed)(
       const { dead, others } = yield* makeBacklog(analysed)
       const demands = [dead, ...others].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 10 }))
       const steps = yield* QueryPlan.explain(
-        Claims.claim(sql, { demands, now: at(1), until: at(31), bytesMax: 1_000_000 })
+        Claims.claim(sql, yield* DatabaseTime.hostClock, { demands, now: at(1), until: at(31), bytesMax: 1_000_000 })
       )
       assertReadsAtMost(steps, 13)
       assert.include(steps.map(({ index }) => index), "webhooks_delivery_due")
@@ -102,10 +102,11 @@ it.effect("freezes, settles and releases without reading other rows", () =>
     const claimed = yield* store.claim([{ endpoint: dead.endpoint.id, limit: 20 }], at(1), at(31))
     const bodies = claimed.slice(0, 10).map(({ delivery }) => ({ delivery, body: new Uint8Array(100) }))
     const settlements = claimed.slice(0, 10).map((one) => settlementOf(one, { _tag: "Delivered" }))
+    const clock = yield* DatabaseTime.hostClock
     // Ten rows each, and their older versions in the indexes.
     assertReadsAtMost(yield* QueryPlan.explain(Claims.freeze(sql, bodies)), 50)
-    assertReadsAtMost(yield* QueryPlan.explain(settle(sql, settlements)), 50)
-    assertReadsAtMost(yield* QueryPlan.explain(Claims.release(sql, claimed.slice(10), at(1))), 50)
+    assertReadsAtMost(yield* QueryPlan.explain(settle(sql, clock, settlements)), 50)
+    assertReadsAtMost(yield* QueryPlan.explain(Claims.release(sql, clock, claimed.slice(10), at(1))), 50)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("sweeps the rows of a removed endpoint without reading those of others", () =>
@@ -115,7 +116,7 @@ it.effect("sweeps the rows of a removed endpoint without reading those of others
     const { others: [first] } = yield* makeBacklog()
     yield* store.removeEndpoint(first!.endpoint.id)
     // One delivery, and a few rows of endpoints and ended deliveries.
-    assertReadsAtMost(yield* QueryPlan.explain(deleteDeliveries(sql, at(0), 100)), 5)
+    assertReadsAtMost(yield* QueryPlan.explain(deleteDeliveries(sql, yield* DatabaseTime.hostClock, at(0), 100)), 5)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("claims intact deliveries beside corrupt ones, which are released, and ones without their event, which fail", () =>

@@ -1,5 +1,5 @@
 /** Statements on plans. */
-import { Rows } from "@kinora/persistence"
+import { DatabaseTime, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
@@ -32,19 +32,20 @@ export const findDuePlans = (
     readonly limit: number
   }
 ) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT account, plan_group
     FROM accounts_plan
-    WHERE period_end <= ${DateTime.toDate(renewableBy)}
-      AND (auto_renew OR period_end <= ${DateTime.toDate(endedBy)})
+    WHERE period_end <= ${clock.toDatabase(renewableBy)}
+      AND (auto_renew OR period_end <= ${clock.toDatabase(endedBy)})
     ORDER BY period_end, account, plan_group
     LIMIT ${limit}
-  `.pipe(
-    decodeDuePlans,
-    Effect.map((rows) =>
-      rows.map(({ account, plan_group }) => ({ account: AccountId.fromUuid(account), group: plan_group }))
+  `).pipe(
+      decodeDuePlans,
+      Effect.map((rows) =>
+        rows.map(({ account, plan_group }) => ({ account: AccountId.fromUuid(account), group: plan_group }))
+      )
     )
-  )
 
 // -----------------------------------------------------------------------------
 // internal

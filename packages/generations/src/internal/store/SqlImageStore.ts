@@ -1,5 +1,5 @@
 /** `ImageStore` in Postgres. */
-import { Rows } from "@kinora/persistence"
+import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -45,11 +45,14 @@ const insert = (sql: SqlClient.SqlClient): Store["insert"] => (images) =>
 
 const countUsable = (sql: SqlClient.SqlClient): Store["countUsable"] => (account, at) =>
   lockAccount(sql, account).pipe(
-    Effect.andThen(decodeCount(sql`
+    Effect.andThen(DatabaseTime.hostClock),
+    Effect.flatMap((clock) =>
+      decodeCount(sql`
       SELECT count(*)::int AS count
       FROM generation_image
-      WHERE account = ${account} AND usable_until > ${DateTime.toDate(at)}
-    `)),
+      WHERE account = ${account} AND usable_until > ${clock.toDatabase(at)}
+    `)
+    ),
     Effect.map(([row]) => row?.count ?? 0),
     mapSql("ImageStore.countUsable")
   )
@@ -62,13 +65,14 @@ const lockAccount = (sql: SqlClient.SqlClient, account: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended(${`generation_image:${account}`}, 0))`
 
 const findUsable = (sql: SqlClient.SqlClient): Store["findUsable"] => (account, ids, at) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT ${sql.literal(columns)}
     FROM generation_image AS image
     WHERE id = ANY(${Rows.array("uuid", ids.map(UploadId.toUuid))})
       AND account = ${account}
-      AND usable_until > ${DateTime.toDate(at)}
-  `.pipe(decodeImages, mapSql("ImageStore.findUsable"))
+      AND usable_until > ${clock.toDatabase(at)}
+  `).pipe(decodeImages, mapSql("ImageStore.findUsable"))
 
 const keep = (sql: SqlClient.SqlClient): Store["keep"] => (keeps) =>
   // The rows need no lock order: units that keep the same images hold the lock of their account, and sweeps skip
@@ -87,29 +91,31 @@ const keep = (sql: SqlClient.SqlClient): Store["keep"] => (keeps) =>
   `.pipe(decodeImages, mapSql("ImageStore.keep"))
 
 const withdraw = (sql: SqlClient.SqlClient): Store["withdraw"] => (account, id, at) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     UPDATE generation_image SET usable_until = NULL
-    WHERE id = ${UploadId.toUuid(id)}::uuid AND account = ${account} AND usable_until > ${DateTime.toDate(at)}
+    WHERE id = ${UploadId.toUuid(id)}::uuid AND account = ${account} AND usable_until > ${clock.toDatabase(at)}
     RETURNING 1
-  `.pipe(Effect.map((rows) => rows.length > 0), mapSql("ImageStore.withdraw"))
+  `).pipe(Effect.map((rows) => rows.length > 0), mapSql("ImageStore.withdraw"))
 
 const drop = (sql: SqlClient.SqlClient): Store["drop"] => (at, retryAt, limit) =>
-  sql`
-    UPDATE generation_image SET usable_until = NULL, kept_until = ${DateTime.toDate(retryAt)}, is_dropped = true
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    UPDATE generation_image SET usable_until = NULL, kept_until = ${clock.toDatabase(retryAt)}, is_dropped = true
     WHERE id IN (
       SELECT id
       FROM generation_image
-      WHERE greatest(usable_until, kept_until) <= ${DateTime.toDate(at)}
+      WHERE greatest(usable_until, kept_until) <= ${clock.toDatabase(at)}
       ORDER BY greatest(usable_until, kept_until)
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     )
     RETURNING id
-  `.pipe(
-    decodeIds,
-    Effect.map((rows) => rows.map(({ id }) => UploadId.fromUuid(id))),
-    mapSql("ImageStore.drop")
-  )
+  `).pipe(
+      decodeIds,
+      Effect.map((rows) => rows.map(({ id }) => UploadId.fromUuid(id))),
+      mapSql("ImageStore.drop")
+    )
 
 const remove = (sql: SqlClient.SqlClient): Store["delete"] => (ids) =>
   sql`DELETE FROM generation_image WHERE id = ANY(${Rows.array("uuid", ids.map(UploadId.toUuid))})`.pipe(

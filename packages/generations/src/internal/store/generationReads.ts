@@ -1,7 +1,7 @@
 /** Statements that read `generation_job` and `generation_usage`. */
-import { Rows } from "@kinora/persistence"
+import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { GenerationId, Kind, Output, Plan } from "../../Generation.ts"
 import type { GenerationStore } from "../../GenerationStore.ts"
@@ -47,22 +47,23 @@ export const waiting = (sql: SqlClient.SqlClient): Store["waiting"] => (models, 
 
 export const expired = (sql: SqlClient.SqlClient): Store["expired"] => (now, limit) =>
   // `greatest` ignores nulls, so a result that was never put off is due when its window ends.
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT id, output
     FROM generation_job
-    WHERE output IS NOT NULL AND greatest(result_expires_at, put_off_until) <= ${DateTime.toDate(now)}
+    WHERE output IS NOT NULL AND greatest(result_expires_at, put_off_until) <= ${clock.toDatabase(now)}
     ORDER BY greatest(result_expires_at, put_off_until)
     LIMIT ${limit}
-  `.pipe(
-    decodeExpired,
-    Effect.map((rows) =>
-      rows.map(({ id, output }) => ({
-        id: GenerationId.fromUuid(id),
-        output: Option.getOrUndefined(decodeOutput(output))
-      }))
-    ),
-    mapSql("GenerationStore.expired")
-  )
+  `).pipe(
+      decodeExpired,
+      Effect.map((rows) =>
+        rows.map(({ id, output }) => ({
+          id: GenerationId.fromUuid(id),
+          output: Option.getOrUndefined(decodeOutput(output))
+        }))
+      ),
+      mapSql("GenerationStore.expired")
+    )
 
 // -----------------------------------------------------------------------------
 // internal

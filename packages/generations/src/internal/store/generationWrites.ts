@@ -1,7 +1,7 @@
 /** Statements that write `generation_job` and `generation_usage`. Each is one statement for a set of any size. */
-import { Rows } from "@kinora/persistence"
+import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { GenerationId } from "../../Generation.ts"
 import type { GenerationStore } from "../../GenerationStore.ts"
@@ -102,10 +102,11 @@ export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
   `.pipe(decodeReadable, mapSql("GenerationStore.end"))
 
 export const putOff = (sql: SqlClient.SqlClient): Store["putOff"] => (ids, until) =>
-  sql`
-    UPDATE generation_job SET put_off_until = ${DateTime.toDate(until)}
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    UPDATE generation_job SET put_off_until = ${clock.toDatabase(until)}
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))})
-  `.pipe(Effect.asVoid, mapSql("GenerationStore.putOff"))
+  `).pipe(Effect.asVoid, mapSql("GenerationStore.putOff"))
 
 export const clearOutput = (sql: SqlClient.SqlClient): Store["clearOutput"] => (ids) =>
   sql`

@@ -1,21 +1,22 @@
 /** Finds lots to close. */
-import { Rows } from "@kinora/persistence"
-import { DateTime, Effect, Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { type DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { LotId } from "../ids.ts"
 
 /** Finds lots whose expiry is not booked, oldest expiry first. */
 export const findExpired = (sql: SqlClient.SqlClient, at: DateTime.Utc, limit: number) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT id, account
     FROM ledger_lot
-    WHERE NOT closed AND expires_at <= ${DateTime.toDateUtc(at)}
+    WHERE NOT closed AND expires_at <= ${clock.toDatabase(at)}
     ORDER BY expires_at, id
     LIMIT ${limit}
-  `.pipe(
-    decodeRows,
-    Effect.map((rows) => rows.map(({ account, id }) => ({ account, lot: LotId.fromUuid(id) })))
-  )
+  `).pipe(
+      decodeRows,
+      Effect.map((rows) => rows.map(({ account, id }) => ({ account, lot: LotId.fromUuid(id) })))
+    )
 
 // -----------------------------------------------------------------------------
 // internal

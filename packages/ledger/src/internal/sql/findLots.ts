@@ -1,6 +1,6 @@
 /** Finds lots. */
-import { Rows } from "@kinora/persistence"
-import { DateTime, Effect, Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Lot } from "../../Lot.ts"
 import { LotId, TransactionId } from "../ids.ts"
@@ -13,7 +13,8 @@ export const findLots = (
     & Pick<LoadQuery, "accounts" | "liveAfter" | "liveMax">
     & { readonly ids: ReadonlyArray<LotId> }
 ) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT id, account, kind, granted::float8 AS granted, remaining::float8 AS remaining,
       opened_at, expires_at, images_only, watermark, closed, opened_by
     FROM ledger_lot
@@ -27,12 +28,12 @@ export const findLots = (
       FROM ledger_lot
       WHERE ledger_lot.account = wanted.account
         AND NOT closed
-        AND expires_at > ${DateTime.toDateUtc(liveAfter)}
+        AND expires_at > ${clock.toDatabase(liveAfter)}
         AND remaining > 0
       ORDER BY expires_at, id
       LIMIT ${liveMax}
     ) AS live
-  `.pipe(decodeRows, Effect.map((rows) => rows.map(toLot)))
+  `).pipe(decodeRows, Effect.map((rows) => rows.map(toLot)))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -4,8 +4,9 @@
  * `= ANY` with an array and `LIMIT 1` keep these statements on primary keys. The planner cannot
  * know the size of a set, and with a join alone a high estimate leads to a scan of the table.
  */
+import type * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { DateTime } from "effect"
+import type { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Claim, DeliveryId } from "../../Delivery.ts"
 import { EndpointId } from "../../Endpoint.ts"
@@ -27,10 +28,14 @@ export interface ClaimCommand {
  * so the data of deliveries that are not claimed is not read. If an event does not exist, its
  * columns are null.
  */
-export const claim = (sql: SqlClient.SqlClient, command: ClaimCommand): Statement.Statement<unknown> =>
+export const claim = (
+  sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
+  command: ClaimCommand
+): Statement.Statement<unknown> =>
   sql`
     WITH found AS MATERIALIZED (
-      ${selectCandidates(sql, command)}
+      ${selectCandidates(sql, clock, command)}
     ), lined_up AS (
       SELECT *, row_number() OVER (PARTITION BY place ORDER BY due_at, id) AS turn FROM found
     ), summed AS (
@@ -43,17 +48,21 @@ export const claim = (sql: SqlClient.SqlClient, command: ClaimCommand): Statemen
       SELECT id, due_at FROM summed WHERE nth = 1 OR bytes <= ${command.bytesMax}::int8
     ), claimed AS (
       UPDATE webhooks_delivery AS delivery
-      SET due_at = ${DateTime.toDate(command.until)}, claims = delivery.claims + 1, is_claimed = true
+      SET due_at = ${clock.toDatabase(command.until)}, claims = delivery.claims + 1, is_claimed = true
       WHERE delivery.id = ANY(ARRAY(SELECT id FROM next))
       RETURNING
         delivery.id, delivery.event_id, delivery.endpoint_id, delivery.claims, delivery.claims_void,
         delivery.failed_sends, delivery.body
     )
     SELECT
-      claimed.id, next.due_at AS "dueAt", claimed.claims, claimed.claims - claimed.claims_void AS attempt,
+      claimed.id, ${
+    clock.toHost(sql`next.due_at`)
+  } AS "dueAt", claimed.claims, claimed.claims - claimed.claims_void AS attempt,
       claimed.failed_sends AS "failedSends", claimed.body,
       ${sql.literal(endpointColumns)},
-      ${selectSecrets(sql, sql`secret.expires_at IS NULL OR secret.expires_at > ${DateTime.toDate(command.now)}`)},
+      ${
+    selectSecrets(sql, clock, sql`secret.expires_at IS NULL OR secret.expires_at > ${clock.toDatabase(command.now)}`)
+  },
       event.id AS "eventId", event.type, event.data, event.created_at AS "eventCreatedAt"
     FROM next
     JOIN claimed ON claimed.id = next.id
@@ -75,6 +84,7 @@ export const freeze = (
 /** Releases claims. Locks in the order of ids, so that two sets do not deadlock. */
 export const release = (
   sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
   claims: ReadonlyArray<Claim>,
   at: DateTime.Utc
 ): Statement.Statement<unknown> =>
@@ -91,7 +101,7 @@ export const release = (
       FOR UPDATE OF delivery
     )
     UPDATE webhooks_delivery
-    SET due_at = ${DateTime.toDate(at)}, claims_void = claims_void + 1, is_claimed = false
+    SET due_at = ${clock.toDatabase(at)}, claims_void = claims_void + 1, is_claimed = false
     WHERE id = ANY(ARRAY(SELECT id FROM held))
   `
 
@@ -99,7 +109,11 @@ export const release = (
 // internal
 // -----------------------------------------------------------------------------
 
-const selectCandidates = (sql: SqlClient.SqlClient, { demands, now }: ClaimCommand): Statement.Fragment =>
+const selectCandidates = (
+  sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
+  { demands, now }: ClaimCommand
+): Statement.Fragment =>
   sql`
     SELECT delivery.id, delivery.due_at, demand.place, delivery.bytes + coalesce(event.bytes, 0) AS bytes
     FROM ${
@@ -114,7 +128,7 @@ const selectCandidates = (sql: SqlClient.SqlClient, { demands, now }: ClaimComma
     CROSS JOIN LATERAL (
       SELECT id, event_id, due_at, coalesce(octet_length(body), 0) AS bytes
       FROM webhooks_delivery
-      WHERE endpoint_id = endpoint.id AND due_at <= ${DateTime.toDate(now)}
+      WHERE endpoint_id = endpoint.id AND due_at <= ${clock.toDatabase(now)}
       ORDER BY due_at, id
       LIMIT demand.count
       FOR UPDATE SKIP LOCKED

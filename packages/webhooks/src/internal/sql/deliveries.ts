@@ -1,7 +1,8 @@
 /** Statements on events, deliveries and logs, as accounts see them. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { DateTime, Effect } from "effect"
+import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DeliveryId } from "../../Delivery.ts"
 import { EndpointId } from "../../Endpoint.ts"
@@ -43,27 +44,29 @@ const columns = (sql: Sql) => sql.literal(WebhookRows.deliveryColumns)
 
 const insert = (sql: Sql, events: ReadonlyArray<Event>, deliveries: ReadonlyArray<NewDelivery>) => {
   const createdAt = new Map(events.map((event) => [event.id, event.createdAt]))
-  return sql`
+  return Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     WITH added AS (
       INSERT INTO webhooks_event ${
-    Rows.unnest(events, {
-      id: ["uuid", ({ id }) => EventId.toUuid(id)],
-      ...Rows.fields({ account: "text", type: "text", data: "json" }),
-      created_at: ["timestamptz", ({ createdAt }) => createdAt]
-    })
-  }
+      Rows.unnest(events, {
+        id: ["uuid", ({ id }) => EventId.toUuid(id)],
+        ...Rows.fields({ account: "text", type: "text", data: "json" }),
+        created_at: ["timestamptz", ({ createdAt }) => createdAt]
+      })
+    }
     )
-    INSERT INTO webhooks_delivery ${
-    Rows.unnest(deliveries, {
-      id: ["uuid", ({ id }) => DeliveryId.toUuid(id)],
-      event_id: ["uuid", ({ event }) => EventId.toUuid(event)],
-      endpoint_id: ["uuid", ({ endpoint }) => EndpointId.toUuid(endpoint)],
-      status: ["text", () => "pending"],
-      due_at: ["timestamptz", ({ event }) => createdAt.get(event)!],
-      begun_at: ["timestamptz", ({ event }) => createdAt.get(event)!]
-    })
-  }
-  `
+    INSERT INTO webhooks_delivery (id, event_id, endpoint_id, status, due_at, begun_at)
+    SELECT id, event_id, endpoint_id, 'pending', ${clock.now} + due_in * interval '1 millisecond',
+      ${clock.now} + due_in * interval '1 millisecond'
+    FROM ${
+      Rows.table("delivery", deliveries, {
+        id: ["uuid", ({ id }) => DeliveryId.toUuid(id)],
+        event_id: ["uuid", ({ event }) => EventId.toUuid(event)],
+        endpoint_id: ["uuid", ({ endpoint }) => EndpointId.toUuid(endpoint)],
+        due_in: ["float8", ({ event }) => clock.millisUntil(createdAt.get(event)!)]
+      })
+    }
+  `)
 }
 
 const lock = (sql: Sql, account: string, id: DeliveryId) =>
@@ -77,16 +80,17 @@ const lock = (sql: Sql, account: string, id: DeliveryId) =>
   `
 
 const restart = (sql: Sql, id: DeliveryId, at: DateTime.Utc) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     UPDATE webhooks_delivery
     SET status = 'pending',
-      due_at = ${DateTime.toDate(at)},
-      begun_at = ${DateTime.toDate(at)},
+      due_at = ${clock.toDatabase(at)},
+      begun_at = ${clock.toDatabase(at)},
       claims_void = claims,
       failed_sends = 0,
       body = NULL
     WHERE id = ${DeliveryId.toUuid(id)} AND status <> 'pending'
-  `
+  `)
 
 const selectNewest = (sql: Sql, endpoint: EndpointId, limit: number, before: DeliveryId | undefined) =>
   sql`

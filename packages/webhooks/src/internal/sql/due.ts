@@ -1,5 +1,6 @@
 /** The statement that finds endpoints with due deliveries. */
-import { DateTime } from "effect"
+import type * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import type { DateTime } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { EndpointId } from "../../Endpoint.ts"
 
@@ -9,6 +10,7 @@ import { EndpointId } from "../../Endpoint.ts"
  */
 export const selectDue = (
   sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
   now: DateTime.Utc,
   limit: number,
   after: EndpointId | undefined
@@ -20,7 +22,7 @@ export const selectDue = (
         NULL::timestamptz AS due_at, NULL::text COLLATE "C" AS account, 0 AS found
       UNION ALL
       SELECT next.endpoint_id, next.due_at, endpoint.account,
-        head.found + (endpoint.account IS NOT NULL AND next.due_at <= ${DateTime.toDate(now)})::int4
+        head.found + (endpoint.account IS NOT NULL AND next.due_at <= ${clock.toDatabase(now)})::int4
       FROM head
       CROSS JOIN LATERAL (
         SELECT endpoint_id, due_at
@@ -36,11 +38,11 @@ export const selectDue = (
     )
     SELECT endpoint_id AS "endpointId", account, NULL::timestamptz AS "nextAt"
     FROM head
-    WHERE account IS NOT NULL AND due_at <= ${DateTime.toDate(now)}
+    WHERE account IS NOT NULL AND due_at <= ${clock.toDatabase(now)}
     UNION ALL
-    SELECT NULL, NULL, min(due_at)
+    SELECT NULL, NULL, ${clock.toHost(sql`min(due_at)`)}
     FROM head
-    WHERE account IS NOT NULL AND due_at > ${DateTime.toDate(now)}
+    WHERE account IS NOT NULL AND due_at > ${clock.toDatabase(now)}
   `
 
 // -----------------------------------------------------------------------------

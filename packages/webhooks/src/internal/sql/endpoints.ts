@@ -1,4 +1,5 @@
 /** Statements on endpoints and their secrets. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -40,13 +41,19 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
 } satisfies Partial<WebhookStore["Service"]>)
 
 /** Selects the secrets of the table `endpoint` that satisfy a condition, newest first. */
-export const selectSecrets = (sql: Sql, condition: Statement.Fragment): Statement.Fragment =>
+export const selectSecrets = (
+  sql: Sql,
+  clock: DatabaseTime.HostClock,
+  condition: Statement.Fragment
+): Statement.Fragment =>
   sql`
     (
       SELECT coalesce(
         json_agg(
           json_build_object(
-            'sealed', secret.sealed, 'createdAt', secret.created_at, 'expiresAt', secret.expires_at
+            'sealed', secret.sealed, 'createdAt', secret.created_at, 'expiresAt', ${
+    clock.toHost(sql`secret.expires_at`)
+  }
           ) ORDER BY secret.place
         ),
         '[]'
@@ -78,7 +85,8 @@ const selectCount = (sql: Sql, account: string) =>
   sql`SELECT count(*)::int4 AS count FROM webhooks_endpoint WHERE account = ${account} AND NOT is_removed`
 
 const insert = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     WITH added AS (
       INSERT INTO webhooks_endpoint (
         id, account, url, types, status, created_at, secret_created_at, is_removed
@@ -89,8 +97,8 @@ const insert = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
         false
       )
     )
-    ${putSecrets(sql, endpoint.id, secrets)}
-  `
+    ${putSecrets(sql, clock, endpoint.id, secrets)}
+  `)
 
 const selectOfAccounts = (sql: Sql, accounts: ReadonlyArray<string>) =>
   sql`
@@ -109,14 +117,16 @@ const lock = (sql: Sql, account: string, id: EndpointId) =>
   `
 
 const selectRecord = (sql: Sql, account: string, id: EndpointId) =>
-  sql`
-    SELECT ${columns(sql)}, ${selectSecrets(sql, sql`true`)}
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    SELECT ${columns(sql)}, ${selectSecrets(sql, clock, sql`true`)}
     FROM webhooks_endpoint AS endpoint
     WHERE id = ${EndpointId.toUuid(id)} AND account = ${account} AND NOT is_removed
-  `
+  `)
 
 const update = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     WITH saved AS (
       UPDATE webhooks_endpoint
       SET url = ${endpoint.url},
@@ -128,8 +138,8 @@ const update = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
       DELETE FROM webhooks_secret
       WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)} AND place >= ${secrets.length}
     )
-    ${putSecrets(sql, endpoint.id, secrets)}
-  `
+    ${putSecrets(sql, clock, endpoint.id, secrets)}
+  `)
 
 const markRemoved = (sql: Sql, id: EndpointId) =>
   sql`
@@ -138,26 +148,34 @@ const markRemoved = (sql: Sql, id: EndpointId) =>
   `
 
 const selectStale = (sql: Sql, prefix: string, now: DateTime.Utc, limit: number) =>
-  sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
     SELECT DISTINCT endpoint.id, endpoint.account
     FROM webhooks_secret AS secret
     JOIN webhooks_endpoint AS endpoint ON endpoint.id = secret.endpoint_id
     WHERE secret.sealed < ${prefix}
       OR secret.sealed > ${prefix + lastCharacter}
-      OR secret.expires_at <= ${DateTime.toDate(now)}
+      OR secret.expires_at <= ${clock.toDatabase(now)}
     ORDER BY endpoint.id
     LIMIT ${limit}
-  `
+  `)
 
 /** Inserts or replaces all secrets of an endpoint. */
-const putSecrets = (sql: Sql, endpoint: EndpointId, secrets: ReadonlyArray<SealedSecret>) =>
+const putSecrets = (
+  sql: Sql,
+  clock: DatabaseTime.HostClock,
+  endpoint: EndpointId,
+  secrets: ReadonlyArray<SealedSecret>
+) =>
   sql`
-    INSERT INTO webhooks_secret ${
-    Rows.unnest(secrets.map((secret, place) => ({ ...secret, place })), {
+    INSERT INTO webhooks_secret (endpoint_id, place, sealed, created_at, expires_at)
+    SELECT endpoint_id, place, sealed, created_at, ${clock.now} + expires_in * interval '1 millisecond'
+    FROM ${
+    Rows.table("added_secret", secrets.map((secret, place) => ({ ...secret, place })), {
       endpoint_id: ["uuid", () => EndpointId.toUuid(endpoint)],
       ...Rows.fields({ place: "int4", sealed: "text" }),
       created_at: ["timestamptz", ({ createdAt }) => createdAt],
-      expires_at: ["timestamptz?", ({ expiresAt }) => expiresAt]
+      expires_in: ["float8?", ({ expiresAt }) => expiresAt === null ? null : clock.millisUntil(expiresAt)]
     })
   }
     ON CONFLICT (endpoint_id, place) DO UPDATE

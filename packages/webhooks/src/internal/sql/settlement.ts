@@ -1,4 +1,5 @@
 /** The statement that settles claims. */
+import type * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import type { SqlClient, Statement } from "effect/sql"
 import { DeliveryId } from "../../Delivery.ts"
@@ -10,6 +11,7 @@ import type { Settlement } from "../../WebhookStore.ts"
  */
 export const settle = (
   sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
   settlements: ReadonlyArray<Settlement>
 ): Statement.Statement<unknown> =>
   sql`
@@ -19,7 +21,7 @@ export const settle = (
         delivery.is_claimed AND delivery.claims = settlement.claims AS holds,
         coalesce(settlement.reason = 'disabled', false) AS is_disabled
       FROM webhooks_delivery AS delivery
-      JOIN ${tableOf(settlements)} ON settlement.id = delivery.id
+      JOIN ${tableOf(clock, settlements)} ON settlement.id = delivery.id
       WHERE delivery.id = ANY(${idsOf(settlements)})
       ORDER BY delivery.id
       FOR UPDATE OF delivery
@@ -30,7 +32,7 @@ export const settle = (
     )
     UPDATE webhooks_delivery AS delivery SET
       status = found.status,
-      due_at = found.due_at,
+      due_at = ${clock.now} + found.due_in * interval '1 millisecond',
       failed_sends = delivery.failed_sends
         + (found.is_send AND NOT found.is_disabled AND found.status <> 'delivered')::int4,
       is_claimed = false,
@@ -51,12 +53,12 @@ const uuidOf = ({ delivery }: Settlement): string => DeliveryId.toUuid(delivery)
 const idsOf = (settlements: ReadonlyArray<Settlement>): Statement.Fragment =>
   Rows.array("uuid", settlements.map(uuidOf))
 
-const tableOf = (settlements: ReadonlyArray<Settlement>): Statement.Fragment =>
+const tableOf = (clock: DatabaseTime.HostClock, settlements: ReadonlyArray<Settlement>): Statement.Fragment =>
   Rows.table("settlement", settlements, {
     id: ["uuid", uuidOf],
     claims: ["int4", ({ claims }) => claims],
     status: ["text", ({ next }) => statuses[next._tag]],
-    due_at: ["timestamptz?", ({ next }) => next._tag === "Again" ? next.dueAt : null],
+    due_in: ["float8?", ({ next }) => next._tag === "Again" ? clock.millisUntil(next.dueAt) : null],
     is_send: ["boolean", ({ send }) => send !== null],
     attempt: ["int4?", ({ send }) => send?.attempt],
     at: ["timestamptz?", ({ send }) => send?.at],

@@ -1,6 +1,7 @@
 /** Statements that expire deliveries and delete old rows, in sets of a given size. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { DateTime, Effect } from "effect"
+import { type DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { IdRow } from "./rows.ts"
 
@@ -11,7 +12,7 @@ import { IdRow } from "./rows.ts"
  * last two deliveries of an event, neither would delete the event.
  */
 export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) {
-  const deliveries = yield* idRows(deleteDeliveries(sql, before, limit))
+  const deliveries = yield* idRows(deleteDeliveries(sql, yield* DatabaseTime.hostClock, before, limit))
   if (deliveries.length > 0) yield* deleteEvents(sql, [...new Set(deliveries.map(({ id }) => id))])
   const lines = yield* deleteLines(sql, limit - deliveries.length)
   yield* deleteEndpoints(sql, limit)
@@ -21,6 +22,7 @@ export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, befor
 /** Deletes ended deliveries that began before `before`, and deliveries of removed endpoints. Returns the ids of their events. */
 export const deleteDeliveries = (
   sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
   before: DateTime.Utc,
   limit: number
 ): Statement.Statement<unknown> =>
@@ -28,7 +30,7 @@ export const deleteDeliveries = (
     WITH old AS MATERIALIZED (
       SELECT id
       FROM webhooks_delivery
-      WHERE due_at IS NULL AND begun_at < ${DateTime.toDate(before)}
+      WHERE due_at IS NULL AND begun_at < ${clock.toDatabase(before)}
       ORDER BY begun_at
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
@@ -54,6 +56,7 @@ export const deleteDeliveries = (
 /** Fails pending deliveries that began before `before`, except those under a lease. */
 export const expire = (
   sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
   before: DateTime.Utc,
   now: DateTime.Utc,
   limit: number
@@ -65,8 +68,8 @@ export const expire = (
       SELECT id
       FROM webhooks_delivery
       WHERE status = 'pending'
-        AND begun_at < ${DateTime.toDate(before)}
-        AND NOT (is_claimed AND due_at > ${DateTime.toDate(now)})
+        AND begun_at < ${clock.toDatabase(before)}
+        AND NOT (is_claimed AND due_at > ${clock.toDatabase(now)})
       ORDER BY begun_at
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED

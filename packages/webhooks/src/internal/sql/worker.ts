@@ -1,4 +1,5 @@
 /** The methods of the store that workers and sweeps call. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -17,21 +18,27 @@ type Sql = SqlClient.SqlClient
 /** The methods of the store that workers and sweeps call. */
 export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
   due: (now, limit, after) =>
-    dueRows(selectDue(sql, now, limit, after)).pipe(
+    DatabaseTime.hostClock.pipe(
+      Effect.flatMap((clock) => dueRows(selectDue(sql, clock, now, limit, after))),
       Effect.map(WebhookRows.toDueList),
       mapSql("WebhookStore.due")
     ),
   claim: (demands, now, until, bytesMax = Number.MAX_SAFE_INTEGER) =>
-    ClaimStatements.claim(sql, { demands, now, until, bytesMax }).pipe(
+    DatabaseTime.hostClock.pipe(
+      Effect.flatMap((clock) => ClaimStatements.claim(sql, clock, { demands, now, until, bytesMax })),
       Effect.flatMap((rows) => decodeClaimed(sql, rows, until)),
       atomically,
       mapSql("WebhookStore.claim")
     ),
   freeze: (bodies) => Effect.asVoid(ClaimStatements.freeze(sql, bodies)).pipe(mapSql("WebhookStore.freeze")),
   settle: (settlements) => settle(sql, settlements).pipe(mapSql("WebhookStore.settle")),
-  release: (claims, at) => Effect.asVoid(ClaimStatements.release(sql, claims, at)).pipe(mapSql("WebhookStore.release")),
+  release: (claims, at) => Effect.asVoid(release(sql, claims, at)).pipe(mapSql("WebhookStore.release")),
   expire: (before, now, limit) =>
-    SweepStatements.expire(sql, before, now, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.expire")),
+    DatabaseTime.hostClock.pipe(
+      Effect.flatMap((clock) => SweepStatements.expire(sql, clock, before, now, limit)),
+      Effect.map(countOf),
+      mapSql("WebhookStore.expire")
+    ),
   sweep: (before, limit) => SweepStatements.sweep(sql, before, limit).pipe(atomically, mapSql("WebhookStore.sweep")),
   trimSends: (kept, limit) =>
     SweepStatements.trimSends(sql, kept, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.trimSends"))
@@ -50,9 +57,12 @@ const countOf = (rows: ReadonlyArray<unknown>): number => rows.length
 
 const settle = (sql: Sql, settlements: ReadonlyArray<Settlement>) =>
   Effect.map(
-    idRows(SettlementStatements.settle(sql, settlements)),
+    Effect.flatMap(DatabaseTime.hostClock, (clock) => idRows(SettlementStatements.settle(sql, clock, settlements))),
     (rows) => rows.map(({ id }) => DeliveryId.fromUuid(id))
   )
+
+const release = (sql: Sql, claims: ReadonlyArray<Claim>, at: DateTime.Utc) =>
+  Effect.flatMap(DatabaseTime.hostClock, (clock) => ClaimStatements.release(sql, clock, claims, at))
 
 /**
  * Decodes claimed rows one by one, so that a corrupt row does not stop the others. Releases
@@ -75,7 +85,7 @@ const decodeClaimed = Effect.fnUntraced(function*(sql: Sql, rows: ReadonlyArray<
   }
   if (corrupt.length > 0) {
     yield* logError("Failed to decode webhook deliveries, retrying when their leases end", corrupt)
-    yield* ClaimStatements.release(sql, corrupt, at)
+    yield* release(sql, corrupt, at)
   }
   return claimed
 })
