@@ -69,7 +69,7 @@ export const refund = (books: Books, command: RefundCommand): Decision<Books, Re
   const { ids, transaction } = State.nextTransaction(books.ids, "refund", command)
   const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
   const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
-  const returned = returnLots(account, charge, opening, ids)
+  const returned = returnLots(account, charge, { ...opening, at: State.storageTime(books, command.at) }, ids)
   const counted = returnQuotas(returned.account, charge)
   const next = State.book(counted.account, {
     ...transaction,
@@ -135,10 +135,11 @@ const chargeCredits = (
   const account = State.accountOf(books, command.account)
   const parts: Array<LotPart> = []
   const paid: Array<Lot> = []
+  const at = State.storageTime(books, command.at)
   let missing = credits
   for (const lot of account.lots) {
     if (missing === 0) break
-    if (lot.remaining === 0 || !isSpendable(lot.kind, trialAllowed) || isExpired(lot, command.at)) continue
+    if (lot.remaining === 0 || !isSpendable(lot.kind, trialAllowed) || isExpired(lot, at)) continue
     if (lot.imagesOnly && !imagesOnlyAllowed) continue
     const part = Math.min(lot.remaining, missing)
     parts.push({ lot: lot.id, credits: part })
@@ -166,10 +167,11 @@ const chargeQuota = (
   Check.name("A kind of quota", kind, 64)
   Check.credits("A quota's limit", limit, 0)
   const account = State.accountOf(books, command.account)
-  const day = Day.of(command.at)
+  const at = State.storageTime(books, command.at)
+  const day = Day.of(at)
   const before = State.usedOf(account, kind, day)
   if (before >= limit) {
-    const resetsAt = Day.endOf(command.at)
+    const resetsAt = Day.endOf(at)
     return Result.fail(new LedgerError.QuotaExceeded({ kind, limit, used: before, resetsAt }))
   }
   const used = before + 1
@@ -194,7 +196,7 @@ const bookCharge = (
 const returnLots = (
   account: State.AccountState,
   charge: Transaction,
-  refund: Pick<Lot, "openedBy" | "openedAt" | "expiresAt">,
+  { at, ...refund }: Pick<Lot, "openedBy" | "openedAt" | "expiresAt"> & { readonly at: DateTime.Utc },
   ids: IdSequence.IdSequence
 ) => {
   const parts: Array<LotPart> = []
@@ -204,7 +206,7 @@ const returnLots = (
   for (const { amount, from, to } of charge.entries) {
     if (to !== "consumed") continue
     const paid = State.lotOf(account, from as LotId) // only lots pay into `consumed`
-    if (isExpired(paid, refund.openedAt)) {
+    if (isExpired(paid, at)) {
       const next = IdSequence.next(rest)
       rest = next.rest
       const id = LotId.fromUuid(next.uuid)

@@ -1,8 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Tracer } from "effect"
+import { DatabaseTime, type StorageError } from "@kinora/persistence"
+import { SkewedClock, TestDatabase } from "@kinora/testkit"
+import { DateTime, Effect, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { Ledger } from "../src/Ledger.ts"
+import type { LedgerError } from "../src/LedgerError.ts"
 import { LotId } from "../src/Lot.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
@@ -29,6 +32,9 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   return { lot, charge: charge! }
 })
 
+const tagOf = (result: Result.Result<unknown, LedgerError | StorageError.StorageError>) =>
+  Result.isFailure(result) && result.failure._tag === "LedgerError" ? result.failure.reason._tag : undefined
+
 /** Counts the statements of `effect`, except those that begin and end transactions. */
 const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
   let statements = 0
@@ -45,6 +51,64 @@ for (const [name, database, callers] of TestDatabase.all) {
   LedgerContract.suite(name, Backends.over(database))
   LedgerUnitsContract.suite(name, Backends.over(database))
   LedgerTransactionsContract.suite(name, Backends.over(database), callers)
+
+  layer(Backends.over(database))(`Hosts whose clocks differ (${name})`, (it) => {
+    for (const millis of [-120_000, 120_000]) {
+      const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+      const account = `skewed by ${millis}`
+
+      it.effect(`expire a lot neither early nor late if a clock is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          const start = Date.UTC(2030, 0, 1, 12) + millis
+          yield* TestClock.setTime(start)
+          const expiresAt = DateTime.makeUnsafe(start + 60_000)
+          const grant = { account, reference: "lot", kind: "plan", credits: 100, expiresAt } as const
+          // By the host that is right, since the one that is ahead would reject it as expired.
+          yield* ledger.grant({ ...grant, at: yield* DateTime.now })
+          const chargeNow = (reference: string) =>
+            Effect.flatMap(DateTime.now, (at) => {
+              const amount = { _tag: "Credits", credits: 10, imagesOnlyAllowed: true } as const
+              return Effect.result(ledger.charge({ account, reference, amount, at }))
+            })
+          const expireNow = Effect.flatMap(DateTime.now, (at) => ledger.expire({ at }))
+          const creditsNow = Effect.flatMap(DateTime.now, (at) => ledger.balances(account, at)).pipe(
+            Effect.map(({ credits }) => credits)
+          )
+          yield* TestClock.adjust("59999 millis")
+          assert.isTrue(Result.isSuccess(yield* onHost(chargeNow("live"))))
+          assert.deepStrictEqual([yield* onHost(expireNow), yield* onHost(creditsNow)], [{ lots: 0, credits: 0 }, 90])
+          // A refund in time returns to the lot.
+          const refunded = yield* onHost(
+            Effect.flatMap(DateTime.now, (at) => ledger.refund({ account, reference: "live", at }))
+          )
+          assert.strictEqual(refunded._tag === "Refunded" && refunded.credits, 10)
+          assert.strictEqual(yield* creditsNow, 100)
+          yield* TestClock.adjust("1 millis")
+          assert.isTrue(Result.isFailure(yield* onHost(chargeNow("late"))))
+          assert.deepStrictEqual([yield* onHost(creditsNow), yield* onHost(expireNow)], [0, { lots: 1, credits: 100 }])
+        }))
+
+      it.effect(`count a charge to the same day if a clock is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          const midnight = Date.UTC(2031, 0, 2) + (millis > 0 ? 0 : 86_400_000)
+          const chargeNow = (reference: string) =>
+            Effect.flatMap(DateTime.now, (at) => {
+              const amount = { _tag: "Quota", kind: "image", limit: 1 } as const
+              return Effect.result(ledger.charge({ account, reference, amount, at }))
+            })
+          for (const time of [midnight - 1, midnight]) {
+            yield* TestClock.setTime(time)
+            assert.isTrue(Result.isSuccess(yield* onHost(chargeNow(`skewed ${time}`))))
+            const refused = yield* chargeNow(`right ${time}`)
+            assert.strictEqual(tagOf(refused), "QuotaExceeded")
+            const again = yield* onHost(chargeNow(`again ${time}`))
+            assert.strictEqual(tagOf(again), "QuotaExceeded")
+          }
+        }))
+    }
+  })
 
   layer(Backends.over(database))(`Tables of the ledger (${name})`, (it) => {
     it.effect("reveal by verify which stored figure was tampered with", () =>

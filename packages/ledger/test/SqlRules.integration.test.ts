@@ -8,7 +8,6 @@ import { SqlClient } from "effect/sql"
 import type { Books } from "../src/Books.ts"
 import * as Book from "../src/internal/Book.ts"
 import * as State from "../src/internal/booksState.ts"
-import * as Day from "../src/internal/Day.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import type { Loaded, LoadQuery, TransactionName } from "../src/internal/stored.ts"
@@ -130,7 +129,7 @@ const queryOf = (
   lots: lots.map(({ id }) => id),
   liveAfter: start,
   liveMax: 1_000,
-  days: { first: Day.of(start), last: Day.of(end) }
+  days: { first: start, last: end }
 })
 
 const sorted = ({ lots, quotas, transactions }: Loaded) => ({

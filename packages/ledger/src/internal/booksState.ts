@@ -15,6 +15,8 @@ export interface BooksState {
   /** The earliest and the latest time of commands. */
   readonly at: DateTime.Utc
   readonly until: DateTime.Utc
+  /** How far the clock of the storage is ahead of the caller's, in milliseconds. */
+  readonly aheadMillis: number
   /** The lifetime of lots that refunds open. */
   readonly refundLifetime: Duration.Duration
   readonly ids: IdSequence.IdSequence
@@ -34,7 +36,7 @@ export interface AccountState {
 }
 
 /** Loaded values and settings of new books. */
-export interface BooksOptions extends Omit<BooksState, "accounts" | "requested"> {
+export interface BooksOptions extends Omit<BooksState, "accounts" | "aheadMillis" | "requested"> {
   readonly loaded: Loaded
   /** Transactions that commands may book or look up. The ones that exist are in `loaded`. */
   readonly requested: ReadonlyArray<TransactionName>
@@ -55,10 +57,18 @@ export const make = ({ at, ids, loaded, refundLifetime, requested, until }: Book
     requested: new Set(requested.map(fullKeyOf)),
     at,
     until,
+    aheadMillis: loaded.aheadMillis ?? 0,
     refundLifetime,
     ids
   }
 }
+
+/**
+ * Returns the time of a command by the clock of the storage, which decides whether a lot has
+ * expired and to which day a charge counts. Hosts whose clocks differ agree on it.
+ */
+export const storageTime = (books: BooksState, at: DateTime.Utc): DateTime.Utc =>
+  DateTime.add(at, { milliseconds: books.aheadMillis })
 
 /** Throws unless the transaction was requested when the books were loaded, for a span that contains `at`. */
 export const checkRequested = (books: BooksState, name: TransactionName, at: DateTime.Utc): void => {

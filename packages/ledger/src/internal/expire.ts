@@ -38,7 +38,7 @@ export const expireLot = (
 ): Decided<Books, { readonly credits: number } | undefined> => {
   const account = State.accountOf(books, command.account)
   const lot = State.lotOf(account, command.lot)
-  if (lot.closed || !isExpired(lot, command.at)) return { state: books, value: undefined }
+  if (lot.closed || !isExpired(lot, State.storageTime(books, command.at))) return { state: books, value: undefined }
   const closed = State.replaceLots(account, [{ ...lot, remaining: 0, closed: true }])
   const value = { credits: lot.remaining }
   if (lot.remaining === 0) return { state: State.withAccount(books, command.account, closed, books.ids), value }

@@ -6,7 +6,6 @@ import type { Books } from "../Books.ts"
 import { LedgerStore } from "../LedgerStore.ts"
 import * as State from "./booksState.ts"
 import * as Check from "./check.ts"
-import * as Day from "./Day.ts"
 import * as IdSequence from "./IdSequence.ts"
 import type { ExpiredLot, Loaded, TransactionName } from "./stored.ts"
 
@@ -60,7 +59,7 @@ export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMa
       lots: lots.map(({ lot }) => lot),
       liveAfter: at,
       liveMax: lotsMax,
-      days: { first: Day.of(at), last: Day.of(until) }
+      days: { first: at, last: until }
     })
     const books: Books = State.make({
       loaded,

@@ -17,8 +17,8 @@ export interface LoadQuery {
   readonly liveAfter: DateTime.Utc
   /** The maximum number of such lots per account, soonest expiry first. */
   readonly liveMax: number
-  /** Counters of these days are loaded, both included. */
-  readonly days: { readonly first: Day; readonly last: Day }
+  /** Counters of the days from that of `first` to that of `last` are loaded, by the clock of the storage. */
+  readonly days: { readonly first: DateTime.Utc; readonly last: DateTime.Utc }
 }
 
 /** Identifies a transaction. */
@@ -29,6 +29,8 @@ export interface Loaded {
   readonly lots: ReadonlyArray<Lot>
   readonly quotas: ReadonlyArray<QuotaCount>
   readonly transactions: ReadonlyArray<Transaction>
+  /** How far the clock of the storage is ahead of the caller's, in milliseconds. Default 0. */
+  readonly aheadMillis?: number | undefined
 }
 
 /** The number of charges to a quota on a UTC day. */

@@ -1,5 +1,6 @@
 /** Loads books from memory. */
 import * as Book from "../Book.ts"
+import * as Day from "../Day.ts"
 import type { Loaded, LoadQuery } from "../stored.ts"
 import { type Cells, findLiveLots, keyOf } from "./cells.ts"
 
@@ -11,7 +12,7 @@ export const load = (cells: Cells, query: LoadQuery): Loaded => {
   const named = [...query.lots, ...touched.filter(Book.isLot)].flatMap((id) => cells.lots.get(id) ?? [])
   const live = query.accounts.flatMap((account) => findLiveLots(cells, account, query.liveAfter, query.liveMax))
   const counted = new Set(touched.filter(Book.isQuota).map((book) => Book.toQuota(book).day))
-  const { first, last } = query.days
+  const [first, last] = [Day.of(query.days.first), Day.of(query.days.last)]
   return {
     transactions,
     lots: [...new Set([...named, ...live])],

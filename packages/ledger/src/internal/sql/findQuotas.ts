@@ -3,12 +3,16 @@ import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Day } from "../Day.ts"
-import type { LoadQuery, QuotaCount } from "../stored.ts"
+import type { QuotaCount } from "../stored.ts"
 
 /** Finds the accounts' counters of the days from `first` to `last`, and of the `counted` days. */
 export const findQuotas = (
   sql: SqlClient.SqlClient,
-  { accounts, counted, days }: Pick<LoadQuery, "accounts" | "days"> & { readonly counted: ReadonlyArray<Day> }
+  { accounts, counted, days }: {
+    readonly accounts: ReadonlyArray<string>
+    readonly counted: ReadonlyArray<Day>
+    readonly days: { readonly first: Day; readonly last: Day }
+  }
 ) =>
   sql`
     SELECT account, kind, day, used::float8 AS used

@@ -1,20 +1,23 @@
 /** Locks accounts. */
-import { Rows } from "@kinora/persistence"
-import { Effect } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Locks the accounts in the order of their ids, after creating those that are missing.
+ * Locks the accounts in the order of their ids, after creating those that are missing. Returns
+ * how far the clock of the database is ahead of the host's, in milliseconds.
  *
  * Creating an account while others are locked can deadlock with a unit that does the
  * reverse. The database then aborts one of the two, and its unit runs again.
  */
 export const lockAccounts = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) {
+    const sentAt = yield* Clock.currentTimeMillis
     const locked = yield* lockExisting(sql, accounts)
-    if (locked.length === accounts.length) return
+    if (locked.length === accounts.length) return aheadOf(locked, sentAt)
     yield* create(sql, accounts)
-    yield* lockExisting(sql, accounts)
+    const lockedAt = yield* Clock.currentTimeMillis
+    return aheadOf(yield* lockExisting(sql, accounts), lockedAt)
   }
 )
 
@@ -23,13 +26,20 @@ export const lockAccounts = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 
 const lockExisting = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
-  sql`
-    SELECT id
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    decodeRows(sql`
+    SELECT (extract(epoch FROM ${now}) * 1000)::float8 AS now
     FROM ledger_account
     WHERE id = ANY(${Rows.array("text", accounts)})
     ORDER BY id
     FOR UPDATE
-  `
+  `))
+
+const decodeRows = Rows.decodeAll(Schema.Struct({ now: Schema.Finite }))
+
+/** The time of a statement is that of its start, so waiting for locks does not change the difference. */
+const aheadOf = (locked: ReadonlyArray<{ readonly now: number }>, sentAt: number): number =>
+  locked[0] === undefined ? 0 : Math.round(locked[0].now - sentAt)
 
 const create = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
   sql`
