@@ -11,7 +11,7 @@ import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
 
 const right = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect
 
-/** What a worker does, with the time of its host. */
+/** Operations of a worker, with the time of its host. */
 const makeWorker = Effect.fnUntraced(function*({ endpoint: { id } }: EndpointRecord) {
   const store = yield* WebhookStore
   const after = (seconds: number) => Effect.map(DateTime.now, (now) => DateTime.add(now, { seconds }))
