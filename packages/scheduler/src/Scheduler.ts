@@ -21,8 +21,6 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
-export type { ClaimOptions, LeaseOptions, LoadRequest, Offer, Queue, Release }
-
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<Scheduler, {
   /**

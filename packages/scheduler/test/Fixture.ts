@@ -2,6 +2,7 @@
 import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { ClaimOptions } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
 import type { Enqueue } from "../src/Lanes.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
@@ -73,7 +74,7 @@ export const makeWorld = Effect.sync(() => {
 
 let worlds = 0
 
-type Options = Partial<Scheduler.ClaimOptions> & { readonly ttl?: Duration.Input | undefined }
+type Options = Partial<ClaimOptions> & { readonly ttl?: Duration.Input | undefined }
 
 /** Takes a lease of a worker that offers nothing. */
 export const takeLease = (ttl: Duration.Input = "30 seconds", id = `worker-${++workers}`) =>

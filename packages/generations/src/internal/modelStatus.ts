@@ -1,6 +1,5 @@
 /** Decides the status of a model from the reports of workers. Pure. */
 import * as Model from "@kinora/catalog/Model"
-import type { Offer } from "@kinora/scheduler/Scheduler"
 import { DateTime, Option } from "effect"
 import type { UpstreamReport } from "../UpstreamReports.ts"
 import { modelOf } from "./jobAddress.ts"
@@ -15,7 +14,7 @@ export interface ModelStatus {
 /** The reports of the workers, and the models that they offer. */
 export interface Observed {
   readonly reports: ReadonlyArray<UpstreamReport>
-  readonly offers: ReadonlyArray<Pick<Offer, "id" | "kinds">>
+  readonly offers: ReadonlyArray<{ readonly id: string; readonly kinds: ReadonlyArray<string> }>
 }
 
 /** Returns the status of a model. See `ModelStatuses.current`. */
