@@ -1,0 +1,41 @@
+/** Statements and round trips of single operations, which have no others to fold with. */
+import { assert, it } from "@effect/vitest"
+import { Ledger } from "@kinora/ledger"
+import { RoundTrips } from "@kinora/testkit"
+import { DateTime, Effect } from "effect"
+import { Generations } from "../src/Generations.ts"
+import { layerSql, openAccount, request } from "./Assembly.ts"
+
+/** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
+const bounds = {
+  charge: { statements: 7, roundTrips: 7 },
+  refund: { statements: 7, roundTrips: 7 },
+  create: { statements: 11, roundTrips: 11 },
+  replay: { statements: 5, roundTrips: 5 },
+  get: { statements: 1, roundTrips: 1 },
+  cancel: { statements: 14, roundTrips: 14 }
+}
+
+it.live("operations send no more statements than these, and wait for no more responses", () =>
+  Effect.gen(function*() {
+    const { costOf, database } = yield* RoundTrips.make
+    const costs = yield* Effect.gen(function*() {
+      const { cancel, create, get } = yield* Generations
+      const { charge, refund } = yield* Ledger.Ledger
+      const account = yield* openAccount({ credits: 100 })
+      const at = yield* DateTime.now
+      const job = { account: account.id, reference: "job", at }
+      // The first job of an account also opens its lane.
+      const { generation } = yield* create(yield* request(account, { key: "first" }))
+      const created = create(yield* request(account, { key: "second" }))
+      return {
+        charge: yield* costOf(charge({ ...job, amount: { _tag: "Credits", credits: 1, imagesOnlyAllowed: true } })),
+        refund: yield* costOf(refund(job)),
+        create: yield* costOf(created),
+        replay: yield* costOf(created),
+        get: yield* costOf(get(account.id, generation.id)),
+        cancel: yield* costOf(cancel(account.id, generation.id))
+      }
+    }).pipe(Effect.provide(layerSql(database)))
+    assert.deepStrictEqual(costs, bounds)
+  }).pipe(Effect.scoped))
