@@ -85,10 +85,15 @@ export interface HttpServerOptions {
   readonly bodyStructureMax: number
   /**
    * Bytes of large request bodies that this process holds, at most a quarter of them of
-   * one account. Parsing takes about twice as much in addition. Further requests get 503.
-   * Default 512 MiB.
+   * one account. Bytes count when they arrive. Parsing takes about twice as much in
+   * addition. Further requests wait for `crowdedWait`. Default 512 MiB.
    */
   readonly bodiesBytesMax: number
+  /**
+   * How long a request waits for memory for its body, and an upload for its turn, before
+   * the response is 503. Default 5 seconds.
+   */
+  readonly crowdedWait: Duration.Duration
   /**
    * Networks of trusted proxies. `X-Forwarded-For`, `-Host` and `-Proto` are ignored from
    * all other addresses. Default: none.
@@ -136,6 +141,7 @@ export const defaults: HttpServerOptions = {
   bodyBytesMax: 1024 * 1024,
   bodyStructureMax: 16 * 1024,
   bodiesBytesMax: 512 * 1024 * 1024,
+  crowdedWait: Duration.seconds(5),
   trustedProxies: [],
   corsOrigins: [],
   docs: true,

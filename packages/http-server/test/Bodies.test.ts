@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { Share } from "../src/middleware/share.ts"
 import * as JsonStructure from "../src/wire/jsonStructure.ts"
 import { errorOf } from "./Envelope.ts"
@@ -38,20 +39,43 @@ describe("the weight of a JSON text", () => {
   })
 })
 
-it("shares a bounded amount, of which one owner gets a part", () => {
-  const held = new Share(100, 2)
-  assert.isTrue(held.take("a", 30))
-  assert.isTrue(held.take("a", 20))
-  assert.isFalse(held.take("a", 1))
-  assert.isTrue(held.take("b", 40))
-  assert.isFalse(held.take("c", 11))
-  held.giveBack("b", 40)
-  assert.isTrue(held.take("c", 11))
-  held.giveBack("a", 50)
-  // The first body of an owner can exceed its part.
-  assert.isTrue(held.take("a", 89))
-  assert.isFalse(held.take("b", 1))
-})
+it.effect("shares a bounded amount, of which one owner gets a part", () =>
+  Effect.gen(function*() {
+    const share = new Share(100, 2, Duration.zero)
+    const [a, b, c] = [share.holding("a"), share.holding("b"), share.holding("c")]
+    assert.isTrue(yield* a.take(30))
+    assert.isTrue(yield* a.take(20))
+    assert.isFalse(yield* a.take(1))
+    assert.isTrue(yield* b.take(40))
+    assert.isFalse(yield* c.take(11))
+    b.giveBack()
+    assert.isTrue(yield* c.take(11))
+    a.giveBack()
+    // The first body of an owner can exceed its part.
+    assert.isTrue(yield* a.take(89))
+    assert.isFalse(yield* b.take(1))
+  }))
+
+it.effect("lets a take wait until it fits, and others pass an owner that has its part", () =>
+  Effect.gen(function*() {
+    const share = new Share(100, 2, Duration.seconds(5))
+    const [first, second, other] = [share.holding("a"), share.holding("a"), share.holding("b")]
+    assert.isTrue(yield* first.take(50))
+    const waiting = yield* Effect.forkChild(second.take(10), { startImmediately: true })
+    assert.isTrue(yield* other.take(50))
+    other.giveBack()
+    assert.isUndefined(waiting.pollUnsafe())
+    first.giveBack()
+    assert.isTrue(yield* Fiber.join(waiting))
+    // The interrupted take leaves nothing behind, and the late one does not wait longer.
+    const interrupted = yield* Effect.forkChild(first.take(45), { startImmediately: true })
+    yield* Fiber.interrupt(interrupted)
+    const late = yield* Effect.forkChild(first.take(45), { startImmediately: true })
+    yield* TestClock.adjust("5 seconds")
+    assert.isFalse(yield* Fiber.join(late))
+    second.giveBack()
+    assert.isTrue(yield* other.take(100))
+  }))
 
 it.effect("rejects a body with more structure than any request needs, at both endpoints", () =>
   Effect.gen(function*() {
@@ -99,14 +123,25 @@ it.effect("responds with 503 while the memory for bodies is used up", () =>
     const headers = { "content-length": String(text.length) }
     const first = yield* Effect.forkChild(send("POST", "/v1/generations", { key, body: text, headers }))
     yield* Deferred.await(entered)
-    const second = yield* send("POST", "/v1/generations", { key, body: text, headers })
+    const waiting = yield* Effect.forkChild(send("POST", "/v1/generations", { key, body: text, headers }))
+    yield* TestClock.adjust("5 seconds")
+    const second = yield* Fiber.join(waiting)
     errorOf(second, "unavailable")
     assert.strictEqual(second.headers["retry-after"], "1")
     assert.strictEqual(second.headers["retry-after-ms"], "1000")
     yield* Deferred.succeed(goOn, undefined)
     assert.strictEqual((yield* Fiber.join(first)).status, 201)
-    // Everything is given back, including what was held for a body of unknown length.
+    // Everything is given back.
     for (let n = 0; n < 3; n++) {
       assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: text })).status, 200)
     }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("counts the bytes of a body that have arrived, not those that its length declares", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ bodiesBytesMax: 1000 })
+    const { key } = yield* Host.openAccount()
+    const headers = { "content-length": String(40 * 1024 ** 2) }
+    const answer = yield* send("POST", "/v1/generations", { key, body: JSON.stringify(body), headers })
+    assert.strictEqual(answer.status, 201, answer.text)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

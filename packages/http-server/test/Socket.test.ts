@@ -9,11 +9,12 @@ import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "e
 import { HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { createServer } from "node:http"
+import { connect } from "node:net"
 import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
 import * as Host from "./Host.ts"
 
 /** The routes on a free port of this machine, in real time. */
-const server = HttpRouter.serve(HttpServerRoutes.layerWith({ creatingBodyBytesMax: 1000 }), {
+const server = HttpRouter.serve(HttpServerRoutes.layerWith({ creatingBodyBytesMax: 1000, bodiesBytesMax: 2000 }), {
   disableLogger: true,
   disableListenLog: true
 }).pipe(
@@ -130,6 +131,36 @@ layer(server, { excludeTestServices: true })("over a socket", (it) => {
       assert.strictEqual(answer.status, 413)
       assert.strictEqual(JSON.parse(answer.text).error.code, "payload_too_large")
     }))
+
+  it.effect("creates jobs while other bodies of the account stall", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openAccount
+      const { hostname, port } = new URL(yield* origin)
+      const open = Effect.acquireRelease(
+        Effect.sync(() => connect(Number(port), hostname)),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      const stall = Effect.flatMap(open, (socket) =>
+        Effect.callback<void>((done) => {
+          socket.write(
+            `POST /v1/generations HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${Redacted.value(key)}\r\n` +
+              "Content-Type: application/json\r\nContent-Length: 900\r\nExpect: 100-continue\r\n\r\n"
+          )
+          // The server reads the body from then on.
+          socket.once("data", (data) => {
+            assert.include(String(data), "100 Continue")
+            socket.write("{")
+            done(Effect.void)
+          })
+        }))
+      yield* Effect.all(Array.from({ length: 11 }, () => stall), { concurrency: "unbounded" })
+      const created = yield* fetchText("/v1/generations", {
+        method: "POST",
+        headers: { authorization: `Bearer ${Redacted.value(key)}`, "content-type": "application/json" },
+        body: JSON.stringify(body)
+      })
+      assert.strictEqual(created.status, 201, created.text)
+    }).pipe(Effect.scoped))
 
   it.effect("counts failed authentications by the address of the socket", () =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { UploadError, Uploads } from "@kinora/generations"
 import { Generation as WireGeneration, Upload } from "@kinora/http-api"
-import { Bytes, Deferred, Effect, Fiber, Queue, Schema } from "effect"
+import { Bytes, Deferred, Duration, Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -144,7 +144,7 @@ it.effect("decodes at most half of the concurrent uploads for one account", () =
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads
     const entered = yield* Queue.unbounded<string>()
-    const { send, upload } = yield* open({ uploadsMax: 4 }).pipe(
+    const { send, upload } = yield* open({ uploadsMax: 4, crowdedWait: Duration.zero }).pipe(
       Effect.provideService(Uploads.Uploads, {
         ...uploads,
         create: (account) => Effect.andThen(Queue.offer(entered, account), Effect.never)
@@ -166,7 +166,7 @@ it.effect("returns 503 at the limit of concurrent uploads, and 429 if the accoun
     const entered = yield* Deferred.make<void>()
     const goOn = yield* Deferred.make<void>()
     const refused = new UploadError.UploadError({ reason: new UploadError.TooManyUploads({ max: 3 }) })
-    const { upload } = yield* open({ uploadsMax: 1 }).pipe(
+    const { upload } = yield* open({ uploadsMax: 1, crowdedWait: Duration.zero }).pipe(
       Effect.provideService(Uploads.Uploads, {
         ...uploads,
         create: () =>
@@ -185,4 +185,13 @@ it.effect("returns 503 at the limit of concurrent uploads, and 429 if the accoun
     const answer = yield* Fiber.join(first)
     assert.deepStrictEqual(errorOf(answer, "rate_limited").details, { scope: "uploads" })
     assert.strictEqual(answer.headers["x-should-retry"], "false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("accepts 16 concurrent uploads of one account, which wait for their turn", () =>
+  Effect.gen(function*() {
+    const { upload } = yield* open()
+    const answers = yield* Effect.all(Array.from({ length: 16 }, () => upload(Host.pixel, png)), {
+      concurrency: "unbounded"
+    })
+    assert.deepStrictEqual(answers.map(({ status }) => status), Array(16).fill(201))
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -101,6 +101,11 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     bytes(defaults.bodiesBytesMax),
     "503 `unavailable`"
   ),
+  crowdedWait: fixed(
+    "wait for room among these bodies, or for the turn of an upload",
+    seconds(defaults.crowdedWait),
+    "503 `unavailable`"
+  ),
   uploadsMax: fixed(
     "uploads that a server decodes at a time, half of them per account",
     String(defaults.uploadsMax),
@@ -188,6 +193,7 @@ const bodies: ReadonlyArray<Row> = [
   server.bodyBytesMax,
   server.bodiesBytesMax,
   server.uploadsMax,
+  server.crowdedWait,
   fixed("input image, decoded from base64", "10 MiB", "400 `invalid_image`, `details.index`"),
   fixed("input image, re-encoded as stored", "64 MiB", "400 `invalid_image`, `details.index`"),
   fixed("pixels of an image", "40 megapixels", "400 `invalid_image`, `details.index`"),

@@ -5,6 +5,7 @@ import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as ClientAddress from "./clientAddress.ts"
 import { type RequestBudget, unlimited } from "./requestBudget.ts"
+import * as Share from "./share.ts"
 
 /** A request and what its response reports about it. One per request. */
 export class RequestState {
@@ -17,6 +18,8 @@ export class RequestState {
   isWaiting: boolean
   /** The time in which it has to get its response. */
   budget: RequestBudget
+  /** The memory for its body, if that is large. */
+  bodyMemory: Share.Holding
 
   constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
     this.request = request
@@ -24,6 +27,7 @@ export class RequestState {
     this.limit = undefined
     this.isWaiting = false
     this.budget = unlimited
+    this.bodyMemory = Share.unlimited
   }
 
   /** The group of addresses whose failed authentications count together. */

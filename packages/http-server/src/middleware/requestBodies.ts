@@ -1,45 +1,39 @@
 /** Limits of request bodies: the size of each, the memory of all, and how much structure JSON has. */
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
-import { ByteSize, Effect } from "effect"
-import { HttpIncomingMessage, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Bytes, ByteSize, Effect, Stream } from "effect"
+import { HttpIncomingMessage, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { closing, errorResponse } from "../wire/errorResponse.ts"
 import * as JsonStructure from "../wire/jsonStructure.ts"
 import { mediaType } from "../wire/mediaType.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
-import { untimed } from "./currentRequest.ts"
-import { Share } from "./share.ts"
+import { currentRequest, untimed } from "./currentRequest.ts"
+import { type Holding, Share } from "./share.ts"
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** Makes the limiter around the handlers of POST requests. */
 export const make = (options: HttpServerOptions) => {
-  const held = new Share(options.bodiesBytesMax, 4)
+  const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
 
-  /** Runs the handler while the bytes of the body count as held, JSON bodies after they are read and weighed. */
+  /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are weighed. */
   const guard = <E, R>(
     app: App<E, R>,
     request: HttpServerRequest.HttpServerRequest,
     owner: string,
     { bytesMax, isJson }: Limit
   ) =>
-    Effect.suspend(() => {
-      let bytes = declaredLength(request) ?? bytesMax
-      const read = Effect.map(untimed(Effect.orDie(request.arrayBuffer)), (buffer) => {
-        // Without a declared length, the maximum was held.
-        held.giveBack(owner, bytes - buffer.byteLength)
-        bytes = buffer.byteLength
-        return JsonStructure.isExcessive(new Uint8Array(buffer), options.bodyStructureMax)
+    Effect.flatMap(currentRequest, (state) => {
+      const held = memory.holding(owner)
+      state.bodyMemory = held
+      const read = Effect.flatMap(untimed(readJson(request, held, bytesMax)), (body) => {
+        if (body === "TooLarge") return Effect.succeed(tooLarge(bytesMax))
+        if (body === "Crowded") return Effect.succeed(crowded)
+        if (JsonStructure.isExcessive(body, options.bodyStructureMax)) return Effect.succeed(tooComplex(options))
+        return Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBody(request, body))
       })
-      const guarded = isJson && isJsonRequest(request)
-        ? Effect.flatMap(read, (isExcessive) => isExcessive ? Effect.succeed(tooComplex(options)) : app)
-        : app
-      return Effect.acquireUseRelease(
-        Effect.sync(() => held.take(owner, bytes)),
-        (isTaken) => isTaken ? guarded : Effect.succeed(crowded),
-        (isTaken) => Effect.sync(() => isTaken ? held.giveBack(owner, bytes) : undefined)
-      )
+      return Effect.ensuring(isJson && isJsonRequest(request) ? read : app, Effect.sync(held.giveBack))
     })
 
   /** Rejects a body whose declared length is too large before reading it, and any other while reading it. */
@@ -70,6 +64,31 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Reads a body whose bytes count as held as they arrive. Stops reading when they exceed a limit. */
+const readJson = (request: HttpServerRequest.HttpServerRequest, held: Holding, bytesMax: number) => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  return Stream.runForEach(Stream.orDie(request.stream), (chunk) => {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > bytesMax) return Effect.fail("TooLarge" as const)
+    return Effect.flatMap(
+      held.take(chunk.length),
+      (isTaken) => isTaken ? Effect.void : Effect.fail("Crowded" as const)
+    )
+  }).pipe(
+    Effect.map(() => Bytes.concat(chunks)),
+    Effect.catch((problem) => Effect.succeed(problem))
+  )
+}
+
+/** The same request with a body that has been read. */
+const withBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  body: Uint8Array
+): HttpServerRequest.HttpServerRequest =>
+  Object.create(request, { text: { value: Effect.sync(() => new TextDecoder().decode(body)) } })
 
 interface Limit {
   readonly bytesMax: number

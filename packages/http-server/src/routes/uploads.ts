@@ -8,7 +8,7 @@ import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { untimed } from "../middleware/currentRequest.ts"
+import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Share } from "../middleware/share.ts"
 import * as UploadBody from "../wire/uploadBody.ts"
@@ -20,25 +20,25 @@ export const layer = (options: HttpServerOptions) =>
     "uploads",
     Effect.fnUntraced(function*(handlers) {
       const uploads = yield* Uploads
-      const work = new Share(options.uploadsMax, 2)
+      const work = new Share(options.uploadsMax, 2, options.crowdedWait)
 
-      const create = (account: string, { bytes, declared }: UploadBody.Sent) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => work.take(account, 1)),
-          Effect.fnUntraced(function*(isTaken) {
-            return isTaken ? yield* uploads.create(account, bytes, declared) : yield* busy
-          }),
-          (isTaken) => Effect.sync(() => isTaken ? work.giveBack(account, 1) : undefined)
-        )
+      const create = Effect.fnUntraced(function*(account: string, { bytes, declared }: UploadBody.Sent) {
+        const turn = work.holding(account)
+        const inTurn = Effect.gen(function*() {
+          return (yield* turn.take(1)) ? yield* uploads.create(account, bytes, declared) : yield* busy
+        })
+        return yield* Effect.ensuring(inTurn, Effect.sync(turn.giveBack))
+      })
 
       return handlers
         .handleRaw(
           "create",
           answers(["InvalidImage", "TooManyUploads"], function*({ request }) {
             const { account } = yield* CurrentKey
+            const { bodyMemory } = yield* currentRequest
             // The client sends the image, and several images may wait for the decoder.
             const upload = yield* untimed(
-              Effect.flatMap(UploadBody.read(request, options), (sent) => create(account, sent))
+              Effect.flatMap(UploadBody.read(request, options, bodyMemory), (sent) => create(account, sent))
             )
             return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
           })

@@ -4,6 +4,7 @@ import { imageTypes } from "@kinora/http-api/Upload"
 import { Bytes, Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import type { Holding } from "../middleware/share.ts"
 import { mediaType } from "./mediaType.ts"
 
 /** An image as it was sent. */
@@ -16,14 +17,14 @@ export interface Sent {
 /** The maximum size of a form around its file. */
 export const multipartOverheadMax = 16 * 1024
 
-/** Reads the image of a request. Holds at most `uploadBytesMax` bytes of it. */
+/** Reads the image of a request, at most `uploadBytesMax` bytes of it. They count as held as they arrive. */
 export const read = Effect.fnUntraced(
-  function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions) {
+  function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions, held: Holding) {
     const type = mediaType(request.headers["content-type"] ?? "")
-    if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax)
+    if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax, held)
     if (!imageTypes.some((known) => known === type)) return yield* unsupported
     // The edge responds to bodies that cannot be read, as on every endpoint.
-    return { bytes: yield* collect(Stream.orDie(request.stream), uploadBytesMax), declared: type }
+    return { bytes: yield* collect(Stream.orDie(request.stream), uploadBytesMax, held), declared: type }
   }
 )
 
@@ -32,11 +33,11 @@ export const read = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 
 const readPart = Effect.fnUntraced(
-  function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number) {
+  function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number, held: Holding) {
     const found: Array<Sent> = []
     const take = Effect.fnUntraced(function*(part: Multipart.Part) {
       if (!Multipart.isFile(part) || part.key !== "file" || found.length > 0) return yield* notOneFile
-      found.push({ bytes: yield* collect(part.content, bytesMax), declared: declaredOf(part) })
+      found.push({ bytes: yield* collect(part.content, bytesMax, held), declared: declaredOf(part) })
     })
     yield* Stream.runForEach(request.multipartStream, take)
     const [file] = found
@@ -66,14 +67,20 @@ const readPart = Effect.fnUntraced(
 const partsMax = 2
 
 /** Concatenates the bytes. Stops reading when there are too many. */
-const collect = Effect.fnUntraced(function*<E>(stream: Stream.Stream<Uint8Array, E>, bytesMax: number) {
+const collect = Effect.fnUntraced(function*<E>(
+  stream: Stream.Stream<Uint8Array, E>,
+  bytesMax: number,
+  held: Holding
+) {
   const chunks: Array<Uint8Array> = []
   let length = 0
-  yield* Stream.runForEach(stream, (chunk) => {
+  const take = Effect.fnUntraced(function*(chunk: Uint8Array) {
     chunks.push(chunk)
     length += chunk.length
-    return length > bytesMax ? Effect.fail(tooLarge(bytesMax)) : Effect.void
+    if (length > bytesMax) return yield* Effect.fail(tooLarge(bytesMax))
+    if (!(yield* held.take(chunk.length))) return yield* crowded
   })
+  yield* Stream.runForEach(stream, take)
   return Bytes.concat(chunks)
 })
 
@@ -85,6 +92,10 @@ const declaredOf = ({ contentType }: Multipart.File): string | undefined => {
 
 const tooLarge = (bytesMax: number) =>
   make("payload_too_large", { message: `The image must have at most ${bytesMax} bytes.` })
+
+const crowded = refuse("unavailable", {
+  message: "The service is reading too many large request bodies; retry shortly."
+})
 
 const unsupported = refuse("unsupported_media_type", {
   message: `Send the image as the body with its Content-Type (${imageTypes.join(", ")}), or as the part file of ` +
