@@ -65,7 +65,13 @@ describe("a request that waits", { timeout: 600_000 }, () => {
   it.live("is one of 2,000 that use less than 100 MiB of a server together and all receive the end", () =>
     Effect.gen(function*() {
       const site = yield* makeSite("Postgres", models)
-      const server = yield* Program.startMeasuredServer({ ...site.environment, KINORA_WORKERS: "0" })
+      const server = yield* Program.startMeasuredServer({
+        ...site.environment,
+        KINORA_WORKERS: "0",
+        // The requests arrive at the same time.
+        KINORA_MAX_REQUESTS: "2000",
+        KINORA_REQUEST_SECONDS: "60"
+      })
       const accounts = yield* Books.use(site, Books.openAccounts(10, { credits: 10, keys: 10 }))
       const jobs = yield* Effect.forEach(accounts, (account) =>
         Effect.map(

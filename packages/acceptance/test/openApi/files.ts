@@ -49,6 +49,7 @@ const downloads = async (walk: Walk) => {
     for (const method of ["GET", "HEAD"]) {
       await ask(`${method} ${path}`)
       await ask(`${method} ${path}`, { headers: { "if-none-match": etag } })
+      await ask(`${method} ${path}`, { headers: { "if-match": "\"another\"" } })
       await ask(`${method} ${path}`, { headers: { range: "bytes=1-2" } })
       await ask(`${method} ${path}`, { headers: { range: "bytes=1-2,4-5" } })
       await ask(`${method} ${path}`, { headers: { range: "bytes=999999-" } })
