@@ -171,7 +171,7 @@ const bodyProblems = (
  */
 const eventProblems = (document: OpenApi.OpenAPISpec, body: string): ReadonlyArray<string> =>
   body.split("\n\n").flatMap((event) => {
-    if (event === "" || event.startsWith(":")) return []
+    if (event === "" || event === "retry: 5000" || event.startsWith(":")) return []
     const [, data] = /^id: [a-z]+\nevent: generation\ndata: (.+)$/.exec(event) ?? []
     return data === undefined
       ? [`event ${JSON.stringify(event)} is not documented`]

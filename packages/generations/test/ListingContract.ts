@@ -168,5 +168,26 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* TestClock.adjust("1 second")
         assert.isFalse(yield* isKnown)
       }))
+
+    it.effect("ends when the job is refunded, unlike that of a request with a key", () =>
+      Effect.gen(function*() {
+        const { cancel, create, replay } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const command = yield* request(account)
+        const keyed = yield* request(account, { key: "order 1" })
+        const first = yield* create(command)
+        const { generation } = yield* create(keyed)
+        yield* cancel(account.id, first.generation.id)
+        yield* cancel(account.id, generation.id)
+        assert.isTrue(Option.isNone(yield* replay(account.id, command.identity)))
+        assert.deepStrictEqual(
+          Option.map(yield* replay(account.id, keyed.identity), ({ id }) => id),
+          Option.some(generation.id)
+        )
+        const again = yield* create(command)
+        assert.isFalse(again.replayed)
+        assert.notStrictEqual(again.generation.id, first.generation.id)
+        assert.isTrue((yield* create(command)).replayed)
+      }))
   })
 }

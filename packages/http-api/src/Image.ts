@@ -16,6 +16,7 @@ export const ImageRequest = Schema.StructWithRest(
     plan: optional(Schema.String, "The plan group to charge: `studio` or `credits`. Same as the header `X-Plan`."),
     quality: optional(Schema.String, "`hd` selects the resolution `2k` if the model supports it."),
     response_format: optional(Schema.String, "`url` or `b64_json`. The default depends on the model, usually `url`."),
+    output_format: optional(Schema.String, "The format of the model, such as `png`. Other formats are rejected."),
     size: optional(Schema.String, "`auto` or `<width>x<height>`, mapped to the closest aspect ratio of the model."),
     user: optional(Schema.String, "Ignored."),
     stream: optional(Schema.Boolean, "Must not be `true`: streaming is not supported.")

@@ -76,6 +76,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     plan: "string|null?",
     quality: "string|null?",
     response_format: "string|null?",
+    output_format: "string|null?",
     size: "string|null?",
     user: "string|null?",
     stream: "boolean|null?"

@@ -54,7 +54,10 @@ export class Idempotency extends Context.Service<Idempotency, {
     claims: ReadonlyArray<Claim.Claim>
   ) => Effect.Effect<ReadonlyArray<Claim.Outcome>, IdempotencyError | StorageError>
 
-  /** Frees keys that `claimAll` claimed in the same unit, for requests that were refused after all. */
+  /**
+   * Frees keys that are claimed for exactly these references: in the unit of `claimAll`, those
+   * of requests that were refused after all; later, those whose result no longer counts.
+   */
   readonly release: (claims: ReadonlyArray<Claim.Claim>) => Effect.Effect<void, StorageError>
 
   /**

@@ -257,7 +257,21 @@ const repeats = ({ holds }: Define): void => {
   })
 }
 
-const repeatsInTime = ({ inTime }: Define): void => {
+const repeatsInTime = ({ holds, inTime }: Define): void => {
+  holds("idempotency.refunded", async (stage) => {
+    const account = await stage.openAccount({ credits: null })
+    const failed = await Calls.ended(account, { model: "fails" })
+    const afterFailure = await Calls.createJob(account, { model: "fails" })
+    expect(afterFailure.id).not.toBe(failed.id)
+    await Calls.awaitEnd(account, afterFailure.id)
+    await Calls.processing(account)
+    const waiting = await Calls.createJob(account)
+    await Calls.cancel(account, waiting.id)
+    const again = await Calls.createJob(account)
+    expect(again.id).not.toBe(waiting.id)
+    expect((await Calls.jsonOf<Calls.Job>(await Calls.create(account))).id).toBe(again.id)
+  })
+
   inTime("idempotency.window", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)

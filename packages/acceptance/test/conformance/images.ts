@@ -112,6 +112,15 @@ const requests = ({ holds }: Define): void => {
 
   holds(["image-endpoint.format", "image-endpoint.invalid"], (stage) => refused(stage, { response_format: "png" }))
 
+  holds(["image-endpoint.outputFormat", "image-endpoint.invalid"], async (stage) => {
+    const account = await stage.openAccount()
+    await imageOf(await Calls.image(account, { output_format: "png" }))
+    for (const output_format of ["jpeg", "PNG", ""]) {
+      const { message } = await Calls.refusalOf(await Calls.image(account, { output_format }), 400, "invalid_params")
+      expect(message).toBe("output_format must be png, the format of this model.")
+    }
+  })
+
   holds(["image-endpoint.stream", "image-endpoint.invalid"], (stage) => refused(stage, { stream: true }))
 
   holds("image-endpoint.video", (stage) => refused(stage, { model: "film", plan: "credits" }, "model_kind_mismatch"))

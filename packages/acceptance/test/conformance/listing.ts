@@ -21,7 +21,7 @@ const idsOf = ({ data }: Page) => data.map(({ id }) => id)
 /** Jobs of all events, in order. */
 const eventsOf = (text: string): ReadonlyArray<Job> =>
   text.split("\n\n").flatMap((event) => {
-    const lines = event.split("\n").filter((line) => line !== "" && !line.startsWith(":"))
+    const lines = event.split("\n").filter((line) => line !== "" && !/^(?:retry)?:/.test(line))
     if (lines.length === 0) return []
     expect(lines).toContain("event: generation")
     const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice("data:".length)).join("\n")
@@ -109,6 +109,16 @@ export const listing = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(unknown, 404, "not_found")
   })
 
+  holds(["event-streams.retry", "event-streams.over"], async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.ended(account)
+    const after = (state: string) =>
+      account.fetch(`/v1/generations/${id}/events`, { headers: { "last-event-id": state } })
+    expect(await (await after("processing")).text()).toMatch(/^retry: 5000\n\nid: completed\n/)
+    const over = await after("completed")
+    expect([over.status, await over.text()]).toEqual([204, ""])
+  })
+
   holds("event-streams.counts", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.processing(account)
@@ -119,7 +129,9 @@ export const listing = ({ holds, inTime }: Define): void => {
     expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
     // All places are occupied, so neither request waits.
     const polled = await Calls.read(account, id, "?wait=60")
-    const followed = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    const text = await (await account.fetch(`/v1/generations/${id}/events`)).text()
+    expect(text).toMatch(/^: too many requests of this key wait/)
+    const followed = eventsOf(text)
     expect([polled.status, followed.map(({ status }) => status)]).toEqual(["processing", ["processing"]])
     left.abort()
     await Promise.allSettled(streams.map((response) => response.text()))

@@ -28,6 +28,7 @@ const oneJob = async ({ ask, host, send }: Walk) => {
   await ask(`GET /v1/generations/${id}?wait=60`)
   await ask(`GET /v1/generations/${id}?wait=soon`)
   await ask(`GET /v1/generations/${id}/events`)
+  await ask(`GET /v1/generations/${id}/events`, { headers: { "last-event-id": "completed" } })
   await ask(`HEAD /v1/generations/${id}/events`)
   await ask(`POST /v1/generations/${id}/cancel`)
   await ask("GET /v1/generations?kind=image&status=completed&plan=credits&limit=1")

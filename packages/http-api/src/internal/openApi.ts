@@ -119,7 +119,19 @@ const addPartialContent = (operation: OpenApi.OpenAPISpecOperation, mediaTypes: 
 
 /** The headers that keep proxies from buffering the stream. */
 const addEventHeaders = (operation: OpenApi.OpenAPISpecOperation | undefined): void => {
-  Object.assign(operation?.responses[200]?.headers ?? {}, {
+  if (operation === undefined) return
+  operation.responses[204] = {
+    description: "`Last-Event-ID` names the final state: nothing follows.",
+    headers: { ...operation.responses[200]?.headers }
+  }
+  operation.parameters.push({
+    name: "Last-Event-ID",
+    in: "header",
+    schema: text,
+    required: false,
+    description: "The id of the last event that the client has."
+  })
+  Object.assign(operation.responses[200]?.headers ?? {}, {
     "Cache-Control": header("Always `no-cache`.", constant("no-cache")),
     "X-Accel-Buffering": header("Always `no`.", constant("no"))
   })

@@ -65,6 +65,7 @@ export const layer = (options: HttpServerOptions) =>
           const { account } = yield* CurrentKey
           // Read before the status line is sent, because afterwards the request cannot be rejected.
           const first = yield* generations.get(account, id)
+          if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
           const mayFollow = yield* places.longPoll
           const later = mayFollow ? generations.changes(account, id) : Stream.empty
           const links_ = yield* links
@@ -74,7 +75,8 @@ export const layer = (options: HttpServerOptions) =>
               Stream.dropWhile(later, ({ status }) => status === first.status)
             ),
             (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
-            options.eventsHeartbeat
+            options.eventsHeartbeat,
+            mayFollow || first.finishedAt !== null
           )
         }),
 
@@ -92,6 +94,13 @@ export const layer = (options: HttpServerOptions) =>
 
 const waitSecondsMax = 60
 const pageSizeDefault = 20
+
+/**
+ * Whether the client of an event stream already has the final state. An `EventSource`
+ * connects again after the end of a stream, unless the response is 204.
+ */
+const hasSeen = ({ finishedAt, status }: Generation) =>
+  Effect.map(currentRequest, ({ request }) => finishedAt !== null && request.headers["last-event-id"] === status)
 
 const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const signer = yield* UrlSigner.UrlSigner

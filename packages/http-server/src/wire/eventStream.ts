@@ -9,11 +9,14 @@ import { HttpServerResponse } from "effect/http"
  * sends a comment at every `heartbeat`, so that proxies do not close a silent stream.
  *
  * A job enters each state once, so the id of an event is the state.
+ *
+ * If `isComplete` is `false`, the stream ends before the job does, and a comment says so.
  */
 export const response = <E>(
   states: Stream.Stream<Generation, E>,
   toWire: (generation: Generation) => Effect.Effect<typeof Wire.Generation.Encoded>,
-  heartbeat: Duration.Duration
+  heartbeat: Duration.Duration,
+  isComplete: boolean
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(
     states.pipe(
@@ -21,10 +24,11 @@ export const response = <E>(
         Effect.map(toWire(generation), (body) =>
           `id: ${generation.status}\nevent: generation\ndata: ${JSON.stringify(body)}\n\n`)
       ),
+      (events) =>
+        Stream.concat(Stream.succeed(isComplete ? retry : `${incomplete}${retry}`), events),
       Stream.merge(
         Stream.drop(
-          Stream.map(Stream.tick(heartbeat), () =>
-            ": still here\n\n"),
+          Stream.map(Stream.tick(heartbeat), () => ": still here\n\n"),
           1
         ),
         {
@@ -38,3 +42,12 @@ export const response = <E>(
       headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
     }
   )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The delay after which an `EventSource` connects again. */
+const retry = "retry: 5000\n\n"
+
+const incomplete = ": too many requests of this key wait; this stream ends after the current state, connect again\n\n"

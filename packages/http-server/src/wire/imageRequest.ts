@@ -12,6 +12,8 @@ export interface Asked {
   readonly plan: Wanted["plan"] | undefined
   readonly size: AspectRatio.Size | undefined
   readonly isHd: boolean
+  /** `output_format`. */
+  readonly outputFormat: string | undefined
   readonly format: Model.ResponseFormat | undefined
   /** The body without absent properties. Requests with equal bodies are the same request. */
   readonly body: Schema.JsonObject
@@ -22,7 +24,7 @@ export const check = (request: ImageRequest, header: string | undefined): Result
   Asked,
   ApiError<"invalid_params"> | ApiError<"plan_conflict">
 > => {
-  const { model, n, plan, prompt, quality, response_format, size, stream } = request
+  const { model, n, output_format, plan, prompt, quality, response_format, size, stream } = request
   const issues: Array<Issue.Issue> = []
   const expect = (isGood: boolean, name: string, message: string) => {
     if (!isGood) issues.push({ path: [name], message })
@@ -45,6 +47,7 @@ export const check = (request: ImageRequest, header: string | undefined): Result
     prompt,
     plan: chosen,
     size: isAbsent(size) ? undefined : Option.getOrUndefined(AspectRatio.parseSize(size)),
+    outputFormat: output_format ?? undefined,
     isHd: quality === "hd",
     format: isFormat(response_format) ? response_format : undefined,
     body: bodyOfRequest(request, chosen)
@@ -54,10 +57,14 @@ export const check = (request: ImageRequest, header: string | undefined): Result
 /** Returns the job to create with a model. Without a plan, models that Studio does not include use credits. */
 export const resolve = (asked: Asked, model: Model.Model): Result.Result<
   Wanted,
-  ApiError<"model_kind_mismatch"> | ApiError<"plan_required">
+  ApiError<"invalid_params"> | ApiError<"model_kind_mismatch"> | ApiError<"plan_required">
 > => {
   if (model.kind !== "image") {
     return Result.fail(make("model_kind_mismatch", { details: { model: model.id } }))
+  }
+  const { outputFormat } = asked
+  if (outputFormat !== undefined && !(model.output_formats.every((made) => made === `image/${outputFormat}`))) {
+    return Result.fail(invalidParams([{ path: ["output_format"], message: outputFormatMessage(model) }]))
   }
   if (asked.plan === undefined && model.studio_eligible) {
     return Result.fail(make("plan_required", { details: { model: model.id } }))
@@ -86,6 +93,12 @@ const isPlan = (value: string | null | undefined): value is Wanted["plan"] => va
 
 const isFormat = (value: string | null | undefined): value is Model.ResponseFormat =>
   value === "url" || value === "b64_json"
+
+/** A model with several formats chooses among them, so none can be requested. */
+const outputFormatMessage = ({ output_formats: [made, ...others] }: Model.Model) =>
+  made !== undefined && others.length === 0
+    ? `must be ${made.slice("image/".length)}, the format of this model`
+    : "must be absent; this model chooses the format"
 
 const planConflict = make("plan_conflict")
 

@@ -102,6 +102,8 @@ export const requests = {
     "idempotency.charged": "Nothing is created or charged.",
     "idempotency.reused": "The same key with another body returns 422 `idempotency_key_reused`.",
     "idempotency.concurrent": "While the first request with a key is being processed, a second one waits for it.",
+    "idempotency.refunded":
+      "This window ends early when the job is refunded: after a cancelled or failed job, the same request creates a new one.",
     "idempotency.window":
       "Without the header, an identical request within 120 seconds of the first one also returns the first job.",
     "idempotency.apart": "Such requests are matched only with other requests without a key, at the same endpoint.",

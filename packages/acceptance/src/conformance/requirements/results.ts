@@ -68,13 +68,14 @@ export const results = {
     "image-endpoint.size": "`auto` or `<W>x<H>`, mapped to the model's nearest aspect ratio",
     "image-endpoint.auto": "`auto` and no value select its default",
     "image-endpoint.user": "`user` | string | no | ignored",
+    "image-endpoint.outputFormat": "`output_format` | string | no | must be the format of the model",
     "image-endpoint.stream": "`stream` | boolean | no | must not be `true`",
     "image-endpoint.null": "`null` counts as absent in every field.",
     "image-endpoint.conflict": "`plan` and `X-Plan` differ | 400 `plan_conflict`",
     "image-endpoint.required": "neither is given and the model is included in Studio | 400 `plan_required`",
     "image-endpoint.video": "the model makes videos | 400 `model_kind_mismatch`",
     "image-endpoint.invalid":
-      "an invalid `n`, `plan`, `X-Plan`, `size`, `response_format` or `stream` | 400 `invalid_params`",
+      "an invalid `n`, `plan`, `X-Plan`, `size`, `response_format`, `output_format` or `stream` | 400 `invalid_params`",
     "image-endpoint.creditsModel":
       "Without `plan` and `X-Plan`, a model that is not included in Studio uses `credits`.",
     "image-endpoint.response": "200 returns `created` (Unix time) and `data`, which always has one entry",

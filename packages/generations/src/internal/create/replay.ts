@@ -15,7 +15,14 @@ export const makeReplay = Effect.fnUntraced(function*({ find, get }: Pick<Reads,
   const replay = Effect.fn("Generations.replay")(function*(account: string, identity: RequestIdentity) {
     const found = yield* idempotency.find(requestOf(identity))
     if (found._tag === "Reused") return yield* refuse(new GenerationError.KeyReused())
-    return found._tag === "None" ? Option.none() : Option.some(yield* get(account, found.reference))
+    if (found._tag === "None") return Option.none()
+    const { reference } = found
+    const generation = yield* get(account, reference)
+    if (identity.key !== undefined || !generation.refunded) return Option.some(generation)
+    // Without a key, the window ends when the job is refunded. Only the claim of that job is freed, so of several
+    // concurrent repetitions one creates the new job and the others replay it.
+    yield* idempotency.release([{ ...requestOf(identity), reference }])
+    return Option.none()
   })
 
   const extend = Effect.fn("Generations.extend")(
