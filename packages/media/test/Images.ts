@@ -35,6 +35,22 @@ export const variants: Readonly<Record<string, { readonly format: Format; readon
   "lossless webp": { format: "webp", image: once((image) => image.webp({ lossless: true })) }
 }
 
+/** Valid images of 61 x 37 pixels in rare encodings. */
+export const odd: Readonly<Record<string, () => Promise<Buffer>>> = {
+  "greyscale jpeg": () => noise(61, 37).greyscale().jpeg().toBuffer(),
+  "progressive greyscale jpeg": () => noise(61, 37).greyscale().jpeg({ progressive: true }).toBuffer(),
+  "jpeg without subsampling": () => noise(61, 37).jpeg({ chromaSubsampling: "4:4:4", quality: 100 }).toBuffer(),
+  "jpeg with a profile and EXIF": () =>
+    noise(61, 37).withIccProfile("p3").withExifMerge({ IFD0: { Artist: "at home" } }).jpeg().toBuffer(),
+  "jpeg with bytes after its end": async () => Buffer.concat([await noise(61, 37).jpeg().toBuffer(), Buffer.alloc(50)]),
+  "16-bit greyscale png": () => noise(61, 37).greyscale().toColourspace("grey16").png().toBuffer(),
+  "1-bit png": async () => hollowPng(61, 37, deflateSync(Buffer.alloc(37 * (1 + Math.ceil(61 / 8))))),
+  "webp with transparency": () => noise(61, 37).ensureAlpha(0.5).webp().toBuffer()
+}
+
+/** The marker at the end of a JPEG. */
+export const jpegEnd = Buffer.from([0xff, 0xd9])
+
 /** A PNG of one bit per pixel, all of it zero, that says it has these sides. */
 export const hollowPng = (width: number, height: number, rows: Buffer): Buffer => {
   const header = Buffer.alloc(13)

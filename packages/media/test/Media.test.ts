@@ -117,6 +117,36 @@ layer(Media.layer())("Media", (it) => {
       assert.strictEqual((yield* reasonOf(Images.hollowPng(6_000, 6_000, Buffer.alloc(9))))._tag, "Corrupt")
     }))
 
+  for (const name of ["jpeg", "progressive jpeg", "cmyk jpeg"]) {
+    it.effect(`rejects half of a ${name} that is followed by an end marker`, () =>
+      Effect.gen(function*() {
+        const bytes = yield* make(Images.variants[name]!.image)
+        for (const kept of [0.25, 0.5, 0.9]) {
+          const half = Buffer.concat([bytes.subarray(0, Math.floor(bytes.length * kept)), Images.jpegEnd])
+          assert.strictEqual((yield* reasonOf(half))._tag, "Corrupt", `${kept} of the file`)
+        }
+      }))
+  }
+
+  it.effect("rejects a JPEG of a few hundred bytes that declares 6300 x 6300 pixels", () =>
+    Effect.gen(function*() {
+      const small = yield* make(() => Images.noise(8, 8).greyscale().jpeg({ quality: 20 }).toBuffer())
+      assert.isBelow(small.length, 500)
+      const reason = yield* reasonOf(Images.resizedJpegHeader(small, 6_300, 6_300))
+      assert.strictEqual(reason._tag, "Corrupt")
+    }))
+
+  for (const [name, image] of Object.entries(Images.odd)) {
+    it.effect(`accepts a ${name}`, () =>
+      Effect.gen(function*() {
+        const { normalise, preview } = yield* Media.Media
+        const bytes = yield* make(image)
+        for (const made of [yield* normalise(bytes), yield* preview(bytes)]) {
+          assert.deepInclude(made, { width: 61, height: 37 })
+        }
+      }))
+  }
+
   it.effect("accepts 40 megapixels and not one row more", () =>
     Effect.gen(function*() {
       const { normalise } = yield* Media.Media

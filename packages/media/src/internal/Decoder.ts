@@ -65,7 +65,8 @@ export const decode = (
 ): Effect.Effect<{ readonly data: Uint8Array; readonly info: OutputInfo }, MediaError> =>
   Effect.tryPromise({
     try: () =>
-      edit(sharp(bytes, { limitInputPixels: pixelsMax, failOn: "error" }).timeout({ seconds: secondsMax }))
+      // For libjpeg, pixels that are missing before an end marker are only a warning.
+      edit(sharp(bytes, { limitInputPixels: pixelsMax, failOn: "warning" }).timeout({ seconds: secondsMax }))
         .toBuffer({ resolveWithObject: true }),
     catch: (cause) =>
       new MediaError({
