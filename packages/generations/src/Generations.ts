@@ -59,9 +59,9 @@ export class Generations extends Context.Service<Generations, {
   /**
    * Creates a generation, or returns the one that the same request created before.
    *
-   * Validates model, plan and parameters, stores the input images, and asks the
-   * `Moderation`, unless it accepts everything. Then one unit of
-   * work claims the identity, charges the account, takes a slot or a place in the queue
+   * Validates model, plan and parameters, and checks credits or quota and the room in the
+   * queue. Then it stores the input images and asks the `Moderation`, unless it accepts
+   * everything. At last one unit of work claims the identity, charges the account, takes a slot or a place in the queue
    * and inserts the generation. A refused call leaves nothing behind, so its key can be
    * used again. Concurrent calls share units of work.
    */

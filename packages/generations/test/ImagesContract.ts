@@ -3,9 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
+import { Moderation } from "@kinora/moderation"
 import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
-import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, type Schema, Stream } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, Option, type Schema, Stream } from "effect"
+import type { Digest } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { UploadId } from "../src/Generation.ts"
 import { type Failure, Generations, make } from "../src/Generations.ts"
@@ -120,6 +122,60 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(new Set(made.map(({ generation }) => generation.id)).size, 1)
         const kept = yield* Effect.filter(keys, isKept)
         assert.deepStrictEqual(kept, [image!.key])
+      }))
+
+    it.effect("are neither decoded nor moderated if the job is refused for its price, its quota or a full queue", () =>
+      Effect.gen(function*() {
+        const media = yield* Media.Media
+        let decodes = 0
+        let moderations = 0
+        const { create } = yield* make({}).pipe(
+          Effect.provideService(Media.Media, {
+            ...media,
+            normalise: (bytes, options) => Effect.suspend(() => (decodes++, media.normalise(bytes, options)))
+          }),
+          Effect.provideService(Moderation.Moderation, {
+            ...Moderation.none,
+            checkInput: () => Effect.sync(() => (moderations++, Moderation.accepted))
+          })
+        )
+        const images = [{ data: png }]
+        const poor = yield* openAccount({ credits: price - 1 })
+        const rich = yield* openAccount({ credits: 10_000 })
+        const idle: Account = { ...rich, plans: { ...rich.plans, studio: Option.none() } }
+        const withImages = yield* redraw(rich, "key", images)
+        const refusals = [
+          [{ ...withImages, model: "unknown-1" }, "ModelNotFound"],
+          [{ ...withImages, model: "paused-1" }, "ModelUnavailable"],
+          [{ ...withImages, account: idle, plan: "studio" }, "PlanInactive"],
+          [yield* redraw(rich, "key", [...images, ...images, ...images]), "InvalidParams"],
+          [yield* redraw(poor, "key", images), "InsufficientCredits"],
+          [yield* request(poor, { key: "text" }), "InsufficientCredits"]
+        ] as const
+        for (const [command, expected] of refusals) {
+          assert.strictEqual((yield* refusalOf(create(command)))._tag, expected)
+        }
+        assert.deepStrictEqual([decodes, moderations], [0, 0])
+
+        const first = yield* create(withImages)
+        assert.deepStrictEqual([decodes, moderations], [1, 1])
+        // Fills the slots and then the queue.
+        const { create: createText } = yield* Generations
+        const fill = (index: number): Effect.Effect<unknown, Failure, Digest.Digest> =>
+          Effect.matchEffect(Effect.flatMap(request(rich, { key: `fill ${index}` }), createText), {
+            onFailure: (error) => Effect.succeed(error),
+            onSuccess: () => fill(index + 1)
+          })
+        yield* fill(0)
+        assert.strictEqual((yield* refusalOf(create(yield* redraw(rich, "late", images))))._tag, "QueueFull")
+        // A request that created a job is replayed, whatever is left.
+        const again = yield* create(withImages)
+        assert.deepStrictEqual([again.replayed, again.generation.id], [true, first.generation.id])
+        assert.deepStrictEqual([decodes, moderations], [1, 1])
+        // The tests of this file share a queue.
+        const { cancel, list } = yield* Generations
+        const { generations } = yield* list(rich.id, { limit: 100 })
+        for (const { id } of generations) yield* cancel(rich.id, id)
       }))
 
     it.effect("are decoded for accounts in turn, so that a busy account does not delay others", () =>

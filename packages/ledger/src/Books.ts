@@ -28,7 +28,8 @@ import type {
 } from "./internal/commands.ts"
 import * as Day from "./internal/Day.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
-import { isExpired, isSpendable } from "./internal/lots.ts"
+import { isExpired } from "./internal/lots.ts"
+import * as Payments from "./internal/payments.ts"
 import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
@@ -129,26 +130,14 @@ type Entry = Transaction["entries"][number]
 const chargeCredits = (
   books: Books,
   command: ChargeCommand,
-  { credits, imagesOnlyAllowed, trialAllowed }: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
+  amount: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
 ): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
-  Check.credits("A price", credits, 0)
   const account = State.accountOf(books, command.account)
-  const parts: Array<LotPart> = []
-  const paid: Array<Lot> = []
   const at = State.storageTime(books, command.at)
-  let missing = credits
-  for (const lot of account.lots) {
-    if (missing === 0) break
-    if (lot.remaining === 0 || !isSpendable(lot.kind, trialAllowed) || isExpired(lot, at)) continue
-    if (lot.imagesOnly && !imagesOnlyAllowed) continue
-    const part = Math.min(lot.remaining, missing)
-    parts.push({ lot: lot.id, credits: part })
-    paid.push({ ...lot, remaining: lot.remaining - part })
-    missing -= part
-  }
-  if (missing > 0) {
-    return Result.fail(new LedgerError.InsufficientCredits({ required: credits, available: credits - missing }))
-  }
+  const payment = Payments.payFrom(account.lots, amount, at)
+  if (Result.isFailure(payment)) return Result.fail(payment.failure)
+  const { paid, parts } = payment.success
+  const { credits } = amount
   const entries = parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
   const charged = bookCharge(books, command, State.replaceLots(account, paid), { amount: credits, entries })
   return accept(charged, {
@@ -162,19 +151,15 @@ const chargeCredits = (
 const chargeQuota = (
   books: Books,
   command: ChargeCommand,
-  { kind, limit }: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
+  amount: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
 ): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
-  Check.name("A kind of quota", kind, 64)
-  Check.credits("A quota's limit", limit, 0)
+  const { kind } = amount
   const account = State.accountOf(books, command.account)
   const at = State.storageTime(books, command.at)
   const day = Day.of(at)
-  const before = State.usedOf(account, kind, day)
-  if (before >= limit) {
-    const resetsAt = Day.endOf(at)
-    return Result.fail(new LedgerError.QuotaExceeded({ kind, limit, used: before, resetsAt }))
-  }
-  const used = before + 1
+  const counter = Payments.countTo(State.usedOf(account, kind, day), amount, at)
+  if (Result.isFailure(counter)) return Result.fail(counter.failure)
+  const used = counter.success
   const counted = State.setUsed(account, { account: command.account, kind, day, used })
   const entries: ReadonlyArray<Entry> = [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
   const charged = bookCharge(books, command, counted, { amount: 1, entries })

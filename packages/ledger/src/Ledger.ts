@@ -11,7 +11,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, DateTime, type Duration, Effect, Layer, type Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type * as Books from "./Books.ts"
-import { findBalances } from "./internal/balances.ts"
+import { check, findBalances } from "./internal/balances.ts"
 import * as Check from "./internal/check.ts"
 import type { Day } from "./internal/Day.ts"
 import { expire } from "./internal/expire.ts"
@@ -47,6 +47,16 @@ export class Ledger extends Context.Service<Ledger, {
   readonly charge: Single<Books.ChargeCommand, Books.Charged>
   /** Charges in one unit of work, in order. A refused charge does not stop the others. */
   readonly chargeAll: Many<Books.ChargeCommand, Books.Charged, LedgerError.ChargeRefusal>
+
+  /**
+   * Fails with the refusal that `charge` would fail with now, `InsufficientCredits` or
+   * `QuotaExceeded`. Takes no locks and reserves nothing, so a later charge can still be
+   * refused. Call it before work that a refusal would waste. It decides by `at`, and
+   * `charge` by the clock of the storage.
+   */
+  readonly check: (
+    command: Omit<Books.ChargeCommand, "reference">
+  ) => Effect.Effect<void, LedgerError.LedgerError | StorageError>
 
   /** Refunds a charge at most once. Shares units of work like `charge`. Fails with `UnknownCharge`. */
   readonly refund: Single<Books.RefundCommand, Books.Refunded>
@@ -175,6 +185,7 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
       Check.limit("The limit of an expiry sweep", limit, setMax)
       return yield* expire({ books, store, at, limit })
     }, atomically),
+    check: Effect.fn("Ledger.check")((command) => check({ ...command, store, lotsMax })),
     balances: Effect.fn("Ledger.balances")((account, at) => findBalances({ store, account, at, lotsMax })),
     entries: Effect.fn("Ledger.entries")(({ account, before, limit = 100, reference }) => {
       Check.limit("The limit of a list of entries", limit, 1_000)

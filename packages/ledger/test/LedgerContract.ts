@@ -55,6 +55,40 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual([others, credits], [[], 0])
       }))
 
+    it.effect("checks a charge like it would be decided, and changes nothing", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        yield* accepted(ledger.grantAll([
+          grantOf(account, 5, { reference: "general" }),
+          grantOf(account, 5, { reference: "images", imagesOnly: true }),
+          grantOf(account, 5, { reference: "trial", kind: "trial" }),
+          grantOf(account, 5, { reference: "short", expiresAt: after({ hours: 1 }) })
+        ]))
+        const late = after({ hours: 2 })
+        const amounts = [false, true].flatMap((imagesOnlyAllowed) =>
+          [false, true].flatMap((trialAllowed) =>
+            [5, 6, 10, 11, 15, 16].map((credits) =>
+              ({ _tag: "Credits", credits, imagesOnlyAllowed, trialAllowed }) as const
+            )
+          )
+        )
+        for (const [index, amount] of amounts.entries()) {
+          const checked = yield* Effect.result(ledger.check({ account, amount, at: late }))
+          const before = (yield* ledger.balances(account, late)).lots
+          const charged = yield* Effect.result(ledger.charge({ account, reference: `${index}`, amount, at: late }))
+          assert.deepStrictEqual(Result.map(charged, () => undefined), checked)
+          if (Result.isSuccess(charged)) yield* ledger.refund({ account, reference: `${index}`, at: late })
+          assert.deepStrictEqual((yield* ledger.balances(account, late)).lots, before)
+        }
+        const images = { account, amount: { _tag: "Quota", kind: "image", limit: 1 }, at: noon } as const
+        yield* ledger.check(images)
+        yield* ledger.check(images)
+        yield* ledger.charge({ ...images, reference: "quota" })
+        const reason = yield* refusalOf(ledger.check(images))
+        assert.deepInclude(reason, { _tag: "QuotaExceeded", kind: "image", limit: 1, used: 1 })
+      }))
+
     it.effect("adds large and small lots exactly", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger

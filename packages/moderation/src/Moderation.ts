@@ -81,11 +81,14 @@ export class Moderation extends Context.Service<Moderation, {
   readonly checkOutput: (output: Output) => Effect.Effect<Verdict, ModerationError>
 }>()("@kinora/moderation/Moderation") {}
 
-/** Accepts everything without reading it. */
-export const layerNone: Layer.Layer<Moderation> = Layer.succeed(Moderation, {
+/** The moderation that accepts everything without reading it. Callers can skip what only other moderations need. */
+export const none: Moderation["Service"] = {
   checkInput: () => Effect.succeed(accepted),
   checkOutput: () => Effect.succeed(accepted)
-})
+}
+
+/** Provides `none`. */
+export const layerNone: Layer.Layer<Moderation> = Layer.succeed(Moderation, none)
 
 /**
  * Effect of a failed check. `reject`: it fails, so the caller refuses the request or

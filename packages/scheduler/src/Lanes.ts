@@ -19,9 +19,10 @@ import * as Decision from "@kinora/persistence/Decision"
 import { Duration, Result } from "effect"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
+import { placeOf } from "./internal/place.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
 import type { JobKind } from "./JobKind.ts"
-import { AlreadyRunning, LeaseLost, NotFound, QueueFull } from "./SchedulerError.ts"
+import { AlreadyRunning, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
 
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}
@@ -55,13 +56,9 @@ export const enqueue = <Payload>(
 ): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull> => {
   const { cap, group, job } = command
   const lane = Loaded.laneOf(lanes, command)
-  const state = Loaded.hasRoom(lane, cap) ? "queued" : "pending"
-  if (state === "pending") {
-    const max = command.waitingMax ?? lanes.defaults.waitingMax
-    // The new cap may promote jobs of the lane, which then do not count as waiting.
-    const waiting = Loaded.waitingWith(lanes, lane, cap)
-    if (waiting >= max) return Result.fail(new QueueFull({ group, waiting, max }))
-  }
+  const placed = placeOf(lanes, lane, command)
+  if (Result.isFailure(placed)) return Result.fail(placed.failure)
+  const state = placed.success
   const enqueued = { job, lane: lane.lane, group, state } as const
   const next = Loaded.addJob(lanes, {
     ...enqueued,

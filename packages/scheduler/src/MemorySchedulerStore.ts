@@ -27,6 +27,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
     const workers = () => Array.from(tables.workers.values())
     return SchedulerStore.of({
       load: (request) => access(() => Lanes.load(tables, request)),
+      peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
       apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
       claim: (terms) =>
         accessNow((now) =>

@@ -11,6 +11,7 @@ import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer, type Schema } from "effect"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
+import type { PlaceRequest } from "./internal/place.ts"
 import type { ClaimOptions, LeaseOptions, LoadRequest, Release, RenewalOptions } from "./internal/requests.ts"
 import type { AloneQuestion, Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
@@ -40,6 +41,13 @@ export class Scheduler extends Context.Service<Scheduler, {
    * `save` that does not succeed dooms the unit, also if the caller recovers.
    */
   readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
+
+  /**
+   * Fails with `QueueFull` if a job of this lane would be refused now. Takes no locks and
+   * reserves nothing, so a later enqueue can still be refused. Call it before work that a
+   * refusal would waste.
+   */
+  readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
   /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
   readonly enqueue: <Payload>(

@@ -1,8 +1,8 @@
 /** The port to the storage of jobs and lanes. Rules are decided by `Lanes`; the time is the storage's (`DatabaseTime`). */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Duration, type Effect } from "effect"
-import type { GroupId, JobId } from "./internal/ids.ts"
-import type { LanesChanges, LanesState } from "./internal/loadedLanes.ts"
+import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
+import type { GroupCounters, LaneCounters, LanesChanges, LanesState } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
 import type {
   AloneQuestion,
@@ -23,6 +23,11 @@ import type { ClaimedJob, JobStatus } from "./Job.ts"
 export class SchedulerStore extends Context.Service<SchedulerStore, {
   /** Locks groups, then lanes, then jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
   readonly load: (request: StoreRequest) => Effect.Effect<LanesState, StorageError>
+  /** Reads the counters of a lane and its group without locks. Returns zeros for those that do not exist. */
+  readonly peek: (
+    lane: LaneId,
+    group: GroupId
+  ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
   /**
    * Applies changes to the lanes that the unit loaded, and returns the promoted jobs. Dies
    * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded

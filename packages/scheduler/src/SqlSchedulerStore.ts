@@ -30,6 +30,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
   Effect.map(SqlClient.SqlClient, (sql) =>
     SchedulerStore.of({
       load: (request) => mapSql("SchedulerStore.load")(Lanes.load(sql, request)),
+      peek: (lane, group) => mapSql("SchedulerStore.peek")(Lanes.peek(sql, lane, group)),
       apply: (changes) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),

@@ -29,6 +29,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
+    it.effect("checks the room for a job like it would be decided, and creates no lane", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const terms = { cap: 1, waitingMax: 1 }
+        const lanes = ["a", "a", "b", "a", "b", "c"].map((lane) => `${world.lane}-${lane}`)
+        for (const lane of lanes) {
+          const checked = yield* Effect.result(scheduler.checkRoom({ lane, group: world.group, ...terms }))
+          const enqueued = yield* Effect.result(scheduler.enqueue(world.job({ lane, ...terms })))
+          assert.deepStrictEqual(Result.map(enqueued, () => undefined), checked)
+        }
+        const [lane] = lanes
+        const full = yield* refusal(scheduler.checkRoom({ lane: lane!, group: world.group, ...terms }))
+        assert.deepInclude(full, { _tag: "QueueFull", waiting: 1, max: 1 })
+        // A higher cap gives the waiting job a slot.
+        yield* scheduler.checkRoom({ lane: lane!, group: world.group, ...terms, cap: 2 })
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
     it.effect("queues 20 jobs per group by default", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

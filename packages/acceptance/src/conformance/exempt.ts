@@ -36,7 +36,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "credit-lots": { "Credits are kept": descriptive },
     "the-job-object": { "| `worker_lost`": "The tests of `packages/generations` prove it." },
     "create-a-job": { "`POST /v1/generations`": descriptive, "Header `Idempotency-Key`": descriptive },
-    "order-of-checks": { "8. Moderation": "The tests of `packages/generations` and `packages/http-server` prove it." },
+    "order-of-checks": { "9. Moderation": "The tests of `packages/generations` and `packages/http-server` prove it." },
     "parameters": { "`params` of a create request": descriptive },
     "input-images": {
       "- The service decodes": "The tests of `packages/media` prove it.",

@@ -71,11 +71,16 @@ export const order = ({ holds, inTime }: Define): void => {
     await Calls.refusalOf(await Calls.create(account, { params: { images } }), 400, "invalid_image")
   })
 
-  holds("order-of-checks.images", async (stage) => {
+  holds("order-of-checks.funds", async (stage) => {
     const poor = await stage.openAccount({ lots: [] })
     const images = [{ data: "bm8gaW1hZ2U=" }]
-    await Calls.refusalOf(await Calls.create(poor, { params: { images } }), 400, "invalid_image")
-    await Calls.refusalOf(await Calls.create(poor), 402, "insufficient_credits")
+    await Calls.refusalOf(await Calls.create(poor, { params: { images } }), 402, "insufficient_credits")
+  })
+
+  holds("order-of-checks.images", async (stage) => {
+    const account = await stage.openAccount()
+    const images = [{ data: "bm8gaW1hZ2U=" }]
+    await Calls.refusalOf(await Calls.create(account, { params: { images } }), 400, "invalid_image")
   })
 
   holds("order-of-checks.charge", async (stage) => {

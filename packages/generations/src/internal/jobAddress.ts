@@ -18,8 +18,13 @@ export const kindOf = (model: string): typeof generationKind => JobKind.pool(gen
 export const modelOf = (kind: string): string => Option.getOrElse(JobKind.poolOf(kind), () => "")
 
 /** Each account has a lane per plan group. The account is the lane group, so the limit on pending jobs spans both lanes. */
-export const addressOf = ({ account, id, plan }: Subject): JobAddress => ({
-  job: GenerationId.toUuid(id),
+export const addressOf = (subject: Subject): JobAddress => ({
+  job: GenerationId.toUuid(subject.id),
+  ...laneOf(subject)
+})
+
+/** The lane of an account in a plan group. */
+export const laneOf = ({ account, plan }: Pick<Subject, "account" | "plan">): Omit<JobAddress, "job"> => ({
   lane: `${account}/${plan}`,
   group: account
 })

@@ -134,6 +134,16 @@ export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults
   }
 }
 
+/** The counters of a lane that does not exist. */
+export const emptyLane = (lane: LaneId, group: GroupId): LaneCounters => ({
+  lane,
+  group,
+  cap: 0,
+  held: 0,
+  waiting: 0,
+  heldMax: 0
+})
+
 /** The lane of an address. */
 export const laneOf = (self: LoadedLanes, { group, lane }: JobAddress): LoadedLane => {
   const found = laneById(self, lane)

@@ -11,6 +11,7 @@ import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
+import { placeOf, type PlaceRequest } from "./place.ts"
 import type { LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
@@ -47,6 +48,13 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     )
   })
 
+  const checkRoom = Effect.fn("Scheduler.checkRoom")(function*(request: PlaceRequest) {
+    const { group, lane } = yield* store.peek(request.lane, request.group)
+    const lanes = Loaded.fromState({ groups: [group], lanes: [lane], jobs: [] }, defaults)
+    const placed = placeOf(lanes, Loaded.laneById(lanes, request.lane), request)
+    if (Result.isFailure(placed)) return yield* new SchedulerError({ reason: placed.failure })
+  })
+
   const setCap = Effect.fn("Scheduler.setCap")(
     function*(command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }) {
       const lanes = yield* load({ lanes: [command] })
@@ -69,7 +77,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
   const enqueue = <Payload>(command: Lanes.Enqueue<Payload>) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
-  return { load, save, enqueue, cancel, settle, setCap, rebuild }
+  return { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
 })
 
 // -----------------------------------------------------------------------------

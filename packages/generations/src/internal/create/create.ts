@@ -1,9 +1,10 @@
 /** The use-case `Generations.create`: everything before and after the unit of work that creates a set of jobs. */
 import type { PlanTable } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog/Catalog"
+import { Moderation, none } from "@kinora/moderation/Moderation"
 import { Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { DateTime, type Duration, Effect, Option } from "effect"
+import { DateTime, type Duration, Effect, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type CreateCommand, type Created, Preparation, type RequestIdentity } from "../../CreateCommand.ts"
 import { type Generation, GenerationId } from "../../Generation.ts"
@@ -12,6 +13,7 @@ import { ModelStatuses } from "../../ModelStatuses.ts"
 import { orRefuse, refuse } from "../refuse.ts"
 import { admit } from "./admission.ts"
 import * as AdmittedJob from "./admittedJob.ts"
+import { makeCheapChecks } from "./cheapChecks.ts"
 import { makeCreateAll } from "./createAll.ts"
 import * as ImageSources from "./imageSources.ts"
 import { type InputImagesOptions, makeInputImages } from "./inputImages.ts"
@@ -37,6 +39,8 @@ export const makeCreate = Effect.fnUntraced(
     const random = yield* SecureRandom.SecureRandom
     const inputImages = yield* makeInputImages(imageOptions)
     const moderateInput = yield* makeModerateInput({ moderationsMax })
+    const isModerated = (yield* Moderation) !== none
+    const cheapChecks = yield* makeCheapChecks
     const createOne = yield* Folding.makeResult({
       name: "Generations.create",
       keyOf: (job: AdmittedJob.AdmittedJob) => job.generation.account,
@@ -44,7 +48,7 @@ export const makeCreate = Effect.fnUntraced(
     })
 
     /** Fails with the refusal, unless the same request created a job meanwhile or under an earlier verdict. */
-    const earlierOr = (command: CreateCommand, refusal: GenerationError.GenerationError) =>
+    const earlierOr = (command: CreateCommand, refusal: GenerationError.GenerationError | StorageError) =>
       Effect.flatMap(replay(command.account.id, command.identity), (earlier) =>
         Option.isNone(earlier)
           ? Effect.fail(refusal)
@@ -65,6 +69,13 @@ export const makeCreate = Effect.fnUntraced(
     return Effect.fn("Generations.create")(function*(command: CreateCommand) {
       const at = yield* DateTime.now
       const terms = yield* orRefuse(admit(command, { find, planTable, statusOf: yield* current }, at))
+      // Without images and moderation nothing precedes the unit of work, which checks the same.
+      if (isModerated || hasImages(command)) {
+        const refused = yield* Effect.result(
+          cheapChecks({ account: command.account.id, plan: command.plan, terms, at })
+        )
+        if (Result.isFailure(refused)) return yield* earlierOr(command, refused.failure)
+      }
       const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
       const { run: prepare } = yield* Preparation
       const inputs = yield* prepare(inputImages.take(command.account.id, sources, at))
@@ -83,3 +94,9 @@ export const makeCreate = Effect.fnUntraced(
     })
   }
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const hasImages = ({ params: { images } }: CreateCommand): boolean => Array.isArray(images) && images.length > 0

@@ -1,18 +1,18 @@
 /** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
-import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
 import * as Decision from "@kinora/persistence/Decision"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId } from "../../Generation.ts"
-import * as GenerationError from "../../GenerationError.ts"
+import type * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
 import type { JobDecision, JobState } from "../jobState.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
+import { ofCharge, ofQueue } from "./refusals.ts"
 
 /** Result of placing one job. */
 export type Placed = Result.Result<Generation, GenerationError.Refusal>
@@ -59,7 +59,7 @@ const place = (
     amount: terms.amount,
     at: generation.createdAt
   })
-  if (Result.isFailure(charge)) return Result.fail(refusalOf(charge.failure, generation))
+  if (Result.isFailure(charge)) return Result.fail(ofCharge(charge.failure, generation.plan))
   const enqueued = Lanes.enqueue(lanes, {
     ...addressOf(generation),
     kind: kindOf(generation.model),
@@ -67,10 +67,7 @@ const place = (
     cap: terms.concurrency,
     timeLimit: terms.timeLimit
   })
-  if (Result.isFailure(enqueued)) {
-    const { max } = enqueued.failure
-    return Result.fail(new GenerationError.QueueFull({ plan: generation.plan, waitingMax: max }))
-  }
+  if (Result.isFailure(enqueued)) return Result.fail(ofQueue(enqueued.failure, generation.plan))
   const { state, value } = enqueued.success
   const { state: charged, value: paid } = charge.success
   return Decision.accept({ books: charged, lanes: state }, {
@@ -84,20 +81,4 @@ const place = (
 const spanOf = (jobs: ReadonlyArray<AdmittedJob>): { readonly at: DateTime.Utc; readonly until: DateTime.Utc } => {
   const times = jobs.map(({ generation }) => generation.createdAt)
   return { at: times.reduce(DateTime.min), until: times.reduce(DateTime.max) }
-}
-
-const refusalOf = (refusal: ChargeRefusal, { plan }: Generation): GenerationError.Refusal => {
-  switch (refusal._tag) {
-    case "InsufficientCredits":
-      return new GenerationError.InsufficientCredits({
-        plan,
-        required: refusal.required,
-        available: refusal.available
-      })
-    case "QuotaExceeded":
-      return new GenerationError.QuotaExceeded({ plan, quotaKind: refusal.kind, resetsAt: refusal.resetsAt })
-    case "AlreadyCharged":
-      // The reference is an id that was made for this request.
-      throw new Error(`The new generation ${refusal.reference} is already charged`)
-  }
 }

@@ -2,9 +2,10 @@
 import { StorageError } from "@kinora/persistence/StorageError"
 import { type DateTime, Effect, Option } from "effect"
 import * as Audit from "../audit.ts"
-import type { GroupId, JobId } from "../ids.ts"
+import type { GroupId, JobId, LaneId } from "../ids.ts"
 import { byPosition } from "../leases.ts"
 import {
+  emptyLane,
   LaneMoved,
   type LanesChanges,
   type LanesState,
@@ -20,7 +21,7 @@ export const load = ({ groups, jobs, lanes }: Tables, request: StoreRequest): La
   for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   for (const { group, lane } of request.lanes) {
     const found = lanes.get(lane)
-    if (found === undefined) lanes.set(lane, { lane, group, cap: 0, held: 0, waiting: 0, heldMax: 0 })
+    if (found === undefined) lanes.set(lane, emptyLane(lane, group))
     else if (found.group !== group) throw new LaneMoved(lane, found.group, group)
   }
   return {
@@ -29,6 +30,12 @@ export const load = ({ groups, jobs, lanes }: Tables, request: StoreRequest): La
     jobs: request.jobs.flatMap((job) => jobs.get(job) ?? [])
   }
 }
+
+/** Reads the counters of a lane and its group. */
+export const peek = ({ groups, lanes }: Tables, lane: LaneId, group: GroupId) => ({
+  lane: lanes.get(lane) ?? emptyLane(lane, group),
+  group: groups.get(group) ?? { group, waiting: 0 }
+})
 
 /** Applies changes, and returns the promoted jobs. */
 export const apply = (

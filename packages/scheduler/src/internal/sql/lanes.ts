@@ -2,7 +2,7 @@
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { GroupId, JobId } from "../ids.ts"
+import type { GroupId, JobId, LaneId } from "../ids.ts"
 import { LaneMoved, type LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
@@ -31,6 +31,20 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
     jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs)
   }
   return state
+})
+
+/** Reads the counters of a lane and its group without locks. */
+export const peek = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, lane: LaneId, group: GroupId) {
+  const [row] = yield* decodePeek(sql`
+    SELECT
+      coalesce(lane.cap, 0) AS cap, coalesce(lane.held, 0) AS held, coalesce(lane.waiting, 0) AS waiting,
+      coalesce(lane.held_max, 0) AS "heldMax", coalesce(lane_group.waiting, 0) AS "groupWaiting"
+    FROM (VALUES (1)) AS one_row
+    LEFT JOIN scheduler_lane AS lane ON lane.id = ${lane}
+    LEFT JOIN scheduler_group AS lane_group ON lane_group.id = ${group}
+  `)
+  const { groupWaiting, ...counters } = row!
+  return { lane: { ...counters, lane, group }, group: { group, waiting: groupWaiting } }
 })
 
 /** Counters of a lane. */
@@ -68,6 +82,16 @@ const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   `)
 
 const decodeLanes = Rows.decodeAll(Schema.Struct({ ...laneFields, groupWaiting: Schema.Int }))
+
+const decodePeek = Rows.decodeAll(
+  Schema.Struct({
+    cap: Schema.Int,
+    held: Schema.Int,
+    waiting: Schema.Int,
+    heldMax: Schema.Int,
+    groupWaiting: Schema.Int
+  })
+)
 
 const createGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
   sql`

@@ -1,0 +1,26 @@
+/** Maps refusals of the ledger and of the scheduler to refusals of a job. */
+import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
+import type { QueueFull } from "@kinora/scheduler/SchedulerError"
+import type { Plan } from "../../Generation.ts"
+import * as GenerationError from "../../GenerationError.ts"
+
+/** The refusal of a job that its account cannot pay. */
+export const ofCharge = (refusal: ChargeRefusal, plan: Plan): GenerationError.Refusal => {
+  switch (refusal._tag) {
+    case "InsufficientCredits":
+      return new GenerationError.InsufficientCredits({
+        plan,
+        required: refusal.required,
+        available: refusal.available
+      })
+    case "QuotaExceeded":
+      return new GenerationError.QuotaExceeded({ plan, quotaKind: refusal.kind, resetsAt: refusal.resetsAt })
+    case "AlreadyCharged":
+      // The reference is an id that was made for this request.
+      throw new Error(`The new generation ${refusal.reference} is already charged`)
+  }
+}
+
+/** The refusal of a job for which the queue has no place. */
+export const ofQueue = ({ max }: QueueFull, plan: Plan): GenerationError.Refusal =>
+  new GenerationError.QueueFull({ plan, waitingMax: max })
