@@ -71,7 +71,8 @@ export const parseBody = (contentType: string | undefined, text: string): unknow
   if (contentType !== "text/event-stream") return JSON.parse(text)
   return text.trim().split("\n\n").map((event) => {
     const fields = fieldsOf(event)
-    return { ...fields, data: JSON.parse(fields["data"] ?? "") as unknown }
+    const { data } = fields
+    return data === undefined ? fields : { ...fields, data: JSON.parse(data) as unknown }
   })
 }
 
