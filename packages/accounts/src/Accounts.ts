@@ -60,7 +60,7 @@ export class Accounts extends Context.Service<Accounts, {
   /** Revokes a key: immediately on this host, within `revocationWithin` on others. Idempotent. */
   readonly revokeKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
 
-  /** Sets the plan of one group, or removes it. Does not charge, and does not change credits or quotas. */
+  /** Sets the plan of one group, or removes it. Does not charge, and does not change credits, quotas or the slots of jobs. */
   readonly setPlan: <Group extends PlanGroup>(
     account: AccountId,
     group: Group,

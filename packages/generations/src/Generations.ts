@@ -3,6 +3,7 @@
  * `GenerationSweep` ends those that nobody else ends.
  */
 import { PlanTable } from "@kinora/accounts"
+import type { Accounts } from "@kinora/accounts/Accounts"
 import type { Catalog } from "@kinora/catalog/Catalog"
 import type { Idempotency } from "@kinora/idempotency/Idempotency"
 import type { Ledger } from "@kinora/ledger/Ledger"
@@ -137,6 +138,7 @@ export interface GenerationsOptions {
 
 /** Services that the use-cases require. */
 export type Requirements =
+  | Accounts
   | BlobStore
   | Catalog
   | Changes

@@ -1,30 +1,35 @@
 /** Renews or ends plans when their period ends. Any number of hosts may run it: each period is paid once. */
-import type { PlanTable } from "@kinora/accounts"
+import type { PlanTable, Renewal } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import type { PlanName } from "@kinora/accounts/AccountStore"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { Sweep } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Cause, Context, DateTime, Effect, Layer } from "effect"
+import type { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Cause, Context, DateTime, Effect, Layer, Option } from "effect"
+import type { Changes } from "./Changes.ts"
+import type { GenerationStore } from "./GenerationStore.ts"
+import { makeApplySlots } from "./internal/planSlots.ts"
 
 /** Sweep of plans whose period ends. */
 export class PlanRenewal extends Context.Service<PlanRenewal, {
   /**
    * Renews or ends up to `limit` plans whose period has ended, and renews plans shortly
    * before their period ends. Returns how many. One unit of work per plan takes the
-   * payment, starts the new period and grants its credits. A plan that fails is logged
+   * payment, starts the new period, grants its credits and applies its slots, or ends the plan
+   * and applies the slots of an account without one. A plan that fails is logged
    * and does not stop the others.
    */
   readonly renew: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/generations/PlanRenewal") {}
 
 /** Services that the sweep requires. */
-export type Requirements = Accounts | Ledger | UnitOfWork
+export type Requirements = Accounts | Changes | GenerationStore | Ledger | Scheduler | UnitOfWork
 
 /** Options for `PlanRenewal.layerWith`. */
 export interface PlanRenewalOptions {
-  /** Prices and credits of the plan tiers. */
+  /** Prices, credits and slots of the plan tiers. */
   readonly planTable: PlanTable.PlanTable
 }
 
@@ -72,14 +77,28 @@ export const layerSweep = Sweep.make({
 /** Makes a function that renews or ends a plan. Returns `false` if the plan was not due. */
 const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const accounts = yield* Accounts
-  const ledger = yield* Ledger
+  const applySlots = yield* makeApplySlots(planTable)
+  const grant = yield* makeGrant
   const { atomically } = yield* UnitOfWork
 
   return Effect.fnUntraced(function*({ account, group }: PlanName) {
-    const renewed = yield* accounts.renewPlan(account, group, planTable)
-    if (renewed._tag !== "Renewed") return renewed._tag === "Lapsed"
-    const { credits, plan: { periodEnd, tier } } = renewed
-    if (credits === 0) return true
+    const decision = yield* accounts.renewPlan(account, group, planTable)
+    if (decision._tag === "Kept") return false
+    if (decision._tag === "Renewed" && decision.credits > 0) yield* grant(account, decision)
+    // Lanes are locked last.
+    yield* applySlots(account, group, decision._tag === "Renewed" ? Option.some(decision.plan) : Option.none())
+    return true
+  }, atomically)
+})
+
+/** Makes a function that grants the credits of a renewed plan. Dies if another lot has the reference of the renewal. */
+const makeGrant = Effect.gen(function*() {
+  const ledger = yield* Ledger
+
+  return Effect.fnUntraced(function*(
+    account: PlanName["account"],
+    { credits, plan: { periodEnd, tier } }: Renewal.Renewed<PlanName["group"]>
+  ) {
     const { _tag, lot } = yield* ledger.grant({
       account,
       reference: `renewal ${tier} ${DateTime.formatIso(periodEnd)}`,
@@ -93,8 +112,8 @@ const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable)
     )
     // If a plan was set back to an earlier period, its lot exists. Another lot with this reference is corruption.
     const isOwn = _tag === "Granted" || (lot.kind === "plan" && DateTime.Equivalence(lot.expiresAt, periodEnd))
-    return isOwn || (yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`)))
-  }, atomically)
+    if (!isOwn) return yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`))
+  })
 })
 
 /** Returns `true` if the other plans would fail too: the database is unavailable, or the process shuts down. */

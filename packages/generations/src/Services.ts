@@ -22,6 +22,7 @@ import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
 import * as MemoryGenerationStore from "./MemoryGenerationStore.ts"
 import * as ModelStatuses from "./ModelStatuses.ts"
+import * as PlanChanges from "./PlanChanges.ts"
 import * as PlanRenewal from "./PlanRenewal.ts"
 import * as SqlGenerationStore from "./SqlGenerationStore.ts"
 import * as Uploads from "./Uploads.ts"
@@ -56,6 +57,7 @@ export const layer = (options: ServicesOptions) => {
   return Layer.mergeAll(
     Generations.layerWith({ planTable }),
     GenerationSweep.layer,
+    PlanChanges.layerWith({ planTable }),
     PlanRenewal.layerWith({ planTable }),
     Uploads.layerWith(uploads)
   ).pipe(

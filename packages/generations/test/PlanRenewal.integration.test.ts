@@ -1,17 +1,9 @@
-import { SqlAccountStore } from "@kinora/accounts"
-import { SqlLedgerStore } from "@kinora/ledger"
-import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { Layer } from "effect"
-import { suite } from "./PlanRenewalContract.ts"
+import { layerSql } from "./Assembly.ts"
+import { suite as slots } from "./PlanChangesContract.ts"
+import { suite as renewal } from "./PlanRenewalContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
-  suite(
-    name,
-    Layer.mergeAll(SqlAccountStore.layer, SqlLedgerStore.layer).pipe(
-      Layer.provideMerge(UnitOfWork.layerSql),
-      Layer.provideMerge(Migrations.layer(SqlAccountStore.migrations, SqlLedgerStore.migrations)),
-      Layer.provideMerge(database)
-    )
-  )
+  renewal(name, layerSql(database))
+  slots(name, layerSql(database))
 }

@@ -1,10 +1,6 @@
-import { MemoryAccountStore } from "@kinora/accounts"
-import { MemoryLedgerStore } from "@kinora/ledger"
-import { UnitOfWork } from "@kinora/persistence"
-import { Layer } from "effect"
-import { suite } from "./PlanRenewalContract.ts"
+import { layerMemory } from "./Assembly.ts"
+import { suite as slots } from "./PlanChangesContract.ts"
+import { suite as renewal } from "./PlanRenewalContract.ts"
 
-suite(
-  "memory",
-  Layer.mergeAll(MemoryAccountStore.layer, MemoryLedgerStore.layer).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
-)
+renewal("memory", layerMemory)
+slots("memory", layerMemory)

@@ -2,17 +2,15 @@
 import { assert, layer } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
-import * as AccountsService from "@kinora/accounts/Accounts"
-import type { AccountStore } from "@kinora/accounts/AccountStore"
 import * as Ledger from "@kinora/ledger/Ledger"
-import type { LedgerStore } from "@kinora/ledger/LedgerStore"
-import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Effect, Layer, Option } from "effect"
+import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, type Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import * as PlanRenewal from "../src/PlanRenewal.ts"
+import type { layerMemory } from "./Assembly.ts"
 
-type Backend = AccountStore | LedgerStore | UnitOfWork
+type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
 const planTable = PlanTable.defaults
 const { credits, priceCents } = planTable.credits.starter
@@ -39,11 +37,7 @@ const stateOf = Effect.fnUntraced(function*(id: Parameters<Accounts["Service"]["
 })
 
 /** Behaviour of plan renewal on every backend. */
-export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) => {
-  const services = PlanRenewal.layerWith({ planTable }).pipe(
-    Layer.provideMerge(Layer.merge(AccountsService.layer, Ledger.layer)),
-    Layer.provideMerge(Layer.merge(backend, SecureRandom.layerWebCrypto))
-  )
+export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Plans whose period ends (${name})`, (it) => {
     it.effect("are charged and granted credits once per period, also if several hosts renew concurrently", () =>
       Effect.gen(function*() {

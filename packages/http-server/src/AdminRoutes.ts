@@ -4,7 +4,7 @@
  * unknown.
  */
 import type { Accounts } from "@kinora/accounts"
-import type { GenerationStore } from "@kinora/generations"
+import type { GenerationStore, PlanChanges } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
 import type { UnitOfWork } from "@kinora/persistence"
@@ -29,6 +29,7 @@ export type Requirements =
   | Digest.Digest
   | GenerationStore.GenerationStore
   | Ledger.Ledger
+  | PlanChanges.PlanChanges
   | RateLimit.RateLimit
   | UnitOfWork.UnitOfWork
   | Webhooks.Webhooks

@@ -44,6 +44,9 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly timeLimit?: Duration.Input | undefined
 }
 
+/** Returns the cap of a loaded lane: 0 until the first job was enqueued or a cap was set. Throws if the lane was not loaded. */
+export const capOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).cap
+
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
  * job if `waitingMax` jobs of the group wait already. A `pending` job may get a slot before

@@ -61,12 +61,13 @@ export class Scheduler extends Context.Service<Scheduler, {
   ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
   /**
    * Sets the number of slots of one lane. A higher cap promotes waiting jobs; a lower one
-   * takes no slot from the jobs that hold one. In a unit of your own, call it before `load`
-   * or after `save`.
+   * takes no slot from the jobs that hold one. Returns the promoted jobs, and wakes workers for
+   * them after the unit has committed. In a unit of your own, call it before `load` or after
+   * `save`.
    */
   readonly setCap: (
     command: { readonly lane: string; readonly group: string; readonly cap: number }
-  ) => Effect.Effect<void, StorageError>
+  ) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
   /**
    * Takes a lease for a worker, and records what it claims, for `queues` and `offers`. Returns

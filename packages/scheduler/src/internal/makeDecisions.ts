@@ -58,7 +58,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const setCap = Effect.fn("Scheduler.setCap")(
     function*(command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }) {
       const lanes = yield* load({ lanes: [command] })
-      yield* save(Loaded.setCap(lanes, command))
+      return yield* save(Loaded.setCap(lanes, command))
     },
     atomically
   )

@@ -44,7 +44,7 @@ export const makeCreate = Effect.fnUntraced(
     const createOne = yield* Folding.makeResult({
       name: "Generations.create",
       keyOf: (job: AdmittedJob.AdmittedJob) => job.generation.account,
-      run: yield* makeCreateAll
+      run: yield* makeCreateAll(planTable)
     })
 
     /** Fails with the refusal, unless the same request created a job meanwhile or under an earlier verdict. */

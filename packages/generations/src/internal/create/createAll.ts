@@ -3,6 +3,7 @@
  * accounts, takes slots or places in the queue, and inserts the rows. A refused job
  * leaves nothing behind and does not stop the others.
  */
+import type { PlanTable } from "@kinora/accounts"
 import type { Claim } from "@kinora/idempotency"
 import { Idempotency } from "@kinora/idempotency/Idempotency"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -15,11 +16,11 @@ import type { AdmittedJob } from "./admittedJob.ts"
 import { makePlaceAll, type Placed } from "./placeAll.ts"
 
 /** Makes a function that creates a set of jobs and returns one result per job, in order. */
-export const makeCreateAll = Effect.gen(function*() {
+export const makeCreateAll = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const { atomically } = yield* UnitOfWork
   const idempotency = yield* Idempotency
   const store = yield* GenerationStore
-  const placeAll = yield* makePlaceAll
+  const placeAll = yield* makePlaceAll(planTable)
 
   /** Returns the generations of earlier requests by id. */
   const findEarlier = Effect.fnUntraced(function*(outcomes: ReadonlyArray<Claim.Outcome>) {

@@ -1,15 +1,15 @@
 /** Inserts new generations, and queues older ones that a higher cap promoted. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
-import { Changes } from "../../Changes.ts"
 import type { Generation, GenerationId } from "../../Generation.ts"
 import { GenerationStore } from "../../GenerationStore.ts"
 import * as Metrics from "../metrics.ts"
+import { makeQueuePromoted } from "../queuePromoted.ts"
 
 /** Makes a function that inserts the accepted generations. Returns the results with the status that was inserted. */
 export const makeInsertAll = Effect.gen(function*() {
   const { afterCommit } = yield* UnitOfWork
-  const changes = yield* Changes
+  const queuePromoted = yield* makeQueuePromoted
   const store = yield* GenerationStore
 
   return Effect.fnUntraced(function*<Refusal>(
@@ -28,11 +28,7 @@ export const makeInsertAll = Effect.gen(function*() {
       yield* afterCommit(Metrics.created(inserted))
     }
     for (const { id } of inserted) queued.delete(id)
-    if (queued.size > 0) {
-      const others = Array.from(queued)
-      yield* store.queue(others)
-      yield* afterCommit(changes.publish(others))
-    }
+    yield* queuePromoted(Array.from(queued))
     return results
   })
 })

@@ -1,4 +1,5 @@
 /** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
+import type { PlanTable } from "@kinora/accounts"
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
@@ -10,6 +11,7 @@ import type * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
 import type { JobDecision, JobState } from "../jobState.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
+import { makeCurrentCaps } from "./currentCaps.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
 import { ofCharge, ofQueue } from "./refusals.ts"
@@ -18,11 +20,12 @@ import { ofCharge, ofQueue } from "./refusals.ts"
 export type Placed = Result.Result<Generation, GenerationError.Refusal>
 
 /** Makes a function that places a set of jobs in the open unit of work and returns one result per job, in order. */
-export const makePlaceAll = Effect.gen(function*() {
+export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
   const keepImages = yield* makeKeepImages
   const insertAll = yield* makeInsertAll
+  const currentCaps = yield* makeCurrentCaps(planTable)
 
   return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
     const none: ReadonlyArray<Placed> = []
@@ -33,7 +36,8 @@ export const makePlaceAll = Effect.gen(function*() {
     })
     const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     const images = yield* keepImages(jobs)
-    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images))
+    const caps = yield* currentCaps(lanes, jobs)
+    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images, caps))
     yield* ledger.save(state.books)
     const { promoted } = yield* scheduler.save(state.lanes)
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
@@ -48,7 +52,8 @@ export const makePlaceAll = Effect.gen(function*() {
 const place = (
   { books, lanes }: JobState,
   job: AdmittedJob,
-  images: KeptImages
+  images: KeptImages,
+  caps: ReadonlyMap<string, number>
 ): JobDecision<Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
@@ -60,11 +65,12 @@ const place = (
     at: generation.createdAt
   })
   if (Result.isFailure(charge)) return Result.fail(ofCharge(charge.failure, generation.plan))
+  const address = addressOf(generation)
   const enqueued = Lanes.enqueue(lanes, {
-    ...addressOf(generation),
+    ...address,
     kind: kindOf(generation.model),
     payload: { id: generation.id },
-    cap: terms.concurrency,
+    cap: caps.get(address.lane) ?? terms.concurrency,
     timeLimit: terms.timeLimit
   })
   if (Result.isFailure(enqueued)) return Result.fail(ofQueue(enqueued.failure, generation.plan))

@@ -2,6 +2,7 @@
 import { Account, Accounts } from "@kinora/accounts"
 import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
 import type { Movement } from "@kinora/accounts/Wallet"
+import { PlanChanges } from "@kinora/generations"
 import { AdminDeposit } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { UnitOfWork } from "@kinora/persistence"
@@ -17,6 +18,7 @@ export const layer = HttpApiBuilder.group(
   "plans",
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
+    const changes = yield* PlanChanges.PlanChanges
     const { atomically } = yield* UnitOfWork.UnitOfWork
 
     /** Sets or ends a plan, and returns the account as read in the same transaction. */
@@ -24,7 +26,7 @@ export const layer = HttpApiBuilder.group(
       ["AccountNotFound"],
       function*<Group extends PlanGroup>(text: string, group: Group, plan: Option.Option<Plan<Tiers[Group]>>) {
         const id = yield* parseId(Account.AccountId.parse, text)
-        const account = yield* atomically(Effect.andThen(accounts.setPlan(id, group, plan), accounts.get(id)))
+        const account = yield* atomically(Effect.andThen(changes.set(id, group, plan), accounts.get(id)))
         const tier = Option.match(plan, { onNone: () => null, onSome: ({ tier }) => tier })
         yield* Effect.logInfo("An operator set a plan", { account: id, group, tier })
         return toWire(account)
