@@ -8,6 +8,7 @@ import { Ledger } from "@kinora/ledger/Ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
 import { SchedulerStore } from "@kinora/scheduler/SchedulerStore"
+import * as Wakeup from "@kinora/scheduler/Wakeup"
 import { DateTime, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -29,7 +30,7 @@ const set = Effect.fnUntraced(function*(id: AccountId, tier: CreditsTier) {
   yield* (yield* PlanChanges.PlanChanges).set(id, "credits", yield* planOf(tier))
 })
 
-/** Creates jobs with the account as it is given, and returns their ids, oldest first. */
+/** Creates jobs with the plans of this account value, and returns their ids, oldest first. */
 const createAll = Effect.fnUntraced(function*(account: Parameters<typeof request>[0], keys: ReadonlyArray<string>) {
   const { create } = yield* Generations
   return yield* Effect.forEach(
@@ -72,16 +73,19 @@ const countsOf = Effect.fnUntraced(function*(account: AccountId) {
 /** Behaviour of plan changes on every backend. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Slots of a plan (${name})`, (it) => {
-    it.effect("go to the oldest waiting jobs when the plan is raised", () =>
+    it.effect("go to the oldest waiting jobs when the plan is raised, and workers are woken", () =>
       Effect.gen(function*() {
         const { account: { id }, ids } = yield* open("starter", 12)
         const { get } = yield* Generations
         assert.deepStrictEqual(yield* countsOf(id), { queued: 2, pending: 10 })
+        const woken = yield* (yield* Wakeup.Wakeup).subscribe
+        yield* woken.close
         yield* set(id, "business")
+        yield* woken.await
         const statuses = yield* Effect.forEach(ids, (one) => Effect.map(get(id, one), ({ status }) => status))
         assert.deepStrictEqual(statuses, [...Array(8).fill("queued"), ...Array(4).fill("pending")])
         assert.deepStrictEqual(yield* countsOf(id), { queued: 8, pending: 4 })
-      }))
+      }).pipe(Effect.scoped))
 
     it.effect("stay with the jobs that hold one when the plan is lowered, and free ones beyond it go to no job", () =>
       Effect.gen(function*() {
