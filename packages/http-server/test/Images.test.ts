@@ -207,14 +207,15 @@ it.effect("responds with 504 immediately if the key has no place left, and frees
     assert.strictEqual((yield* Fiber.join(again)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("responds with 422 for a job that failed, was rejected or was cancelled, also when the request is repeated", () =>
+it.effect("responds with 422 for a job that failed, was rejected or was cancelled, also when its key is repeated", () =>
   Effect.gen(function*() {
     const { account, ask, asking, key, send } = yield* open()
-    const rejected = yield* asking(ask())
+    const headers = { "idempotency-key": "order 1" }
+    const rejected = yield* asking(ask({}, headers))
     yield* Host.fail(rejected.job.id)
     const first = errorOf(yield* Fiber.join(rejected.fiber), "content_rejected")
     assert.deepStrictEqual(first.details, { generation_id: rejected.job.id, reason: "safety" })
-    assert.deepStrictEqual(errorOf(yield* ask(), "content_rejected"), first)
+    assert.deepStrictEqual(errorOf(yield* ask({}, headers), "content_rejected"), first)
 
     const broken = yield* asking(ask({ prompt: "a sea" }))
     yield* Host.fail(broken.job.id, "upstream_error")
