@@ -10,7 +10,8 @@ import { HttpServerResponse } from "effect/http"
  *
  * A job enters each state once, so the id of an event is the state.
  *
- * If `isComplete` is `false`, the stream ends before the job does, and a comment says so.
+ * If `isComplete` is `false`, the stream ends before the job does. A comment says so, and the
+ * delay of the next connection comes last: decoders such as Effect's end the stream there.
  */
 export const response = <E>(
   states: Stream.Stream<Generation, E>,
@@ -25,10 +26,11 @@ export const response = <E>(
           `id: ${generation.status}\nevent: generation\ndata: ${JSON.stringify(body)}\n\n`)
       ),
       (events) =>
-        Stream.concat(Stream.succeed(isComplete ? retry : `${incomplete}${retry}`), events),
+        isComplete ? events : Stream.make(incomplete).pipe(Stream.concat(events), Stream.concat(Stream.make(retry))),
       Stream.merge(
         Stream.drop(
-          Stream.map(Stream.tick(heartbeat), () => ": still here\n\n"),
+          Stream.map(Stream.tick(heartbeat), () =>
+            ": still here\n\n"),
           1
         ),
         {

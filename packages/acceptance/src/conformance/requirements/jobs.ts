@@ -163,7 +163,7 @@ export const jobs = {
     "event-streams.stream":
       "one `generation` event with the current state, then one for each change, with the [job](#the-job-object) as data",
     "event-streams.ends": "The stream ends after the final state.",
-    "event-streams.retry": "The stream begins with `retry: 5000`",
+    "event-streams.retry": "ends after the first event and `retry: 5000`",
     "event-streams.over": "A request whose `Last-Event-ID` names the final state returns 204",
     "event-streams.counts": "A stream counts as a [waiting request](#waiting)."
   }
