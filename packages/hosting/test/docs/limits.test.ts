@@ -178,12 +178,7 @@ const jobs: ReadonlyArray<Row> = [
   fixed("characters of an `Idempotency-Key`", "255", "400 `invalid_idempotency_key`"),
   fixed("time for which a key is kept", "24 hours", "the key identifies a new request"),
   fixed("time for which a request without a key is matched", "120 seconds", "an identical request creates a new job"),
-  [
-    "wait for another process with the same key",
-    "2 seconds, half of the setting",
-    "database_statement_seconds",
-    "409 `idempotency_in_progress`"
-  ]
+  fixed("wait for another process with the same key", "2 seconds", "409 `idempotency_in_progress`")
 ]
 
 const bodies: ReadonlyArray<Row> = [
