@@ -189,17 +189,32 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const checked: Array<string> = []
         const isEntered = yield* Deferred.make<void>()
         const mayContinue = yield* Deferred.make<void>()
-        const { create } = yield* moderating(({ account }) =>
-          Effect.suspend(() => {
-            checked.push(account)
-            return Deferred.succeed(isEntered, undefined)
-          }).pipe(Effect.andThen(Deferred.await(mayContinue)), Effect.as(accepted)), { moderationsMax: 1 })
+        // A request waits for its turn directly after this check.
+        const areChecked = yield* Deferred.make<void>()
+        const scheduler = yield* Scheduler.Scheduler
+        let left = 4
+        const { create } = yield* Effect.provideService(
+          moderating(({ account }) =>
+            Effect.suspend(() => {
+              checked.push(account)
+              return Deferred.succeed(isEntered, undefined)
+            }).pipe(Effect.andThen(Deferred.await(mayContinue)), Effect.as(accepted)), { moderationsMax: 1 }),
+          Scheduler.Scheduler,
+          {
+            ...scheduler,
+            checkRoom: (request) =>
+              Effect.tap(scheduler.checkRoom(request), () =>
+                --left === 0 ? Deferred.succeed(areChecked, undefined) : Effect.void)
+          }
+        )
         const send = Effect.fnUntraced(function*(account: Account, key: string) {
           return yield* Effect.forkChild(create(yield* request(account, { key })), { startImmediately: true })
         })
         const first = yield* send(busy, "1")
         yield* Deferred.await(isEntered)
         const others = [yield* send(busy, "2"), yield* send(busy, "3"), yield* send(other, "1")]
+        yield* Deferred.await(areChecked)
+        yield* Effect.replicateEffect(Effect.yieldNow, 10, { discard: true })
         yield* Deferred.succeed(mayContinue, undefined)
         yield* Effect.forEach([first, ...others], Fiber.join)
         assert.strictEqual(checked.length, 4)
