@@ -41,8 +41,7 @@ export const definitions = {
     schema: between(1, 600),
     default: "4",
     expected: "a number of seconds from 1 to 600",
-    about:
-      "Seconds after which Postgres ends a statement. A connection without a response ends after a quarter more."
+    about: "Seconds after which Postgres ends a statement. A connection without a response ends after a quarter more."
   },
   database_unit_seconds: {
     schema: between(1, 3_600),
