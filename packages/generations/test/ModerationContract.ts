@@ -8,6 +8,7 @@ import { type JobHandler, Scheduler } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, type Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { Preparation } from "../src/CreateCommand.ts"
 import { GenerationId } from "../src/Generation.ts"
 import { type Failure, Generations, make } from "../src/Generations.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
@@ -189,31 +190,29 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const checked: Array<string> = []
         const isEntered = yield* Deferred.make<void>()
         const mayContinue = yield* Deferred.make<void>()
-        // A request waits for its turn directly after this check.
-        const areChecked = yield* Deferred.make<void>()
-        const scheduler = yield* Scheduler.Scheduler
-        let left = 4
-        const { create } = yield* Effect.provideService(
-          moderating(({ account }) =>
+        // Each request prepares its images, and then its verdict, which starts with the wait for a turn.
+        const areWaiting = yield* Deferred.make<void>()
+        let left = 4 * 2
+        const preparation = {
+          run: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
             Effect.suspend(() => {
-              checked.push(account)
-              return Deferred.succeed(isEntered, undefined)
-            }).pipe(Effect.andThen(Deferred.await(mayContinue)), Effect.as(accepted)), { moderationsMax: 1 }),
-          Scheduler.Scheduler,
-          {
-            ...scheduler,
-            checkRoom: (request) =>
-              Effect.tap(scheduler.checkRoom(request), () =>
-                --left === 0 ? Deferred.succeed(areChecked, undefined) : Effect.void)
-          }
-        )
+              if (--left === 0) Deferred.doneUnsafe(areWaiting, Effect.void)
+              return effect
+            })
+        }
+        const { create } = yield* moderating(({ account }) =>
+          Effect.suspend(() => {
+            checked.push(account)
+            return Deferred.succeed(isEntered, undefined)
+          }).pipe(Effect.andThen(Deferred.await(mayContinue)), Effect.as(accepted)), { moderationsMax: 1 })
         const send = Effect.fnUntraced(function*(account: Account, key: string) {
-          return yield* Effect.forkChild(create(yield* request(account, { key })), { startImmediately: true })
+          const created = Effect.provideService(create(yield* request(account, { key })), Preparation, preparation)
+          return yield* Effect.forkChild(created, { startImmediately: true })
         })
         const first = yield* send(busy, "1")
         yield* Deferred.await(isEntered)
         const others = [yield* send(busy, "2"), yield* send(busy, "3"), yield* send(other, "1")]
-        yield* Deferred.await(areChecked)
+        yield* Deferred.await(areWaiting)
         yield* Effect.replicateEffect(Effect.yieldNow, 10, { discard: true })
         yield* Deferred.succeed(mayContinue, undefined)
         yield* Effect.forEach([first, ...others], Fiber.join)
