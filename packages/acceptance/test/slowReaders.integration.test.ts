@@ -33,7 +33,8 @@ describe.concurrent("slow readers", { timeout: 600_000 }, () => {
       const readersCount = 200
       const { account, open, server, used } = yield* serveLarge({
         KINORA_DOWNLOAD_STREAMS: String(2 * readersCount),
-        KINORA_DOWNLOAD_MULTIPLE: "100"
+        KINORA_DOWNLOAD_MULTIPLE: "100",
+        KINORA_RESPONSE_STALL_SECONDS: "600"
       })
       const openMany = (count: number) =>
         Effect.forEach(Array.from({ length: count }), () => open(server), { concurrency: 20 })

@@ -48,6 +48,7 @@ export interface HttpOptions extends OperatorListener.Address {
 export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   adminToken: settings.adminToken,
   baseUrl: settings.baseUrl,
+  bodyTimeMax: settings.bodyTimeMax,
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadStreamsMax: settings.downloadStreamsMax,
@@ -55,8 +56,10 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   metrics: settings.metrics,
   requestTime: settings.requestTime,
   requestsMax: settings.requestsMax,
+  responseStallMax: settings.responseStallMax,
   resultDownloadMultiple: settings.resultDownloadMultiple,
   resultTtl: settings.resultTtl,
+  transferRateMin: settings.transferRateMin,
   trustedProxies: settings.trustedProxies
 })
 
@@ -228,11 +231,11 @@ const makeServer = () => {
   server.on("checkContinue", watch)
   // Other expectations are ignored. Node would reject them without the error envelope.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  server.on("clientError", (_, socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const inProgress = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
     if (!socket.writable) socket.destroy()
     else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
-    else socket.end(UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`), () => socket.destroy())
+    else socket.end(unreadable(error), () => socket.destroy())
   })
 
   const endConnections = Effect.sync(() => {
@@ -243,6 +246,9 @@ const makeServer = () => {
   })
   return { server, endConnections }
 }
+
+const unreadable = ({ code }: NodeJS.ErrnoException) =>
+  UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`, { isLate: code === "ERR_HTTP_REQUEST_TIMEOUT" })
 
 /** Makes a readiness that reports `draining` after a stop signal, and the layer that waits for the drain. */
 const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Duration.Input) => {

@@ -96,6 +96,12 @@ export interface Settings {
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
   readonly requestsMax: number
+  /** Time in which a body that creates a job has to arrive. */
+  readonly bodyTimeMax: Duration.Duration
+  /** Bytes per second that a client has to send of a large body, and to receive of a file. */
+  readonly transferRateMin: number
+  /** How long a client can fall behind this rate with a file before its connection is closed. */
+  readonly responseStallMax: Duration.Duration
   /** How long the image endpoint waits for its image. */
   readonly imageWait: Duration.Duration
   /** How long a stopping server continues to accept requests while `/readyz` returns 503. */
@@ -178,6 +184,9 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadStreamsMax: values.download_streams,
     requestTime: Duration.seconds(values.request_seconds),
     requestsMax: values.max_requests,
+    bodyTimeMax: Duration.seconds(values.body_seconds),
+    transferRateMin: values.transfer_kib_per_second * 1024,
+    responseStallMax: Duration.seconds(values.response_stall_seconds),
     imageWait: Duration.seconds(values.image_wait_seconds),
     drain: Duration.seconds(values.drain_seconds),
     metrics: values.metrics === "true",

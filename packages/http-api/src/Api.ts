@@ -184,7 +184,7 @@ export class Images extends HttpApiGroup.make("images").add(
 export class Uploads extends HttpApiGroup.make("uploads").add(
   operation({
     policy: Policy.uploading,
-    errors: ["invalid_image", "payload_too_large", "unsupported_media_type"],
+    errors: ["invalid_image", "payload_too_large", "request_timeout", "unsupported_media_type"],
     summary: "Upload an image",
     description:
       "PNG, JPEG or WebP, as the body or as the part `file` of multipart/form-data. Any number of jobs can use " +

@@ -21,6 +21,7 @@ const statuses: Readonly<Record<number, ReadonlyArray<string>>> = {
   403: ["signature_expired", "account_suspended"],
   404: ["not_found", "model_not_found", "upload_not_found", "result_not_found"],
   405: ["method_not_allowed"],
+  408: ["request_timeout"],
   409: ["not_cancellable", "result_not_ready", "idempotency_in_progress"],
   410: ["result_expired"],
   412: ["precondition_failed"],

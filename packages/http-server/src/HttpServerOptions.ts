@@ -90,6 +90,20 @@ export interface HttpServerOptions {
    */
   readonly bodiesBytesMax: number
   /**
+   * Time in which a body that creates a job has to arrive. Afterwards the response is 408.
+   * Default 30 seconds.
+   */
+  readonly bodyTimeMax: Duration.Duration
+  /**
+   * Bytes per second that a client has to send of a body that creates a job, and of an
+   * upload, and to receive of a response that is sent as a stream. Default 16 KiB.
+   */
+  readonly transferRateMin: number
+  /** How long a client can fall behind this rate with a body before the response is 408. Default 10 seconds. */
+  readonly bodyStallMax: Duration.Duration
+  /** How long a client can fall behind this rate with a response before its connection is closed. Default 30 seconds. */
+  readonly responseStallMax: Duration.Duration
+  /**
    * How long a request waits for memory for its body, and an upload for its turn, before
    * the response is 503. Default 5 seconds.
    */
@@ -141,6 +155,10 @@ export const defaults: HttpServerOptions = {
   bodyBytesMax: 1024 * 1024,
   bodyStructureMax: 16 * 1024,
   bodiesBytesMax: 512 * 1024 * 1024,
+  bodyTimeMax: Duration.seconds(30),
+  transferRateMin: 16 * 1024,
+  bodyStallMax: Duration.seconds(10),
+  responseStallMax: Duration.seconds(30),
   crowdedWait: Duration.seconds(5),
   trustedProxies: [],
   corsOrigins: [],

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Share } from "../src/middleware/share.ts"
 import * as JsonStructure from "../src/wire/jsonStructure.ts"
@@ -145,3 +145,51 @@ it.effect("counts the bytes of a body that have arrived, not those that its leng
     const answer = yield* send("POST", "/v1/generations", { key, body: JSON.stringify(body), headers })
     assert.strictEqual(answer.status, 201, answer.text)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+const json = "application/json"
+const png = "image/png"
+const form = "multipart/form-data; boundary=x"
+
+it.effect("responds with 408 to bodies that stall, and gives their memory back", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ bodiesBytesMax: 4000 })
+    const { key } = yield* Host.openAccount()
+    const slow = yield* Effect.forEach(
+      [
+        ["/v1/generations", json],
+        ["/v1/images/generations", json],
+        ["/v1/uploads", png],
+        ["/v1/uploads", form]
+      ] as const,
+      ([path, type]) =>
+        Effect.forkChild(send("POST", path, { key, body: stalled(), headers: { "content-type": type } }))
+    )
+    yield* TestClock.adjust("10 seconds")
+    assert.isTrue(slow.every((answer) => answer.pollUnsafe() === undefined))
+    yield* TestClock.adjust("1 second")
+    for (const fiber of slow) {
+      const answer = yield* Fiber.join(fiber)
+      errorOf(answer, "request_timeout")
+      assert.strictEqual(answer.headers["connection"], "close")
+    }
+    const large = JSON.stringify(body).padEnd(3500)
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: large })).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("responds with 408 to JSON that takes too long, and lets uploads go on as long as they are fast", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ bodyStallMax: Duration.hours(1) })
+    const { key } = yield* Host.openAccount()
+    const post = (path: string, type: string) =>
+      Effect.forkChild(send("POST", path, { key, body: stalled(), headers: { "content-type": type } }))
+    const [creation, upload] = [yield* post("/v1/generations", json), yield* post("/v1/uploads", png)]
+    yield* TestClock.adjust("30 seconds")
+    assert.isUndefined(creation.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    errorOf(yield* Fiber.join(creation), "request_timeout")
+    yield* TestClock.adjust("30 seconds")
+    assert.isUndefined(upload.pollUnsafe())
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+/** A body that sends one byte and never ends. */
+const stalled = () => Stream.toReadableStream(Stream.concat(Stream.make(new Uint8Array(1)), Stream.never))

@@ -114,7 +114,7 @@ export interface Answer {
 export interface Sent {
   readonly key?: Redacted.Redacted | string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sent as JSON unless it is text or bytes. */
+  /** Sent as JSON unless it is text, bytes or a stream. */
   readonly body?: unknown
   /** The address of the client. */
   readonly from?: string | undefined
@@ -144,7 +144,9 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
     Object.assign(headers, sent.headers)
     const body = bodyOf(sent.body)
     return yield* Effect.promise(async (signal): Promise<Answer> => {
-      const response = await handler(new Request(`http://internal:8080${path}`, { method, headers, body, signal }))
+      const response = await handler(
+        new Request(`http://internal:8080${path}`, { method, headers, body, signal, duplex: "half" })
+      )
       const text = await response.text()
       const isJson = response.headers.get("content-type") === "application/json"
       return {
@@ -160,6 +162,7 @@ export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOpti
 const bodyOf = (body: unknown) => {
   if (body === undefined) return null
   if (body instanceof Uint8Array) return new Uint8Array(body)
+  if (body instanceof ReadableStream) return body
   return typeof body === "string" ? body : JSON.stringify(body)
 }
 

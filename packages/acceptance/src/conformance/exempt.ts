@@ -39,6 +39,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "order-of-checks": { "9. Moderation": "The tests of `packages/generations` and `packages/http-server` prove it." },
     "parameters": { "`params` of a create request": descriptive },
     "input-images": {
+      "The body of a creating request has to arrive": "The tests of `packages/http-server` prove it.",
       "- The service decodes": "The tests of `packages/media` prove it.",
       "- An image that was sent": "The tests of `packages/generations` prove it."
     },
@@ -59,6 +60,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "A server uses constant memory": "`slowReaders.integration.test.ts` proves it."
     },
     "download-limits": {
+      "- A client that falls behind": "The tests of `packages/http-server` prove it.",
       "- Downloads through signed URLs": "`slowReaders.integration.test.ts` proves it.",
       "- A running download": "`slowReaders.integration.test.ts` proves it."
     },

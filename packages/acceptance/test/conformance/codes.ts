@@ -201,6 +201,17 @@ const inMemory: Cases<MemoryStage> = {
     headers: { ...retrying, "x-should-retry": "false" },
     options: { http: { downloadBytesPerDay: 1_000 } }
   },
+  request_timeout: {
+    status: 408,
+    cause: async (account, stage) => {
+      const headers = { "content-type": "application/json" }
+      const body = new ReadableStream()
+      const answer = account.fetch("/v1/generations", { method: "POST", headers, body, duplex: "half" })
+      await stage.advance("1 minute")
+      return answer
+    },
+    headers: { connection: "close" }
+  },
   generation_pending: {
     status: 504,
     cause: async (account, stage) => {

@@ -9,6 +9,7 @@ export const jobs = async (findings: Findings): Promise<void> => {
   await walk(findings, { account: { creditsPlan: null } }, manyJobs)
   await walk(findings, { http: { bodiesBytesMax: 10 } }, ({ send }) => send(create, wish))
   await walk(findings, {}, uploads)
+  await walk(findings, {}, unsentBodies)
   await walk(findings, { http: { uploadsMax: 0 } }, ({ ask }) => ask("POST /v1/uploads", picture()))
 }
 
@@ -88,6 +89,18 @@ const uploads = async ({ ask, send }: Walk) => {
   await ask("POST /v1/uploads", picture(Buffer.from("nothing")))
   await ask("POST /v1/uploads", picture(pixel, "text/plain"))
   await ask("POST /v1/uploads", picture(Buffer.alloc(11 * 1024 * 1024)))
+}
+
+const unsentBodies = async ({ ask, host }: Walk) => {
+  const send = (request: string, type: string) =>
+    ask(request, { headers: { "content-type": type }, body: new ReadableStream(), duplex: "half" })
+  const answers = Promise.all([
+    send("POST /v1/generations", "application/json"),
+    send("POST /v1/images/generations", "application/json"),
+    send("POST /v1/uploads", "image/png")
+  ])
+  await host.clock.advance("1 minute")
+  await answers
 }
 
 const picture = (body = pixel, type = "image/png") => ({ headers: { "content-type": type }, body })

@@ -106,6 +106,29 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     seconds(defaults.crowdedWait),
     "503 `unavailable`"
   ),
+  bodyTimeMax: [
+    "time in which a body that creates a job arrives",
+    seconds(defaults.bodyTimeMax),
+    "body_seconds",
+    "408 `request_timeout`"
+  ],
+  transferRateMin: [
+    "rate at which such a body and an upload arrive",
+    `${bytes(defaults.transferRateMin)} per second`,
+    "transfer_kib_per_second",
+    "408 `request_timeout`"
+  ],
+  bodyStallMax: fixed(
+    "time for which a client can fall behind this rate",
+    seconds(defaults.bodyStallMax),
+    "408 `request_timeout`"
+  ),
+  responseStallMax: [
+    `time for which a client receives less than ${bytes(defaults.transferRateMin)} per second of a download`,
+    seconds(defaults.responseStallMax),
+    "response_stall_seconds",
+    "the connection is closed"
+  ],
   uploadsMax: fixed(
     "uploads that a server decodes at a time, half of them per account",
     String(defaults.uploadsMax),
@@ -189,6 +212,9 @@ const bodies: ReadonlyArray<Row> = [
   server.bodiesBytesMax,
   server.uploadsMax,
   server.crowdedWait,
+  server.bodyTimeMax,
+  server.transferRateMin,
+  server.bodyStallMax,
   fixed("input image, decoded from base64", "10 MiB", "400 `invalid_image`, `details.index`"),
   fixed("input image, re-encoded as stored", "64 MiB", "400 `invalid_image`, `details.index`"),
   fixed("pixels of an image", "40 megapixels", "400 `invalid_image`, `details.index`"),
@@ -201,7 +227,8 @@ const downloads: ReadonlyArray<Row> = [
   server.resultTtl,
   server.downloadStreamsMax,
   server.downloadBytesPerDay,
-  server.resultDownloadMultiple
+  server.resultDownloadMultiple,
+  server.responseStallMax
 ]
 
 const webhooks: ReadonlyArray<Row> = [

@@ -121,6 +121,11 @@ export const clientErrors = {
     status: 405,
     message: "This path does not support the method; the Allow header lists the supported methods."
   },
+  request_timeout: {
+    status: 408,
+    message: "The request body arrives too slowly; send it again over a faster connection.",
+    retry: "later"
+  },
   not_cancellable: {
     status: 409,
     message: "The job cannot be cancelled because it has already started or ended.",

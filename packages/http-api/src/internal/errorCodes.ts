@@ -6,6 +6,7 @@ export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as con
 /** Of endpoints that create jobs. */
 export const creationErrors = [
   ...bodyErrors,
+  "request_timeout",
   "invalid_params",
   "invalid_image",
   "model_not_in_plan",

@@ -21,7 +21,7 @@ export const layerBearer = (options: HttpServerOptions) =>
     BearerAuth,
     Effect.gen(function*() {
       const { checkKey, countFailure } = yield* makeCheckKey(options)
-      const limitBody = RequestBodies.make(options)
+      const limitBody = yield* RequestBodies.make(options)
 
       return {
         bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {

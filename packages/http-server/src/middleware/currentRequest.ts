@@ -3,9 +3,9 @@ import type { Identity } from "@kinora/accounts/Identity"
 import type { RateLimit } from "@kinora/rate-limit"
 import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest } from "effect/http"
+import * as BodyIntake from "./bodyIntake.ts"
 import * as ClientAddress from "./clientAddress.ts"
 import { type RequestBudget, unlimited } from "./requestBudget.ts"
-import * as Share from "./share.ts"
 
 /** A request and what its response reports about it. One per request. */
 export class RequestState {
@@ -18,8 +18,8 @@ export class RequestState {
   isWaiting: boolean
   /** The time in which it has to get its response. */
   budget: RequestBudget
-  /** The memory for its body, if that is large. */
-  bodyMemory: Share.Holding
+  /** The limits of its body, if that can be large. */
+  body: BodyIntake.BodyIntake
 
   constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
     this.request = request
@@ -27,7 +27,7 @@ export class RequestState {
     this.limit = undefined
     this.isWaiting = false
     this.budget = unlimited
-    this.bodyMemory = Share.unlimited
+    this.body = BodyIntake.unlimited
   }
 
   /** The group of addresses whose failed authentications count together. */

@@ -20,14 +20,19 @@ import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { Measured, type Route } from "./metrics.ts"
 import { describe, failedAuthentications } from "./rateLimits.ts"
 import * as RequestBudget from "./requestBudget.ts"
+import * as ResponseStream from "./responseStream.ts"
 import { unknownRoute } from "./routeTable.ts"
+import * as Transfers from "./transfers.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware of a listener with these paths. */
 export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
   HttpRouter.middleware(
-    Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options)]), ([rateLimit, budgeted]) => (app) => {
+    Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options), Transfers.make]), (
+      [rateLimit, budgeted, tooSlow]
+    ) =>
+    (app) => {
       const cors = Cors.make(options)
       const handled = Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -55,7 +60,9 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
               const normal = normalize(response)
               measured.answered(normal, !state.isWaiting)
               const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
-              return finish(shared, state, rateLimit)
+              // The server ends a response as it does when the client disconnects.
+              const close = () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
+              return finish(ResponseStream.limit(shared, options, tooSlow, close), state, rateLimit)
             })
           )
         const fixed = isMisspelled ? noSuchRoute : cors.preflight(request, route)
@@ -114,8 +121,9 @@ const finish = (
       (headers) => HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id })
     )
 
-/** Replaces the framework's own responses to bodies, which have no envelope. */
+/** Replaces the framework's own responses to bodies, which have no envelope, and ends connections whose body is late. */
 const normalize = (response: Response): Response => {
+  if (response.status === 408) return closing(response)
   if (response.status !== 413 && response.status !== 415) return response
   if (response.headers["content-type"] === "application/json") return response
   return response.status === 413 ? payloadTooLarge : unsupportedMediaType

@@ -1,35 +1,41 @@
-/** Limits of request bodies: the size of each, the memory of all, and how much structure JSON has. */
+/** Limits of request bodies: size and time of each, the memory of all, and how much structure JSON has. */
+import { ApiError } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
-import { Bytes, ByteSize, Effect, Stream } from "effect"
+import { Bytes, ByteSize, Duration, Effect, Stream } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { closing, errorResponse } from "../wire/errorResponse.ts"
+import { closing, errorResponse, responseTo } from "../wire/errorResponse.ts"
 import * as JsonStructure from "../wire/jsonStructure.ts"
 import { mediaType } from "../wire/mediaType.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
+import * as BodyIntake from "./bodyIntake.ts"
 import { currentRequest, untimed } from "./currentRequest.ts"
-import { type Holding, Share } from "./share.ts"
+import { Share } from "./share.ts"
+import * as Transfers from "./transfers.ts"
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** Makes the limiter around the handlers of POST requests. */
-export const make = (options: HttpServerOptions) => {
+export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
+  const tooSlow = yield* Transfers.make
 
   /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are weighed. */
   const guard = <E, R>(
     app: App<E, R>,
     request: HttpServerRequest.HttpServerRequest,
     owner: string,
-    { bytesMax, isJson }: Limit
+    { bytesMax, isJson, timeMax }: Limit
   ) =>
     Effect.flatMap(currentRequest, (state) => {
       const held = memory.holding(owner)
-      state.bodyMemory = held
-      const read = Effect.flatMap(untimed(readJson(request, held, bytesMax)), (body) => {
+      const { bodyStallMax: stallMax, transferRateMin: rateMin } = options
+      state.body = BodyIntake.make(held, new Transfers.Transfer({ rateMin, stallMax, timeMax }), tooSlow)
+      const read = Effect.flatMap(untimed(readJson(request, state.body, bytesMax)), (body) => {
         if (body === "TooLarge") return Effect.succeed(tooLarge(bytesMax))
         if (body === "Crowded") return Effect.succeed(crowded)
+        if (body instanceof ApiError) return Effect.succeed(responseTo(body))
         if (JsonStructure.isExcessive(body, options.bodyStructureMax)) return Effect.succeed(tooComplex(options))
         return Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBody(request, body))
       })
@@ -53,7 +59,7 @@ export const make = (options: HttpServerOptions) => {
         ByteSize.bytes(limit.bytesMax)
       )
   }
-}
+})
 
 /** Returns the length of the body by its header, or `undefined` without a valid one. */
 export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): number | undefined => {
@@ -65,19 +71,20 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
 // internal
 // -----------------------------------------------------------------------------
 
-/** Reads a body whose bytes count as held as they arrive. Stops reading when they exceed a limit. */
-const readJson = (request: HttpServerRequest.HttpServerRequest, held: Holding, bytesMax: number) => {
+/** Reads a body whose bytes count as they arrive. Stops reading when they exceed a limit. */
+const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) => {
   const chunks: Array<Uint8Array> = []
   let length = 0
-  return Stream.runForEach(Stream.orDie(request.stream), (chunk) => {
+  const read = Stream.runForEach(Stream.orDie(request.stream), (chunk) => {
     chunks.push(chunk)
     length += chunk.length
     if (length > bytesMax) return Effect.fail("TooLarge" as const)
     return Effect.flatMap(
-      held.take(chunk.length),
+      intake.take(chunk.length),
       (isTaken) => isTaken ? Effect.void : Effect.fail("Crowded" as const)
     )
-  }).pipe(
+  })
+  return intake.read(read).pipe(
     Effect.map(() => Bytes.concat(chunks)),
     Effect.catch((problem) => Effect.succeed(problem))
   )
@@ -96,17 +103,24 @@ interface Limit {
   readonly isHeld: boolean
   /** Whether the body is read and weighed as JSON. Otherwise the handler reads it. */
   readonly isJson: boolean
+  /** The time in which the body has to arrive. */
+  readonly timeMax: Duration.Duration
 }
 
 const limitOf = ({ body }: RequestPolicy.Policy, options: HttpServerOptions): Limit => {
   switch (body) {
     case "creation":
-      return { bytesMax: options.creatingBodyBytesMax, isHeld: true, isJson: true }
+      return { bytesMax: options.creatingBodyBytesMax, isHeld: true, isJson: true, timeMax: options.bodyTimeMax }
     case "image":
-      return { bytesMax: options.uploadBytesMax + multipartOverheadMax, isHeld: true, isJson: false }
+      return {
+        bytesMax: options.uploadBytesMax + multipartOverheadMax,
+        isHeld: true,
+        isJson: false,
+        timeMax: Duration.infinity
+      }
     case "json":
     case "none":
-      return { bytesMax: options.bodyBytesMax, isHeld: false, isJson: false }
+      return { bytesMax: options.bodyBytesMax, isHeld: false, isJson: false, timeMax: Duration.infinity }
   }
 }
 

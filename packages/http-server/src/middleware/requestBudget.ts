@@ -4,8 +4,9 @@
  * Time is counted in intervals of one shared timer, so that a request does not run out of time because the process was
  * suspended or busy while its answer arrived.
  */
-import { Duration, Effect, Fiber, Latch } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as SharedTimer from "./sharedTimer.ts"
 
 /** The time of one request. */
 export interface RequestBudget {
@@ -30,21 +31,10 @@ export const exhausted: RequestBudget = { within: (_, late) => late, paused: (ef
 /** Makes the function that runs requests within their budgets. Its timer runs until the scope closes. */
 export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: HttpServerOptions) {
   /** The requests whose time counts. */
-  const active = new Set<Spending>()
-  const isActive = Latch.makeUnsafe(false)
-  const interval = Duration.divideUnsafe(requestTime, intervals)
-  const tick = Effect.gen(function*() {
-    yield* isActive.await
-    yield* Effect.sleep(interval)
-    for (const spending of active) spending.tick()
-    if (active.size === 0) isActive.closeUnsafe()
-  })
-  yield* Effect.forkScoped(Effect.forever(tick))
+  const active = yield* SharedTimer.make(Duration.divideUnsafe(requestTime, intervals))
 
   const start = (spending: Spending) => {
-    if (spending.isEnded) return
-    active.add(spending)
-    isActive.openUnsafe()
+    if (!spending.isEnded) active.add(spending)
   }
   const stop = (spending: Spending) => active.delete(spending)
 
@@ -64,7 +54,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
     overloaded: Effect.Effect<B>
   ): Effect.Effect<A | B, E, R> =>
     Effect.suspend((): Effect.Effect<A | B, E, R> => {
-      if (active.size >= requestsMax) return overloaded
+      if (active.size() >= requestsMax) return overloaded
       const spending = new Spending(() => stop(spending))
       start(spending)
       return Effect.ensuring(handle(budgetOf(spending)), Effect.sync(() => spending.end()))
@@ -79,7 +69,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
 const intervals = 20
 
 /** The intervals that a request has used. */
-class Spending {
+class Spending implements SharedTimer.Member {
   readonly #stop: () => void
   #used = 0
   #onLate: (() => void) | undefined

@@ -90,9 +90,6 @@ export interface Holding {
   readonly giveBack: () => void
 }
 
-/** A holding of nothing that never runs out. */
-export const unlimited: Holding = { take: () => Effect.succeed(true), giveBack: () => {} }
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

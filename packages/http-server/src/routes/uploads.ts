@@ -35,10 +35,10 @@ export const layer = (options: HttpServerOptions) =>
           "create",
           answers(["InvalidImage", "TooManyUploads"], function*({ request }) {
             const { account } = yield* CurrentKey
-            const { bodyMemory } = yield* currentRequest
+            const { body } = yield* currentRequest
             // The client sends the image, and several images may wait for the decoder.
             const upload = yield* untimed(
-              Effect.flatMap(UploadBody.read(request, options, bodyMemory), (sent) => create(account, sent))
+              Effect.flatMap(body.read(UploadBody.read(request, options, body)), (sent) => create(account, sent))
             )
             return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
           })

@@ -4,7 +4,7 @@ import { imageTypes } from "@kinora/http-api/Upload"
 import { Bytes, Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import type { Holding } from "../middleware/share.ts"
+import type { BodyIntake } from "../middleware/bodyIntake.ts"
 import { mediaType } from "./mediaType.ts"
 
 /** An image as it was sent. */
@@ -17,14 +17,14 @@ export interface Sent {
 /** The maximum size of a form around its file. */
 export const multipartOverheadMax = 16 * 1024
 
-/** Reads the image of a request, at most `uploadBytesMax` bytes of it. They count as held as they arrive. */
+/** Reads the image of a request, at most `uploadBytesMax` bytes of it. They count as they arrive. */
 export const read = Effect.fnUntraced(
-  function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions, held: Holding) {
+  function*(request: HttpServerRequest.HttpServerRequest, { uploadBytesMax }: HttpServerOptions, intake: BodyIntake) {
     const type = mediaType(request.headers["content-type"] ?? "")
-    if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax, held)
+    if (type === "multipart/form-data") return yield* readPart(request, uploadBytesMax, intake)
     if (!imageTypes.some((known) => known === type)) return yield* unsupported
     // The edge responds to bodies that cannot be read, as on every endpoint.
-    return { bytes: yield* collect(Stream.orDie(request.stream), uploadBytesMax, held), declared: type }
+    return { bytes: yield* collect(Stream.orDie(request.stream), uploadBytesMax, intake), declared: type }
   }
 )
 
@@ -33,11 +33,11 @@ export const read = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 
 const readPart = Effect.fnUntraced(
-  function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number, held: Holding) {
+  function*(request: HttpServerRequest.HttpServerRequest, bytesMax: number, intake: BodyIntake) {
     const found: Array<Sent> = []
     const take = Effect.fnUntraced(function*(part: Multipart.Part) {
       if (!Multipart.isFile(part) || part.key !== "file" || found.length > 0) return yield* notOneFile
-      found.push({ bytes: yield* collect(part.content, bytesMax, held), declared: declaredOf(part) })
+      found.push({ bytes: yield* collect(part.content, bytesMax, intake), declared: declaredOf(part) })
     })
     yield* Stream.runForEach(request.multipartStream, take)
     const [file] = found
@@ -70,7 +70,7 @@ const partsMax = 2
 const collect = Effect.fnUntraced(function*<E>(
   stream: Stream.Stream<Uint8Array, E>,
   bytesMax: number,
-  held: Holding
+  intake: BodyIntake
 ) {
   const chunks: Array<Uint8Array> = []
   let length = 0
@@ -78,7 +78,7 @@ const collect = Effect.fnUntraced(function*<E>(
     chunks.push(chunk)
     length += chunk.length
     if (length > bytesMax) return yield* Effect.fail(tooLarge(bytesMax))
-    if (!(yield* held.take(chunk.length))) return yield* crowded
+    if (!(yield* intake.take(chunk.length))) return yield* crowded
   })
   yield* Stream.runForEach(stream, take)
   return Bytes.concat(chunks)

@@ -24,6 +24,7 @@ export const errors = {
     "codes.upload_not_found": "`upload_not_found`",
     "codes.result_not_found": "`result_not_found`",
     "codes.method_not_allowed": "`method_not_allowed`",
+    "codes.request_timeout": "`request_timeout`",
     "codes.not_cancellable": "`not_cancellable`",
     "codes.result_not_ready": "`result_not_ready`",
     "codes.idempotency_in_progress": "`idempotency_in_progress`",

@@ -188,6 +188,24 @@ export const definitions = {
     expected: "a number of requests from 1 to 100000",
     about: "Requests that this process handles at once, without those that wait. Further ones get 503."
   },
+  body_seconds: {
+    schema: between(1, 280),
+    default: "30",
+    expected: "a number of seconds from 1 to 280",
+    about: "Seconds in which a body that creates a job has to arrive before it gets 408."
+  },
+  transfer_kib_per_second: {
+    schema: between(1, 1_000_000),
+    default: "16",
+    expected: "a number of KiB from 1 to 1000000",
+    about: "KiB per second that a client has to send of a large body, and to receive of a file."
+  },
+  response_stall_seconds: {
+    schema: between(1, 3_600),
+    default: "30",
+    expected: "a number of seconds from 1 to 3600",
+    about: "Seconds that a client can fall behind this rate with a file before its connection is closed."
+  },
   image_wait_seconds: {
     schema: between(1, 110),
     default: "50",

@@ -1,0 +1,39 @@
+/** Ends streamed responses that clients receive too slowly, so that these cannot hold files, places and memory. */
+import { Duration, Effect, Stream } from "effect"
+import { HttpBody, HttpServerResponse } from "effect/http"
+import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { type TooSlow, Transfer } from "./transfers.ts"
+
+/**
+ * Returns the same response, which calls `close` when the client is too slow. The time in which the server has nothing
+ * to send, as between events, does not count. A response without a stream is returned unchanged.
+ */
+export const limit = (
+  response: HttpServerResponse.HttpServerResponse,
+  { responseStallMax: stallMax, transferRateMin: rateMin }: HttpServerOptions,
+  tooSlow: TooSlow,
+  close: () => void
+): HttpServerResponse.HttpServerResponse => {
+  const { body } = response
+  if (body._tag !== "Stream") return response
+  const limited = Stream.transformPull(body.stream, (pull, scope) => {
+    const transfer = new Transfer({ rateMin, stallMax, timeMax })
+    const next = Effect.suspend(() => {
+      transfer.pause()
+      return Effect.map(pull, (chunks) => {
+        for (const { length } of chunks) transfer.count(length)
+        transfer.resume()
+        return chunks
+      })
+    })
+    return Effect.as(Effect.forkIn(Effect.andThen(tooSlow(transfer), Effect.sync(close)), scope), next)
+  })
+  return HttpServerResponse.setBody(response, HttpBody.stream(limited, body.contentType, body.contentLength))
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The length of a file bounds the time together with the minimum rate, and the job that of an event stream. */
+const timeMax = Duration.infinity

@@ -1,0 +1,81 @@
+/** Clients that send or receive nothing, over sockets and in real time. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { assert, layer } from "@effect/vitest"
+import { Places } from "@kinora/rate-limit"
+import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { connect, type Socket } from "node:net"
+import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
+import * as Host from "./Host.ts"
+
+const stallMax = Duration.seconds(2)
+
+const server = HttpRouter.serve(
+  HttpServerRoutes.layerWith({ bodyStallMax: stallMax, responseStallMax: stallMax }),
+  { disableLogger: true, disableListenLog: true }
+).pipe(
+  Layer.provideMerge(Host.services),
+  Layer.provideMerge(NodeHttpServer.layerTest)
+)
+
+const port = Effect.map(
+  HttpServer.HttpServer,
+  ({ address }) => address._tag === "UnixPathAddress" ? 0 : address.port
+)
+
+/** Opens a connection that reads nothing yet, and sends the text. */
+const open = Effect.fnUntraced(function*(text: string) {
+  const number = yield* port
+  return yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const socket = connect(number, "127.0.0.1")
+      socket.write(text.replaceAll("\n", "\r\n"))
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+})
+
+/** Reads until the server closes the connection. */
+const readAll = (socket: Socket) =>
+  Effect.callback<string>((done) => {
+    let text = ""
+    socket.on("data", (data) => {
+      text += String(data)
+    })
+    socket.once("close", () => done(Effect.succeed(text)))
+  })
+
+layer(server, { excludeTestServices: true })("clients that", (it) => {
+  it.effect("send no more of their bodies get 408, and their connections are closed", () =>
+    Effect.gen(function*() {
+      const { key } = yield* Host.openAccount()
+      const head = `Host: localhost\nAuthorization: Bearer ${Redacted.value(key)}\nContent-Length: 50331648\n`
+      const creation = `POST /v1/generations HTTP/1.1\n${head}Content-Type: application/json\n\n{`
+      const upload = `POST /v1/uploads HTTP/1.1\n${head.replace("50331648", "1000")}Content-Type: image/png\n\n{`
+      const sockets = yield* Effect.forEach([...Array.from({ length: 11 }, () => creation), upload], open)
+      const answers = yield* Effect.forEach(sockets, readAll, { concurrency: "unbounded" })
+      for (const answer of answers) {
+        assert.match(answer, /^HTTP\/1\.1 408 /)
+        assert.match(answer, /\r\nconnection: close\r\n/i)
+        assert.include(answer, "{\"error\":{\"code\":\"request_timeout\",")
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("do not receive their files lose their places", () =>
+    Effect.gen(function*() {
+      const { account, key } = yield* Host.openAccount({ email: "reader@example.com" })
+      const places = yield* Places.Places
+      // Much more than the buffers of the sockets hold.
+      const { id } = yield* Host.addCompleted(account, new Uint8Array(32 * 1024 ** 2))
+      const head = `HTTP/1.1\nHost: localhost\nAuthorization: Bearer ${Redacted.value(key)}\n\n`
+      const awaitHeld = (count: number) =>
+        Effect.repeat(places.held(`streams:${account.id}`), {
+          until: (held) => held === count,
+          schedule: Schedule.spaced("20 millis")
+        })
+      for (let n = 0; n < 8; n++) yield* open(`GET /v1/generations/${id}/content ${head}`)
+      yield* awaitHeld(8)
+      yield* awaitHeld(0)
+    }).pipe(Effect.scoped))
+})
