@@ -47,7 +47,10 @@ const ownUrls: Plugin = {
   }
 }
 
-/** Chunk of everything from npm. Its source map is omitted: Node reads the maps of all loaded modules at the start. */
+/**
+ * Names of the chunks of everything from npm start with this. Their source maps are omitted: Node reads the maps of all
+ * loaded modules at the start.
+ */
 const dependencies = "dependencies"
 
 /** Bundles the programs into a directory of `cache` that their content names, and returns the directory. */
@@ -63,7 +66,10 @@ const bundle = async (cache: string): Promise<string> => {
   })
   const { output } = await build.generate({
     sourcemap: true,
-    codeSplitting: { groups: [{ name: dependencies, test: /[\\/]node_modules[\\/]/ }] }
+    codeSplitting: {
+      // One chunk for all would load what a program imports later or never, which is half of it.
+      groups: [{ name: dependencies, test: /[\\/]node_modules[\\/]/, entriesAware: true }]
+    }
   })
   await build.close()
   const files = output.flatMap((file) => {
