@@ -106,7 +106,7 @@ it("returns links on the base URL that require no key", async () => {
 
 it("uses the models, tiers and limits of the options", async () => {
   const models = [{ ...DefaultModels.still, id: "mine-1", driver: { name: "somewhere", options: {} } }]
-  const planTable = { ...PlanTable.defaults, free: { createRpm: 1, concurrency: 1 } }
+  const planTable = { ...PlanTable.defaults, free: { createRpm: 1, concurrency: 1, weight: 1 } }
   await using kinora = await TestHost.start({
     models,
     planTable,

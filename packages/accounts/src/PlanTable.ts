@@ -8,6 +8,8 @@ export interface Limits {
   readonly createRpm: number
   /** Maximum number of jobs that run or are queued. Further jobs wait as pending. */
   readonly concurrency: number
+  /** Share of the account in the workers, relative to others that have jobs too. */
+  readonly weight: number
 }
 
 /** Jobs of each kind that a Studio plan includes per UTC day. */
@@ -17,21 +19,23 @@ export interface DailyQuota {
 }
 
 const positive = Schema.Int.check(Schema.isGreaterThan(0))
+const weight = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))
 const orDefault = <Value>(value: Value) => Effect.succeed(value)
 
 const limitFields = (limits: Limits) => ({
   createRpm: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.createRpm))),
-  concurrency: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.concurrency)))
+  concurrency: positive.pipe(Schema.withDecodingDefaultKey(orDefault(limits.concurrency))),
+  weight: weight.pipe(Schema.withDecodingDefaultKey(orDefault(limits.weight)))
 })
 
 /** Names in a configuration that differ from the decoded names. */
 const tierKeys = { createRpm: "create_rpm", priceCents: "price_cents" } as const
 
 const studioTier = (
-  { createRpm, concurrency, priceCents, images, videos }: Limits & DailyQuota & { readonly priceCents: number }
+  { priceCents, images, videos, ...limits }: Limits & DailyQuota & { readonly priceCents: number }
 ) =>
   Schema.Struct({
-    ...limitFields({ createRpm, concurrency }),
+    ...limitFields(limits),
     /** Price of a period in US cents. */
     priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
     quota: Schema.Struct({
@@ -41,10 +45,10 @@ const studioTier = (
   }).pipe(Schema.encodeKeys(tierKeys), Schema.withDecodingDefaultKey(orDefault({})))
 
 const creditsTier = (
-  { createRpm, concurrency, priceCents, credits }: Limits & { readonly priceCents: number; readonly credits: number }
+  { priceCents, credits, ...limits }: Limits & { readonly priceCents: number; readonly credits: number }
 ) =>
   Schema.Struct({
-    ...limitFields({ createRpm, concurrency }),
+    ...limitFields(limits),
     /** Price of a period in US cents. */
     priceCents: Schema.Natural.pipe(Schema.withDecodingDefaultKey(orDefault(priceCents))),
     /** Credits that are granted for each period. */
@@ -60,19 +64,19 @@ export const PlanTable = Schema.Struct({
   /** Length of a period in days. */
   periodDays: positive.pipe(Schema.withDecodingDefaultKey(orDefault(30))),
   /** The limits of a group in which an account has no plan. */
-  free: Schema.Struct(limitFields({ createRpm: 10, concurrency: 1 })).pipe(
+  free: Schema.Struct(limitFields({ createRpm: 10, concurrency: 1, weight: 1 })).pipe(
     Schema.encodeKeys({ createRpm: "create_rpm" }),
     Schema.withDecodingDefaultKey(orDefault({}))
   ),
   studio: Schema.Struct({
-    starter: studioTier({ createRpm: 20, concurrency: 1, priceCents: 900, images: 50, videos: 5 }),
-    pro: studioTier({ createRpm: 40, concurrency: 2, priceCents: 2900, images: 200, videos: 20 }),
-    scale: studioTier({ createRpm: 80, concurrency: 4, priceCents: 9900, images: 1000, videos: 100 })
+    starter: studioTier({ createRpm: 20, concurrency: 1, weight: 2, priceCents: 900, images: 50, videos: 5 }),
+    pro: studioTier({ createRpm: 40, concurrency: 2, weight: 4, priceCents: 2900, images: 200, videos: 20 }),
+    scale: studioTier({ createRpm: 80, concurrency: 4, weight: 8, priceCents: 9900, images: 1000, videos: 100 })
   }).pipe(Schema.withDecodingDefaultKey(orDefault({}))),
   credits: Schema.Struct({
-    starter: creditsTier({ createRpm: 30, concurrency: 2, priceCents: 1000, credits: 1000 }),
-    pro: creditsTier({ createRpm: 60, concurrency: 4, priceCents: 4500, credits: 5000 }),
-    business: creditsTier({ createRpm: 120, concurrency: 8, priceCents: 16_000, credits: 20_000 })
+    starter: creditsTier({ createRpm: 30, concurrency: 2, weight: 2, priceCents: 1000, credits: 1000 }),
+    pro: creditsTier({ createRpm: 60, concurrency: 4, weight: 4, priceCents: 4500, credits: 5000 }),
+    business: creditsTier({ createRpm: 120, concurrency: 8, weight: 8, priceCents: 16_000, credits: 20_000 })
   }).pipe(Schema.withDecodingDefaultKey(orDefault({})))
 }).pipe(Schema.encodeKeys({ periodDays: "period_days" }))
 /** Type of `PlanTable`. */

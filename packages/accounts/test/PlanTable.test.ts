@@ -9,28 +9,30 @@ const parse = Schema.decodeUnknownResult(PlanTable.PlanTable, { errors: "all", o
 
 it("has the documented limits", () => {
   const limits = [
-    ...Object.entries(defaults.studio).map(([tier, { concurrency, createRpm }]) => [
+    ...Object.entries(defaults.studio).map(([tier, { concurrency, createRpm, weight }]) => [
       "studio",
       tier,
       createRpm,
-      concurrency
+      concurrency,
+      weight
     ]),
-    ...Object.entries(defaults.credits).map(([tier, { concurrency, createRpm }]) => [
+    ...Object.entries(defaults.credits).map(([tier, { concurrency, createRpm, weight }]) => [
       "credits",
       tier,
       createRpm,
-      concurrency
+      concurrency,
+      weight
     ]),
-    ["no plan", "free", defaults.free.createRpm, defaults.free.concurrency]
+    ["no plan", "free", defaults.free.createRpm, defaults.free.concurrency, defaults.free.weight]
   ]
   assert.deepStrictEqual(limits, [
-    ["studio", "starter", 20, 1],
-    ["studio", "pro", 40, 2],
-    ["studio", "scale", 80, 4],
-    ["credits", "starter", 30, 2],
-    ["credits", "pro", 60, 4],
-    ["credits", "business", 120, 8],
-    ["no plan", "free", 10, 1]
+    ["studio", "starter", 20, 1, 2],
+    ["studio", "pro", 40, 2, 4],
+    ["studio", "scale", 80, 4, 8],
+    ["credits", "starter", 30, 2, 2],
+    ["credits", "pro", 60, 4, 4],
+    ["credits", "business", 120, 8, 8],
+    ["no plan", "free", 10, 1, 1]
   ])
 })
 

@@ -134,7 +134,14 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         changes.length = 0
         yield* TestClock.adjust("30 days")
         assert.strictEqual(yield* renew(100), 1)
-        assert.deepStrictEqual(changes, [{ ended: [], enqueued: [], groups: [], lanes: [], promotions: [] }])
+        assert.deepStrictEqual(changes, [{
+          ended: [],
+          enqueued: [],
+          groups: [],
+          lanes: [],
+          restamped: [],
+          promotions: []
+        }])
       }))
 
     it.effect("and the plan stay as they are if their unit fails before its end", () =>

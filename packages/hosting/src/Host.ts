@@ -171,8 +171,9 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 // internal
 // -----------------------------------------------------------------------------
 
-const workerOf = ({ jobGrace, jobLease, resultTtl, workerModels, workers }: Settings) => ({
+const workerOf = ({ jobGrace, jobLease, resultTtl, workerModels, workerReserved, workers }: Settings) => ({
   concurrency: workers,
+  reserved: workerReserved,
   resultTtl,
   models: workerModels,
   lease: jobLease,

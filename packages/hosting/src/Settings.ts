@@ -60,6 +60,8 @@ export interface Settings {
   readonly partialFileInterval: Duration.Duration
   /** Maximum number of concurrent jobs in this process; 0: none. */
   readonly workers: number
+  /** Of these jobs, the number that one account leaves to other accounts. */
+  readonly workerReserved: number
   /** Models whose jobs this process runs. If `undefined`, all models of the catalog. */
   readonly workerModels: ReadonlyArray<string> | undefined
   /** How long the jobs of this process stay claimed unless it renews its lease. */
@@ -164,6 +166,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     partialFileAge: Duration.hours(values.partial_file_age_hours),
     partialFileInterval: Duration.minutes(values.partial_file_interval_minutes),
     workers: values.workers,
+    workerReserved: values.worker_reserved,
     workerModels: values.worker_models,
     jobLease: Duration.seconds(values.job_lease_seconds),
     jobGrace: Duration.seconds(values.job_grace_seconds),

@@ -14,6 +14,8 @@ export interface WorkOptions {
   readonly name: string
   /** Maximum number of jobs that run at the same time; 0: none. */
   readonly concurrency: number
+  /** Slots that the jobs of one account leave to other accounts. Default 0. */
+  readonly reserved?: number | undefined
   /** Models whose jobs it claims. Default: all models of the catalog whose driver it has. */
   readonly models?: ReadonlyArray<string> | undefined
   /** See `GenerationWorker.makeHandler`. Default: upstreams are polled only. */

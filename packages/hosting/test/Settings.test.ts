@@ -59,6 +59,7 @@ describe("Settings", () => {
         partialFileAge: Duration.hours(24),
         partialFileInterval: Duration.minutes(60),
         workers: 4,
+        workerReserved: 1,
         workerModels: undefined,
         jobLease: Duration.seconds(8),
         jobGrace: Duration.seconds(30),

@@ -33,6 +33,12 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly payload: Payload
   /** Slots of the lane from now on. Replaces the current cap if the command is accepted. */
   readonly cap: number
+  /**
+   * Share of the lane in the workers, relative to other lanes: a whole number from 1. Among lanes
+   * with queued jobs, the one with the fewest running jobs per weight is served first. Replaces
+   * the current weight if the command is accepted. Default 1.
+   */
+  readonly weight?: number | undefined
   /** Maximum number of waiting jobs in the whole group. Default: `waitingMax` of the scheduler, 20. */
   readonly waitingMax?: number | undefined
   /**
@@ -47,6 +53,9 @@ export interface Enqueue<Payload> extends JobAddress {
 /** Returns the cap of a loaded lane: 0 until the first job was enqueued or a cap was set. Throws if the lane was not loaded. */
 export const capOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).cap
 
+/** Returns the weight of a loaded lane. Throws if the lane was not loaded. */
+export const weightOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).weight
+
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
  * job if `waitingMax` jobs of the group wait already. A `pending` job may get a slot before
@@ -57,7 +66,7 @@ export const enqueue = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload>
 ): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull> => {
-  const { cap, group, job } = command
+  const { cap, group, job, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
   const placed = placeOf(lanes, lane, command)
   if (Result.isFailure(placed)) return Result.fail(placed.failure)
@@ -70,7 +79,7 @@ export const enqueue = <Payload>(
     attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
     timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit))
   })
-  return Decision.accept(Loaded.setLane(next, lane, Loaded.count({ ...lane, cap }, state, 1)), enqueued)
+  return Decision.accept(Loaded.setLane(next, lane, Loaded.count({ ...lane, cap, weight }, state, 1)), enqueued)
 }
 
 /**

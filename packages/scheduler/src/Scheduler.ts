@@ -12,7 +12,14 @@ import { Context, Duration, Effect, Layer, type Schema } from "effect"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { PlaceRequest } from "./internal/place.ts"
-import type { ClaimOptions, LeaseOptions, LoadRequest, Release, RenewalOptions } from "./internal/requests.ts"
+import type {
+  CapCommand,
+  ClaimOptions,
+  LeaseOptions,
+  LoadRequest,
+  Release,
+  RenewalOptions
+} from "./internal/requests.ts"
 import type { AloneQuestion, Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
@@ -60,13 +67,13 @@ export class Scheduler extends Context.Service<Scheduler, {
     lease: Lease & JobAddress
   ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
   /**
-   * Sets the number of slots of one lane. A higher cap promotes waiting jobs; a lower one
+   * Sets the number of slots of one lane, and its weight if it is given. A higher cap promotes waiting jobs; a lower one
    * takes no slot from the jobs that hold one. Returns the promoted jobs, and wakes workers for
    * them after the unit has committed. In a unit of your own, call it before `load` or after
    * `save`.
    */
   readonly setCap: (
-    command: { readonly lane: string; readonly group: string; readonly cap: number }
+    command: CapCommand
   ) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
   /**

@@ -2,10 +2,12 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Duration, type Effect } from "effect"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
-import type { GroupCounters, LaneCounters, LanesChanges, LanesState } from "./internal/loadedLanes.ts"
+import type { LanesChanges } from "./internal/laneChanges.ts"
+import type { GroupCounters, LaneCounters, LanesState } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
 import type {
   AloneQuestion,
+  Applied,
   Checkpoint,
   ClaimTerms,
   Drift,
@@ -29,12 +31,12 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
     group: GroupId
   ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
   /**
-   * Applies changes to the lanes that the unit loaded, and returns the promoted jobs. Dies
+   * Applies changes to the lanes that the unit loaded. Dies
    * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
    * ones, and if fewer jobs are pending than are to be promoted.
    */
-  readonly apply: (changes: LanesChanges) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Claims queued jobs in the order in which they got their slots, or one that has to run alone. Skips jobs that another claim has locked. */
+  readonly apply: (changes: LanesChanges) => Effect.Effect<Applied, StorageError>
+  /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
   readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
   /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
   readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>

@@ -20,7 +20,8 @@ export const migrations: Migrations = {
     "0002_held_max": Schema.heldMax,
     "0003_pools": Schema.pools,
     "0004_offers": Schema.offers,
-    "0005_worker_leases": Schema.workerLeases
+    "0005_worker_leases": Schema.workerLeases,
+    "0006_fair_claims": Schema.fairClaims
   }
 }
 

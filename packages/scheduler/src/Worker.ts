@@ -45,6 +45,11 @@ export interface WorkerOptions {
   readonly handlers: ReadonlyArray<JobHandler>
   /** Maximum number of jobs that run at the same time. With 0 the worker does nothing. Default 8. */
   readonly concurrency?: number | undefined
+  /**
+   * Slots that the jobs of one group leave to other groups, so that a job of another group need
+   * not wait until a long one ends. One group gets at least one slot. Default 0.
+   */
+  readonly reserved?: number | undefined
   /** Maximum number of jobs per claim and per rescue. Default 64. */
   readonly claimMax?: number | undefined
   /** Time between polls for jobs of other processes. Default 5 seconds. */
@@ -98,6 +103,7 @@ const settingsOf = (options: WorkerOptions): Settings => {
     id: options.id,
     handlers: options.handlers,
     concurrency: options.concurrency ?? 8,
+    reserved: options.reserved ?? 0,
     claimMax: options.claimMax ?? 64,
     pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "5 seconds"),
     lease,

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Decision from "@kinora/persistence/Decision"
 import { Effect, Result, Schema } from "effect"
+import { changesOf } from "../src/internal/laneChanges.ts"
 import * as Loaded from "../src/internal/loadedLanes.ts"
 import type { JobAddress, JobStatus } from "../src/Job.ts"
 import * as JobKind from "../src/JobKind.ts"
@@ -49,7 +50,7 @@ const lanesOf = ({ caps, jobs, lowered }: typeof Start.Type): Lanes.Lanes => {
   const lanes = caps.map((before, index): Loaded.LaneCounters => {
     const cap = lowered ? Math.floor(before / 2) : before
     const heldMax = Math.max(cap, held[index]!)
-    return { lane: laneId(index), group, cap, held: held[index]!, waiting: waiting[index]!, heldMax }
+    return { lane: laneId(index), group, cap, held: held[index]!, waiting: waiting[index]!, heldMax, weight: 1 }
   })
   return Loaded.fromState(
     { groups: [{ group, waiting: waiting[0]! + waiting[1]! }], lanes, jobs: places },
@@ -88,14 +89,14 @@ it.effect.prop(
     Effect.sync(() => {
       let lanes = lanesOf(start)
       for (const [index, { command, isAdopted }] of steps.entries()) {
-        const before = Loaded.changesOf(lanes)
+        const before = changesOf(lanes)
         const first = decide(lanes, command, index)
         const second = decide(lanes, command, index)
-        assert.deepStrictEqual(Loaded.changesOf(lanes), before)
+        assert.deepStrictEqual(changesOf(lanes), before)
         assert.strictEqual(Result.isSuccess(first), Result.isSuccess(second))
         if (Result.isFailure(first) || Result.isFailure(second)) continue
         assert.deepStrictEqual(first.success.value, second.success.value)
-        assert.deepStrictEqual(Loaded.changesOf(first.success.state), Loaded.changesOf(second.success.state))
+        assert.deepStrictEqual(changesOf(first.success.state), changesOf(second.success.state))
         if (isAdopted) lanes = first.success.state
       }
     }),
@@ -120,7 +121,7 @@ it.effect.prop(
           assert.isTrue(waiting === 0 || held >= cap)
         }
         const waiting = Array.from(after.values()).reduce((sum, lane) => sum + lane.waiting, 0)
-        const [changed] = Loaded.changesOf(lanes).groups
+        const [changed] = changesOf(lanes).groups
         if (changed !== undefined) assert.strictEqual(changed.after.waiting, waiting)
       }
     }),
@@ -134,7 +135,7 @@ it("two decisions from the same lanes never adopt more jobs than the cap", () =>
   const second = Result.getOrThrow(Lanes.enqueue(lanes, command(2)))
   assert.deepStrictEqual([first.value.state, second.value.state], ["queued", "queued"])
   // Adopting the second decision drops the first one.
-  assert.deepStrictEqual(Loaded.changesOf(second.state).enqueued.map(({ job }) => job), [jobId(2)])
+  assert.deepStrictEqual(changesOf(second.state).enqueued.map(({ job }) => job), [jobId(2)])
   const both = Result.getOrThrow(Lanes.enqueue(first.state, command(2)))
   assert.strictEqual(both.value.state, "pending")
 })
@@ -149,6 +150,6 @@ it("enqueue throws if the lanes have the job, were not loaded, or belong to anot
 
 /** The counters that saving the lanes would write. */
 const countersOf = (lanes: Lanes.Lanes): ReadonlyMap<string, Loaded.LaneCounters> => {
-  const changed = new Map(Loaded.changesOf(lanes).lanes.map(({ after }) => [after.lane, after]))
+  const changed = new Map(changesOf(lanes).lanes.map(({ after }) => [after.lane, after]))
   return new Map(Array.from(lanes.lanes, ([lane, { stored }]) => [lane, changed.get(lane) ?? stored]))
 }

@@ -20,6 +20,9 @@ const Pick = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }))
 
 const Caps = Schema.Tuple([Cap, Cap, Cap])
 
+const Weight = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
+const Weights = Schema.Tuple([Weight, Weight, Weight])
+
 const Command = Schema.Union([
   Schema.TaggedStruct("enqueue", { lane: Lane }),
   Schema.TaggedStruct("cancel", { pick: Pick }),
@@ -29,8 +32,12 @@ const Command = Schema.Union([
 
 /** The commands of one unit: several commands under the same caps, or one that changes a cap. */
 const Unit = Schema.Union([
-  Schema.TaggedStruct("several", { caps: Caps, commands: Schema.Array(Command).check(Schema.isMaxLength(5)) }),
-  Schema.TaggedStruct("enqueueWith", { lane: Lane, cap: Cap })
+  Schema.TaggedStruct("several", {
+    caps: Caps,
+    weights: Weights,
+    commands: Schema.Array(Command).check(Schema.isMaxLength(5))
+  }),
+  Schema.TaggedStruct("enqueueWith", { lane: Lane, cap: Cap, weight: Weight })
 ])
 
 const Work = Schema.Union([
@@ -56,6 +63,7 @@ interface ModelJob {
 class Model {
   readonly jobs: Array<ModelJob> = []
   readonly caps = new Map<string, number>()
+  readonly weights = new Map<string, number>()
 
   ofLane(lane: string, ...states: ReadonlyArray<ModelJob["state"]>) {
     return this.jobs.filter((job) => job.lane === lane && states.includes(job.state))
@@ -89,6 +97,11 @@ class Model {
     this.jobs.push({ job, lane, state, epoch: 0, attempt: 0 })
     return state
   }
+  /** The jobs of its lane that got a slot before a job, per weight. Jobs that have started come first. */
+  shareOf(job: ModelJob) {
+    const ahead = this.ofLane(job.lane, "queued", "running").indexOf(job)
+    return job.epoch > 0 ? 0 : ahead / (this.weights.get(job.lane) ?? 1)
+  }
   end(job: ModelJob) {
     this.jobs.splice(this.jobs.indexOf(job), 1)
     this.promote(job.lane)
@@ -110,12 +123,14 @@ it.effect.prop(
       const holderOf = ({ epoch, job }: Lease) =>
         model.jobs.find((found) => found.job === job && found.state === "running" && found.epoch === epoch)
 
-      const enqueue = (open: Lanes.Lanes, lane: number, cap: number) => {
-        const command = world.job({ lane: lanes[lane]!, cap, waitingMax, attemptsMax })
+      const enqueue = (open: Lanes.Lanes, lane: number, cap: number, weight: number) => {
+        const command = world.job({ lane: lanes[lane]!, cap, weight, waitingMax, attemptsMax })
         const result = Lanes.enqueue(open, command)
         const expected = model.enqueue(command.job, command.lane, cap)
         assert.strictEqual(Result.isSuccess(result) ? result.success.value.state : undefined, expected)
-        return Result.isSuccess(result) ? result.success.state : open
+        if (Result.isFailure(result)) return open
+        model.weights.set(command.lane, weight)
+        return result.success.state
       }
       const cancel = (open: Lanes.Lanes, pick: number) => {
         const found = model.jobs[pick % Math.max(1, model.jobs.length)]
@@ -141,15 +156,18 @@ it.effect.prop(
           jobs: model.jobs.map(({ job, lane }) => ({ job, lane, group: world.group }))
         })
         const pending = new Set(model.jobs.filter(({ state }) => state === "pending").map(({ job }) => job))
-        if (unit._tag === "enqueueWith") open = enqueue(open, unit.lane, unit.cap)
+        if (unit._tag === "enqueueWith") open = enqueue(open, unit.lane, unit.cap, unit.weight)
         else {
           lanes.forEach((lane, index) => {
-            open = Loaded.setCap(open, { lane, cap: unit.caps[index]! })
+            open = Loaded.setCap(open, { lane, cap: unit.caps[index]!, weight: unit.weights[index]! })
+            model.weights.set(lane, unit.weights[index]!)
             model.setCap(lane, unit.caps[index]!)
           })
           for (const command of unit.commands) {
-            if (command._tag === "enqueue") open = enqueue(open, command.lane, unit.caps[command.lane]!)
-            else if (command._tag === "cancel") open = cancel(open, command.pick)
+            const { caps, weights } = unit
+            if (command._tag === "enqueue") {
+              open = enqueue(open, command.lane, caps[command.lane]!, weights[command.lane]!)
+            } else if (command._tag === "cancel") open = cancel(open, command.pick)
             else {
               const lease = leases[command.pick % Math.max(1, leases.length)]
               if (lease === undefined) continue
@@ -166,8 +184,12 @@ it.effect.prop(
       const claim = Effect.fnUntraced(function*(limit: number) {
         const queued = model.jobs.filter(({ state }) => state === "queued")
         const together = queued.filter(({ alone = false }) => !alone)
+        const shares = new Map(together.map((job) => [job.job, model.shareOf(job)]))
         const claimed = yield* world.claim({ limit })
-        assert.strictEqual(claimed.length, Math.min(limit, together.length))
+        assert.deepStrictEqual(
+          claimed.map(({ job }) => shares.get(job)),
+          Array.from(shares.values()).toSorted((a, b) => a - b).slice(0, limit)
+        )
         const alone = yield* world.claim({ limit, alone: true })
         assert.strictEqual(alone.length, Math.min(1, limit, queued.length - together.length))
         for (const lease of [...claimed, ...alone]) {

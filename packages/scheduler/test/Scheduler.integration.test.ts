@@ -70,12 +70,13 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
       worker: "test",
       kinds: [world.kind.name],
       limit: 100,
-      alone: false
+      alone: false,
+      except: []
     }
     const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
     const indexes = steps.flatMap(({ index }) => index ?? [])
     assert.sameMembers(indexes, [
-      "scheduler_job_claimable",
+      "scheduler_job_by_share",
       "scheduler_job_pkey",
       "scheduler_job_pkey",
       "scheduler_worker_lease"
@@ -108,7 +109,8 @@ it.effect("claims without reading the jobs of other kinds", () =>
         kindOf(pool).name
       ),
       limit: 3,
-      alone: false
+      alone: false,
+      except: []
     }
     const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
     for (const { rows, type } of steps) {
@@ -118,4 +120,30 @@ it.effect("claims without reading the jobs of other kinds", () =>
     // The job beyond the limit was not locked.
     const locks = steps.filter(({ type }) => type === "LockRows")
     assert.deepStrictEqual(locks.map(({ rows }) => rows), [3])
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+it.effect("claims without reading the other lanes with queued jobs", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const scheduler = yield* Scheduler
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    yield* atomically(Effect.gen(function*() {
+      const jobs = Array.from({ length: 5_000 }, (_, n) => world.job({ cap: 2, lane: `${world.lane}-${n % 2_500}` }))
+      const { state } = Decision.all(yield* scheduler.load({ lanes: jobs }), jobs, Lanes.enqueue)
+      yield* scheduler.save(state)
+    }))
+    const terms = {
+      lease: yield* takeLease(),
+      worker: "test",
+      kinds: [world.kind.name],
+      limit: 10,
+      alone: false,
+      except: []
+    }
+    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
+    for (const { rows, type } of steps) {
+      assert.notStrictEqual(type, "Seq Scan")
+      assert.isAtMost(rows, 11)
+    }
   }).pipe(Effect.provide(over(TestDatabase.postgres))))

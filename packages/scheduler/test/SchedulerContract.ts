@@ -142,6 +142,84 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* world.claim({ kinds: [] }), [])
       }))
 
+    it.effect("serves the lane with the fewest running jobs per weight first, also within one claim", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const enqueue = (name: string, weight: number) =>
+          scheduler.enqueue(world.job({ lane: `${world.lane}-${name}`, cap: 4, weight }))
+        const laneOf = ({ lane }: { readonly lane: string }) => lane.slice(world.lane.length + 1)
+        for (const [name, weight] of [["a", 1], ["a", 1], ["a", 1], ["a", 1]] as const) yield* enqueue(name, weight)
+        for (const name of ["b", "b", "b", "b"]) yield* enqueue(name, 2)
+        yield* enqueue("c", 1)
+        const first = yield* world.claim({ limit: 6 })
+        assert.deepStrictEqual(first.map(laneOf), ["a", "b", "c", "b", "a", "b"])
+        // Only one job of "a" is running then.
+        yield* scheduler.settle(first[0]!)
+        yield* enqueue("d", 1)
+        yield* enqueue("d", 1)
+        assert.deepStrictEqual((yield* world.claim()).map(laneOf), ["d", "a", "d", "b", "a"])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("counts jobs that got their slots when others ended or the cap was raised", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [crowd, other] = [{ lane: `${world.lane}-crowd` }, { lane: `${world.lane}-other`, cap: 9 }]
+        const jobs = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => scheduler.enqueue(world.job({ ...crowd, cap: 2 })))
+        const [first] = yield* world.claim({ limit: 1 })
+        yield* scheduler.settle(first!)
+        yield* scheduler.setCap({ ...crowd, group: world.group, cap: 4 })
+        const others = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(world.job(other)))
+        const fair = [jobs[1]!, others[0]!, jobs[2]!, others[1]!, jobs[3]!, others[2]!, jobs[4]!]
+        assert.deepStrictEqual(ids(yield* world.claim()), ids(fair))
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("applies a new weight to the jobs that are queued", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const laneOf = ({ lane }: { readonly lane: string }) => lane.slice(world.lane.length + 1)
+        for (const name of ["a", "a", "a", "a", "b", "b"]) {
+          yield* scheduler.enqueue(world.job({ lane: `${world.lane}-${name}`, cap: 4 }))
+        }
+        const lane = { lane: `${world.lane}-a`, group: world.group }
+        yield* scheduler.setCap({ ...lane, cap: 4, weight: 2 })
+        assert.deepStrictEqual((yield* world.claim({ limit: 3 })).map(laneOf), ["a", "b", "a"])
+        // Keeps the weight.
+        yield* scheduler.setCap({ ...lane, cap: 5 })
+        assert.deepStrictEqual((yield* world.claim({ limit: 2 })).map(laneOf), ["a", "b"])
+        yield* scheduler.enqueue(world.job({ ...lane, cap: 5, weight: 4 }))
+        assert.deepStrictEqual((yield* world.claim()).map(laneOf), ["a", "a"])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("keeps claims of several workers at the same time fair together", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const lanes = [0, 1, 2, 3, 4].map((n) => `${world.lane}-${n}`)
+        for (const lane of lanes) {
+          yield* Effect.forEach([1, 2, 3, 4], () => scheduler.enqueue(world.job({ lane, cap: 4 })))
+        }
+        const claims = yield* Effect.forEach([1, 2, 3, 4], () => world.claim({ limit: 2 }), { concurrency: 4 })
+        const counts = lanes.map((lane) => claims.flat().filter((job) => job.lane === lane).length)
+        assert.strictEqual(claims.flat().length, 8)
+        assert.deepStrictEqual(counts, [2, 2, 2, 1, 1])
+      }))
+
+    it.effect("leaves the jobs of some groups to other claims", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [a, b] = yield* Effect.forEach(["a", "b"], (name) =>
+          scheduler.enqueue(world.job({ lane: `${world.lane}-${name}`, group: `${world.group}-${name}` })))
+        assert.deepStrictEqual(ids(yield* world.claim({ except: [a!.group] })), ids([b!]))
+        assert.deepStrictEqual(ids(yield* world.claim()), ids([a!]))
+      }))
+
     it.effect("cancels only jobs that have not started", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
@@ -324,10 +402,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* Effect.forEach([1, 2], () => scheduler.enqueue(job({ cap: 2 })))
         yield* scheduler.setCap({ lane, group, cap: 1 })
         assert.deepStrictEqual(yield* scheduler.verify, [])
-        const lowered = { lane, group, cap: 1, held: 2, waiting: 0, heldMax: 2 }
+        const lowered = { lane, group, cap: 1, held: 2, waiting: 0, heldMax: 2, weight: 1 }
         const change = { before: lowered, after: { ...lowered, heldMax: 1 } }
         yield* atomically(Effect.gen(function*() {
-          yield* store.apply({ ended: [], enqueued: [], promotions: [], groups: [], lanes: [change] })
+          yield* store.apply({ ended: [], enqueued: [], promotions: [], restamped: [], groups: [], lanes: [change] })
         }))
         assert.deepStrictEqual(yield* scheduler.verify, [
           { of: "lane", id: lane, counter: "heldMax", stored: 1, found: 2 }
@@ -353,15 +431,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const { group, job, lane } = yield* makeWorld
         const jobs = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job({ cap: 2 })))
-        let stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2 }
+        let stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, weight: 1 }
         let storedWaiting = 1
         const write = (counters: Partial<LaneCounters>, waiting: number) =>
           atomically(Effect.gen(function*() {
-            const after = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, ...counters }
+            const after = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, weight: 1, ...counters }
             yield* store.apply({
               ended: [],
               enqueued: [],
               promotions: [],
+              restamped: [],
               groups: [{ before: { group, waiting: storedWaiting }, after: { group, waiting } }],
               lanes: [{ before: stored, after }]
             })
@@ -380,7 +459,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.strictEqual(yield* stateOf(jobs[2]!.job), "pending")
 
         // A job waited although a slot was free, since a counter was wrong.
-        stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2 }
+        stored = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, weight: 1 }
         storedWaiting = 1
         yield* write({ cap: 3, held: 3, heldMax: 3 }, 1)
         yield* scheduler.rebuild

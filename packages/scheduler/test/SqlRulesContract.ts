@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import type * as Decision from "@kinora/persistence/Decision"
 import * as Rows from "@kinora/persistence/Rows"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Duration, Effect, type Layer, Option, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -9,6 +10,7 @@ import * as Audit from "../src/internal/audit.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Queues from "../src/internal/queues.ts"
+import { restamp } from "../src/internal/shares.ts"
 import * as Rules from "../src/internal/workers.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, makeWorld } from "./Fixture.ts"
@@ -31,7 +33,8 @@ const Job = Schema.Struct({
   /** Picks a worker, or a lease of the job only, as builds without leases of workers have it. */
   lease: Schema.Literals([0, 1, 2, "gone", "own"]),
   leaseSeconds: Schema.Literals([-1, 0, 1]),
-  aloneSeconds: Schema.Literals(["none", -1, 0, 1])
+  aloneSeconds: Schema.Literals(["none", -1, 0, 1]),
+  share: Schema.Literals([0, 0.5, 1])
 })
 
 const Jobs = Schema.Array(Job).check(Schema.isMaxLength(8))
@@ -50,7 +53,13 @@ const Own = Schema.Literals([0, 1, 2])
 const Lease = Schema.Struct({ pick: Few(8), epoch: Few(4), checkpoint: Schema.NullOr(Schema.Literals(["b", "c"])) })
 
 const Command = Schema.Union([
-  Schema.TaggedStruct("claim", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2, 3]), alone: Schema.Boolean }),
+  Schema.TaggedStruct("claim", {
+    own: Own,
+    limit: Few(4),
+    kinds: Schema.Literals([1, 2, 3]),
+    alone: Schema.Boolean,
+    isExcepted: Schema.Boolean
+  }),
   Schema.TaggedStruct("rescue", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2]) }),
   Schema.TaggedStruct("isAloneDue", { own: Own, isIdle: Schema.Boolean, kinds: Schema.Literals([1, 2, 3]) }),
   Schema.TaggedStruct("take", { own: Own }),
@@ -62,6 +71,9 @@ const Command = Schema.Union([
 ])
 
 const Counters = Schema.Struct({ cap: Few(3), held: Few(4), waiting: Few(3), heldMax: Few(4) })
+
+/** A weight of 0 leaves the lane out, a limit of 0 is none. */
+const Restamps = Schema.Struct({ weight: Few(3), limit: Few(3) })
 
 const Lanes = Schema.Tuple([Counters, Counters, Counters])
 
@@ -108,8 +120,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             const held = Rules.heldAt(workers, now)
             switch (command._tag) {
               case "claim": {
-                const { alone, limit, own } = command
-                const given = { ...termsOf(own), alone, limit, kinds: kinds.slice(0, command.kinds) }
+                const { alone, isExcepted, limit, own } = command
+                const except = isExcepted ? [otherGroup(world)] : []
+                const given = { ...termsOf(own), alone, except, limit, kinds: kinds.slice(0, command.kinds) }
                 const expected = Leases.claim(jobs, given, held)
                 assert.deepStrictEqual(yield* store.claim(given), claimed(expected))
                 change(expected)
@@ -235,6 +248,33 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
         }),
       { arbitrary: { runs } }
     )
+
+    it.effect.prop(
+      "queued jobs get the shares of the rules",
+      [Jobs, Schema.Tuple([Restamps, Restamps, Restamps])],
+      ([smalls, lanes]) =>
+        Effect.gen(function*() {
+          const store = yield* SchedulerStore
+          const { atomically } = yield* UnitOfWork
+          const world = yield* makeWorld
+          yield* clear
+          yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
+          yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, ["a", "b", "c"])))
+          const jobs = yield* readJobs
+          const restamped = laneIds(world.lane).flatMap((lane, index) => {
+            const { limit, weight } = lanes[index]!
+            return weight === 0 ? [] : [{ lane, weight, limit: limit === 0 ? undefined : limit }]
+          })
+          const changed = restamped.flatMap((lane) =>
+            restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
+          )
+          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped, promotions: [] }
+          assert.deepStrictEqual(yield* atomically(store.apply(changes)), { promoted: [], restamped: changed.length })
+          const byId = new Map(changed.map((job) => [job.job, job]))
+          assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
+        }),
+      { arbitrary: { runs } }
+    )
   })
 
 // -----------------------------------------------------------------------------
@@ -251,7 +291,8 @@ const emptyLane = (lane: string, group: string): LaneCounters => ({
   cap: 0,
   held: 0,
   waiting: 0,
-  heldMax: 0
+  heldMax: 0,
+  weight: 1
 })
 
 /** The table rejects lanes in which a job waits beside a free slot. */
@@ -271,7 +312,8 @@ const jobOf = (
   return {
     job: world.id(),
     lane: `${world.lane}-${small.lane}`,
-    group: world.group,
+    // The group of a job is that of its lane, but a claim reads only the column of the job.
+    group: index % 2 === 0 ? world.group : otherGroup(world),
     kind: kinds[small.kind]!,
     payload: { n: index },
     state: small.state,
@@ -288,9 +330,12 @@ const jobOf = (
     leaseUntil: isRunning && small.lease === "own" ? seconds(small.leaseSeconds) : undefined,
     worker: isRunning ? `worker-${index}` : undefined,
     aloneFrom: small.aloneSeconds === "none" ? undefined : seconds(small.aloneSeconds),
-    position: 1_000_000 - 10 * index
+    position: 1_000_000 - 10 * index,
+    share: small.share
   }
 }
+
+const otherGroup = ({ group }: World) => `${group}-other`
 
 const termsOf = (own: number) => ({ lease: `lease-${own}`, worker: "worker" })
 
@@ -321,7 +366,8 @@ const insertLanes = Effect.fnUntraced(function*(group: string, lanes: ReadonlyAr
       cap: ["int4", ({ cap }) => cap],
       held: ["int4", ({ held }) => held],
       waiting: ["int4", ({ waiting }) => waiting],
-      held_max: ["int4", ({ heldMax }) => heldMax]
+      held_max: ["int4", ({ heldMax }) => heldMax],
+      weight: ["int4", ({ weight }) => weight]
     })
   }`
 })
@@ -347,7 +393,8 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       lease: ["text?", ({ lease }) => lease],
       lease_until: ["timestamptz?", ({ leaseUntil }) => leaseUntil],
       alone_from: ["timestamptz?", ({ aloneFrom }) => aloneFrom],
-      worker: ["text?", ({ worker }) => worker]
+      worker: ["text?", ({ worker }) => worker],
+      share: ["float8", ({ share }) => share]
     })
   }`
 })
@@ -371,6 +418,7 @@ const Row = Schema.Struct({
   checkpoint: Schema.Json,
   state: Schema.Literals(["pending", "queued", "running"]),
   position: Schema.BigInt,
+  share: Schema.Number,
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
@@ -390,7 +438,7 @@ const readJobs = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* decodeRows(sql`
     SELECT
-      id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, state, position, epoch, attempt,
+      id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, state, position, share, epoch, attempt,
       attempts_max AS "attemptsMax", time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
       started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
     FROM scheduler_job

@@ -510,6 +510,50 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(most, 2)
     }))
 
+  it.effect.each([
+    { reserved: 0, most: 60_100, name: "the first that end" },
+    { reserved: 1, most: 1_900, name: "each other, on the reserved slot" }
+  ])(
+    "jobs of other groups wait for $name beside long jobs of one group",
+    ({ most, reserved }) =>
+      Effect.gen(function*() {
+        const waits: Array<number> = []
+        const { group, job, lane, scheduler, settled } = yield* start(
+          Effect.fnUntraced(function*({ claimedAt, enqueuedAt, ...job }) {
+            if (job.group === group) return yield* Effect.delay(Effect.succeed("long"), "60 seconds")
+            waits.push(claimedAt.epochMilliseconds - enqueuedAt.epochMilliseconds)
+            return yield* Effect.delay(Effect.succeed("short"), "100 millis")
+          }),
+          { concurrency: 4, reserved }
+        )
+        yield* Effect.forEach(Array.from({ length: 16 }), () => scheduler.enqueue(job({ cap: 16 })))
+        yield* TestClock.adjust("1 second")
+        yield* Effect.forEach(
+          Array.from({ length: 20 }),
+          (_, n) => scheduler.enqueue(job({ lane: `${lane}-${n}`, group: `${group}-${n}` }))
+        )
+        yield* TestClock.adjust("10 minutes")
+        yield* Effect.forEach(Array.from({ length: 36 }), () => settled)
+        assert.strictEqual(waits.length, 20)
+        assert.isAtMost(Math.max(...waits), most)
+      })
+  )
+
+  it.effect("gives the reserved slot to the next group, and the others to one group", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { group, job, lane, scheduler } = yield* start(gate.run, { concurrency: 3, reserved: 1 })
+      yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job({ cap: 3 })))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(gate.seen.map((job) => job.group), [group, group])
+      yield* scheduler.enqueue(job({ lane: `${lane}-other`, group: `${group}-other` }))
+      while (gate.seen.length < 3) yield* Effect.yieldNow
+      yield* gate.open
+      // As soon as one of the first two has ended, without a poll.
+      while (gate.seen.length < 4) yield* Effect.yieldNow
+      assert.deepStrictEqual(gate.seen.slice(2).map((job) => job.group), [`${group}-other`, group])
+    }))
+
   it.effect("announces what it claims until it stops", () =>
     Effect.gen(function*() {
       const { kind, scheduler, stop } = yield* start(() => Effect.succeed("done"), { pools: ["a"], concurrency: 3 })

@@ -1,4 +1,4 @@
-/** Applies the slots of a plan to the lane of its account and group. */
+/** Applies the slots and the weight of a plan to the lane of its account and group. */
 import { PlanTable } from "@kinora/accounts"
 import type { AccountId } from "@kinora/accounts/Account"
 import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
@@ -9,8 +9,8 @@ import { laneOf } from "./jobAddress.ts"
 import { makeQueuePromoted } from "./queuePromoted.ts"
 
 /**
- * Makes a function that sets the cap of a lane to the slots of the plan, and queues the jobs
- * that get one. Call it in the unit of work that saves the plan, after all other locks.
+ * Makes a function that sets the cap and the weight of a lane to those of the plan, and queues
+ * the jobs that get a slot. Call it in the unit of work that saves the plan, after all other locks.
  */
 export const makeApplySlots = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const { setCap } = yield* Scheduler
@@ -21,8 +21,8 @@ export const makeApplySlots = Effect.fnUntraced(function*(planTable: PlanTable.P
     group: Group,
     plan: Option.Option<Plan<Tiers[Group]>>
   ) {
-    const cap = PlanTable.limits(planTable, group, plan, yield* DateTime.now).concurrency
-    const { promoted } = yield* setCap({ ...laneOf({ account, plan: group }), cap })
+    const { concurrency: cap, weight } = PlanTable.limits(planTable, group, plan, yield* DateTime.now)
+    const { promoted } = yield* setCap({ ...laneOf({ account, plan: group }), cap, weight })
     yield* queuePromoted(promoted.map(GenerationId.fromUuid))
   })
 })

@@ -9,6 +9,7 @@ import { LeaseLost } from "../SchedulerError.ts"
 import * as KindName from "./kindName.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
 import type { Release } from "./requests.ts"
+import { startedShare } from "./shares.ts"
 import type { AloneQuestion, ClaimTerms, LeaseTerms, RescueTerms } from "./storeTypes.ts"
 import { type Held, isHeld, type StoredWorker } from "./workers.ts"
 
@@ -25,20 +26,25 @@ export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
   readonly worker: string | undefined
   /** When its last attempt may start, which runs alone. `undefined` before its last but one attempt was lost. */
   readonly aloneFrom: DateTime.Utc | undefined
-  /** Orders pending jobs by when they were enqueued, and queued jobs by when they got their slots. */
+  /** Orders pending jobs by when they were enqueued, and the others by when they got their slots. */
   readonly position: number
+  /** Orders queued jobs before their position (`internal/shares.ts`). */
+  readonly share: number
 }
 
 /**
- * Claims queued jobs of the given kinds, in the order in which they got their slots. A job that
- * has to run alone is claimed only if the worker asks for one, the longest waiting one first.
+ * Claims queued jobs of the given kinds, the smallest share first, then in the order in which they
+ * got their slots. Leaves out the jobs of some groups. A job that has to run alone is claimed only
+ * if the worker asks for one, the longest waiting one first.
  */
 export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held): ReadonlyArray<StoredJob> => {
   if (!isHeld(held, terms.lease)) return []
-  const queued = Array.from(jobs).filter(({ kind, state }) => state === "queued" && terms.kinds.includes(kind))
+  const queued = Array.from(jobs).filter(({ group, kind, state }) =>
+    state === "queued" && terms.kinds.includes(kind) && !terms.except.includes(group)
+  )
   const next = terms.alone
     ? queued.filter((job) => mayRunAlone(job, held.now)).toSorted(byAloneFrom).slice(0, Math.min(1, terms.limit))
-    : queued.filter(({ aloneFrom }) => aloneFrom === undefined).toSorted(byPosition).slice(0, terms.limit)
+    : queued.filter(({ aloneFrom }) => aloneFrom === undefined).toSorted(byShare).slice(0, terms.limit)
   return next.map((job) => leased(counted(job), terms, held.now))
 }
 
@@ -170,9 +176,13 @@ const counted = (job: StoredJob): StoredJob => ({ ...job, attempt: job.attempt +
 const requeued = (job: StoredJob): StoredJob => ({
   ...job,
   state: "queued",
+  share: startedShare,
   lease: undefined,
   leaseUntil: undefined
 })
+
+/** Orders jobs as they are claimed. */
+const byShare = (a: StoredJob, b: StoredJob): number => a.share - b.share || byPosition(a, b)
 
 const mayRunAlone = ({ aloneFrom }: StoredJob, now: DateTime.Utc) =>
   aloneFrom !== undefined && millis(aloneFrom) <= millis(now)

@@ -33,6 +33,8 @@ export interface LaneCounters {
   readonly waiting: number
   /** Maximum that `held` can have: the cap, or the slots that stayed held when the cap was lowered. */
   readonly heldMax: number
+  /** Share of the lane in the workers, relative to other lanes. */
+  readonly weight: number
 }
 
 /** Counter of a group: the pending jobs of all its lanes. */
@@ -87,31 +89,6 @@ export interface LanesState {
   readonly recount?: { readonly groups: ReadonlyArray<GroupCounters>; readonly lanes: ReadonlyArray<LaneCounters> }
 }
 
-/** Counters before and after. */
-interface Change<Counters> {
-  readonly before: Counters
-  readonly after: Counters
-}
-
-/** Changes between the loaded and the decided lanes. A store applies them in this order. */
-export interface LanesChanges {
-  /** Jobs to delete, as they were loaded. */
-  readonly ended: ReadonlyArray<JobPlace>
-  /** Jobs to insert, in the order in which they were enqueued. */
-  readonly enqueued: ReadonlyArray<NewJob>
-  readonly groups: ReadonlyArray<Change<GroupCounters>>
-  readonly lanes: ReadonlyArray<Change<LaneCounters>>
-  readonly promotions: ReadonlyArray<Promotion>
-}
-
-/** A number of pending jobs of a lane that get a slot, oldest first. The store selects them. */
-export interface Promotion {
-  readonly lane: LaneId
-  readonly count: number
-  /** Jobs that were enqueued into a slot of the lane in the same unit. They queue behind the promoted ones. */
-  readonly beside: ReadonlyArray<JobId>
-}
-
 /** Creates lanes from the state that a store has read. */
 export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults: EnqueueDefaults): LoadedLanes => {
   const counted = recount ?? { groups, lanes }
@@ -141,7 +118,8 @@ export const emptyLane = (lane: LaneId, group: GroupId): LaneCounters => ({
   cap: 0,
   held: 0,
   waiting: 0,
-  heldMax: 0
+  heldMax: 0,
+  weight: 1
 })
 
 /** The lane of an address. */
@@ -168,6 +146,10 @@ export const waitingWith = (self: LoadedLanes, lane: LoadedLane, cap: number): n
 export const count = (lane: LoadedLane, state: JobStatus["state"], change: 1 | -1): LoadedLane =>
   state === "pending" ? { ...lane, waiting: lane.waiting + change } : { ...lane, held: lane.held + change }
 
+/** Number of waiting jobs of the lane that get a slot when the lanes are saved. */
+export const promoted = ({ cap, held, waiting }: Pick<LaneCounters, "cap" | "held" | "waiting">): number =>
+  Math.min(waiting, Math.max(0, cap - held))
+
 /** Replaces a lane, and updates the counter of its group. */
 export const setLane = (self: LoadedLanes, before: LoadedLane, after: LoadedLane): LoadedLanes => {
   const change = (after.waiting - promoted(after)) - (before.waiting - promoted(before))
@@ -179,15 +161,15 @@ export const setLane = (self: LoadedLanes, before: LoadedLane, after: LoadedLane
 }
 
 /**
- * Sets the number of slots of a lane. A higher cap promotes waiting jobs; a lower one
- * takes no slot from the jobs that hold one.
+ * Sets the number of slots of a lane, and its weight if it is given. A higher cap promotes
+ * waiting jobs; a lower one takes no slot from the jobs that hold one.
  */
 export const setCap = <Lanes extends LoadedLanes>(
   lanes: Lanes,
-  { cap, lane }: { readonly lane: LaneId; readonly cap: number }
+  { cap, lane, weight }: { readonly lane: LaneId; readonly cap: number; readonly weight?: number | undefined }
 ): Lanes => {
   const before = laneById(lanes, lane)
-  return { ...lanes, ...setLane(lanes, before, { ...before, cap }) }
+  return { ...lanes, ...setLane(lanes, before, { ...before, cap, weight: weight ?? before.weight }) }
 }
 
 /** Adds a job. Throws if the lanes have it already. */
@@ -212,25 +194,6 @@ export const removeJob = (self: LoadedLanes, job: JobId): LoadedLanes => {
   return { ...self, jobs }
 }
 
-/** Everything that was decided since the lanes were loaded. */
-export const changesOf = (self: LoadedLanes): LanesChanges => {
-  const jobs = HashMap.toValues(self.jobs)
-  const lanes = HashMap.toValues(self.lanes)
-  const added = jobs.flatMap((entry) => entry.added ?? []).toSorted((a, b) => a.order - b.order).map(({ job }) => job)
-  return {
-    ended: jobs.flatMap(({ current, stored }) => stored === undefined || stored === current ? [] : [stored]),
-    enqueued: added,
-    groups: HashMap.toValues(self.groups).filter(({ stored, waiting }) => waiting !== stored.waiting)
-      .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
-    lanes: lanes.map((lane) => ({ before: lane.stored, after: countersOf(lane) })).filter(isChanged),
-    promotions: lanes.filter((lane) => promoted(lane) > 0).map((lane) => ({
-      lane: lane.lane,
-      count: promoted(lane),
-      beside: added.filter((job) => job.lane === lane.lane && job.state === "queued").map(({ job }) => job)
-    }))
-  }
-}
-
 /** A lane cannot move to another group, since the counter of the group would become wrong. */
 export class LaneMoved extends Error {
   override readonly name = "LaneMoved"
@@ -250,26 +213,6 @@ export class StaleLanes extends Error {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Number of waiting jobs of the lane that get a slot when the lanes are saved. */
-const promoted = ({ cap, held, waiting }: Pick<LaneCounters, "cap" | "held" | "waiting">): number =>
-  Math.min(waiting, Math.max(0, cap - held))
-
-const countersOf = (lane: LoadedLane): LaneCounters => {
-  const held = lane.held + promoted(lane)
-  return {
-    lane: lane.lane,
-    group: lane.group,
-    cap: lane.cap,
-    held,
-    waiting: lane.waiting - promoted(lane),
-    heldMax: Math.max(lane.cap, Math.min(held, lane.heldMax))
-  }
-}
-
-const isChanged = ({ after, before }: Change<LaneCounters>): boolean =>
-  after.cap !== before.cap || after.held !== before.held || after.waiting !== before.waiting ||
-  after.heldMax !== before.heldMax
 
 const entryOf = (self: LoadedLanes, job: JobId): LoadedJob | undefined =>
   Option.getOrUndefined(HashMap.get(self.jobs, job))

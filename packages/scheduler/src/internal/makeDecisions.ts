@@ -10,9 +10,10 @@ import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
+import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
-import type { LoadRequest } from "./requests.ts"
+import type { CapCommand, LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
 export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
@@ -56,7 +57,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   })
 
   const setCap = Effect.fn("Scheduler.setCap")(
-    function*(command: { readonly lane: LaneId; readonly group: GroupId; readonly cap: number }) {
+    function*(command: CapCommand) {
       const lanes = yield* load({ lanes: [command] })
       return yield* save(Loaded.setCap(lanes, command))
     },
@@ -113,9 +114,10 @@ const makeSave = Effect.gen(function*() {
   // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
   // that recovers cannot commit a part of them.
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
-    const changes = Loaded.changesOf(lanes)
-    const promoted = yield* store.apply(changes)
-    const hasWork = promoted.length > 0 || changes.enqueued.some((job) => job.state === "queued")
+    const changes = changesOf(lanes)
+    const { promoted, restamped } = yield* store.apply(changes)
+    // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them.
+    const hasWork = promoted.length > 0 || restamped > 0 || changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* afterCommit(wakeup.wake)
     return { promoted }
   }, atomically)

@@ -18,7 +18,7 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
 
   const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return []
-    return yield* store.claim({ ...options, alone: options.alone ?? false })
+    return yield* store.claim({ ...options, alone: options.alone ?? false, except: options.except ?? [] })
   })
 
   const takeLease = Effect.fn("Scheduler.takeLease")(function*({ ttl, ...worker }: LeaseOptions) {

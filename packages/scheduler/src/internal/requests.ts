@@ -9,6 +9,15 @@ export interface LoadRequest {
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }
 
+/** The slots of a lane from now on. */
+export interface CapCommand {
+  readonly lane: string
+  readonly group: string
+  readonly cap: number
+  /** Share of the lane in the workers. Default: as before. */
+  readonly weight?: number | undefined
+}
+
 /** A lease to give back. */
 export interface Release extends Lease {
   /** Moves the job to this pool of its kind. Default: the job stays in its pool. */
@@ -30,6 +39,8 @@ export interface ClaimOptions {
    * must run no other job beside it. A rescue ignores it. Default `false`.
    */
   readonly alone?: boolean | undefined
+  /** Groups whose jobs are left out. A rescue ignores it. Default: none. */
+  readonly except?: ReadonlyArray<string> | undefined
 }
 
 /** A worker that takes a lease, and what it claims. */

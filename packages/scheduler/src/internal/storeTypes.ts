@@ -11,6 +11,14 @@ export interface StoreRequest {
   readonly jobs: ReadonlyArray<JobId>
 }
 
+/** Queued jobs that the changes to lanes affected. */
+export interface Applied {
+  /** Jobs that got a slot. */
+  readonly promoted: ReadonlyArray<JobId>
+  /** Number of stored jobs that stay queued and got another share. Claims skipped them meanwhile. */
+  readonly restamped: number
+}
+
 /** The worker that leases jobs, by its lease and its name. */
 export interface LeaseTerms {
   readonly lease: string
@@ -23,6 +31,8 @@ export interface ClaimTerms extends LeaseTerms {
   readonly limit: number
   /** Selects one job that has to run alone instead of the others. */
   readonly alone: boolean
+  /** Groups whose jobs are left out. */
+  readonly except: ReadonlyArray<GroupId>
 }
 
 /** Selects the jobs to rescue. */

@@ -17,6 +17,8 @@ export interface JobTerms {
   readonly amount: ChargeCommand["amount"]
   /** Slots of the account in this plan group at the time of the request. */
   readonly concurrency: number
+  /** Share of the account in the workers in this plan group at the time of the request. */
+  readonly weight: number
   /** Maximum run time. */
   readonly timeLimit: Duration.Duration
 }
@@ -50,13 +52,15 @@ export const admit = (
     const quota = PlanTable.dailyQuota(planTable, account.plans.studio, now)
     if (plan === "studio") yield* assertStudio(model, quota)
     const resolved = yield* Result.mapError(Parameters.resolve(model, params), invalidParams)
+    const { concurrency, weight } = PlanTable.limits(planTable, plan, account.plans[plan], now)
     return {
       model: model.id,
       resolved,
       amount: plan === "studio"
         ? quotaAmount(resolved.kind, Option.getOrThrow(quota))
         : creditsAmount(model, resolved, trialAllowed),
-      concurrency: PlanTable.limits(planTable, plan, account.plans[plan], now).concurrency,
+      concurrency,
+      weight,
       timeLimit: model.time_limit
     }
   })

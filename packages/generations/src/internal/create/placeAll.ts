@@ -11,7 +11,7 @@ import type * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
 import type { JobDecision, JobState } from "../jobState.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
-import { makeCurrentCaps } from "./currentCaps.ts"
+import { type LaneTerms, makeCurrentTerms } from "./currentTerms.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
 import { ofCharge, ofQueue } from "./refusals.ts"
@@ -25,7 +25,7 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
   const scheduler = yield* Scheduler
   const keepImages = yield* makeKeepImages
   const insertAll = yield* makeInsertAll
-  const currentCaps = yield* makeCurrentCaps(planTable)
+  const currentTerms = yield* makeCurrentTerms(planTable)
 
   return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
     const none: ReadonlyArray<Placed> = []
@@ -36,8 +36,8 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
     })
     const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     const images = yield* keepImages(jobs)
-    const caps = yield* currentCaps(lanes, jobs)
-    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images, caps))
+    const current = yield* currentTerms(lanes, jobs)
+    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images, current))
     yield* ledger.save(state.books)
     const { promoted } = yield* scheduler.save(state.lanes)
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
@@ -53,7 +53,7 @@ const place = (
   { books, lanes }: JobState,
   job: AdmittedJob,
   images: KeptImages,
-  caps: ReadonlyMap<string, number>
+  current: ReadonlyMap<string, LaneTerms>
 ): JobDecision<Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
@@ -66,11 +66,13 @@ const place = (
   })
   if (Result.isFailure(charge)) return Result.fail(ofCharge(charge.failure, generation.plan))
   const address = addressOf(generation)
+  const { concurrency, weight } = current.get(address.lane) ?? terms
   const enqueued = Lanes.enqueue(lanes, {
     ...address,
     kind: kindOf(generation.model),
     payload: { id: generation.id },
-    cap: caps.get(address.lane) ?? terms.concurrency,
+    cap: concurrency,
+    weight,
     timeLimit: terms.timeLimit
   })
   if (Result.isFailure(enqueued)) return Result.fail(ofQueue(enqueued.failure, generation.plan))

@@ -73,6 +73,13 @@ export const definitions = {
     expected: "a number of jobs from 0 to 256",
     about: "Jobs that this process runs at once; 0 if other processes run them."
   },
+  worker_reserved: {
+    schema: between(0, 255),
+    default: "1",
+    expected: "a number of jobs from 0 to 255",
+    about:
+      "Of the jobs that this process runs at once, the number that one account leaves to other accounts, also while they have none. An account can always run one."
+  },
   worker_models: {
     schema: listOf(ModelId),
     default: undefined,

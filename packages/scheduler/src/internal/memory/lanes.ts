@@ -3,17 +3,11 @@ import { StorageError } from "@kinora/persistence/StorageError"
 import { type DateTime, Effect, Option } from "effect"
 import * as Audit from "../audit.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
+import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
 import { byPosition } from "../leases.ts"
-import {
-  emptyLane,
-  LaneMoved,
-  type LanesChanges,
-  type LanesState,
-  type NewJob,
-  type Promotion,
-  StaleLanes
-} from "../loadedLanes.ts"
-import type { StoreRequest } from "../storeTypes.ts"
+import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
+import { restamp, shareOf } from "../shares.ts"
+import type { Applied, StoreRequest } from "../storeTypes.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
@@ -37,12 +31,12 @@ export const peek = ({ groups, lanes }: Tables, lane: LaneId, group: GroupId) =>
   group: groups.get(group) ?? { group, waiting: 0 }
 })
 
-/** Applies changes, and returns the promoted jobs. */
+/** Applies changes. */
 export const apply = (
   tables: Tables,
   changes: LanesChanges,
   now: DateTime.Utc
-): Effect.Effect<ReadonlyArray<JobId>, StorageError> => {
+): Effect.Effect<Applied, StorageError> => {
   if (isStale(tables, changes)) throw new StaleLanes()
   for (const { job } of changes.ended) tables.remove(job)
   const duplicate = changes.enqueued.find(({ job }) => tables.jobs.has(job))
@@ -50,7 +44,12 @@ export const apply = (
   for (const job of changes.enqueued) insert(tables, job, now)
   for (const { after } of changes.groups) tables.groups.set(after.group, after)
   for (const { after } of changes.lanes) tables.lanes.set(after.lane, after)
-  return Effect.succeed(changes.promotions.flatMap((promotion) => promote(tables, promotion)))
+  const restamped = changes.restamped.flatMap((lane) => restamp(tables.heldIn(lane.lane).values(), lane))
+  restamped.forEach(tables.put)
+  return Effect.succeed({
+    promoted: changes.promotions.flatMap((promotion) => promote(tables, promotion)),
+    restamped: restamped.length
+  })
 }
 
 /** Counters of groups and their lanes, as stored and as counted from the jobs. */
@@ -80,14 +79,14 @@ const isStale = (tables: Tables, { ended, groups, lanes }: LanesChanges): boolea
     return stored?.cap !== before.cap || stored.held !== before.held || stored.waiting !== before.waiting
   })
 
-const duplicateOf = ({ job }: NewJob) =>
+const duplicateOf = ({ job }: PlacedJob) =>
   new StorageError({
     operation: "SchedulerStore.apply",
     reason: "failed",
     cause: new Error(`The job ${job} exists already`)
   })
 
-const insert = (tables: Tables, job: NewJob, now: DateTime.Utc) =>
+const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
   tables.put({
     ...job,
     epoch: 0,
@@ -102,9 +101,12 @@ const insert = (tables: Tables, job: NewJob, now: DateTime.Utc) =>
     position: tables.nextPosition()
   })
 
-const promote = (tables: Tables, { beside, count, lane }: Promotion): ReadonlyArray<JobId> => {
+const promote = (tables: Tables, { ahead, beside, count, lane, weight }: Promotion): ReadonlyArray<JobId> => {
   const promoted = Array.from(tables.pendingIn(lane).values()).toSorted(byPosition).slice(0, count)
   const inLine = [...promoted, ...beside.flatMap((job) => tables.jobs.get(job) ?? [])].toSorted(byPosition)
-  for (const job of inLine) tables.put({ ...job, state: "queued", position: tables.nextPosition() })
+  for (const [index, job] of inLine.entries()) {
+    const share = shareOf(ahead + index, weight)
+    tables.put({ ...job, state: "queued", share, position: tables.nextPosition() })
+  }
   return promoted.map(({ job }) => job)
 }

@@ -15,6 +15,8 @@ export interface Tables {
   /** By id. */
   readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
+  /** Queued and running jobs of a lane. */
+  readonly heldIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
   /** Inserts or replaces a job. */
   readonly put: (job: StoredJob) => void
   /** Deletes a job. */
@@ -27,21 +29,17 @@ export interface Tables {
 export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
   const jobs = makeMap<JobId, StoredJob>()
   // An index per state, so that the cost of a claim does not depend on the jobs that wait for a slot.
-  const pending = new Map<LaneId, MemoryMap<JobId, StoredJob>>()
+  const pendingIn = byLane(makeMap)
+  const heldIn = byLane(makeMap)
   const queued = makeMap<JobId, StoredJob>()
   const running = makeMap<JobId, StoredJob>()
   let lastPosition = 0
 
-  const pendingIn = (lane: LaneId) => {
-    const found = pending.get(lane) ?? makeMap<JobId, StoredJob>()
-    pending.set(lane, found)
-    return found
-  }
-  const indexOf = ({ lane, state }: StoredJob) =>
-    state === "pending" ? pendingIn(lane) : state === "queued" ? queued : running
+  const indexesOf = ({ lane, state }: StoredJob) =>
+    state === "pending" ? [pendingIn(lane)] : [heldIn(lane), state === "queued" ? queued : running]
   const remove = (job: JobId) => {
     const found = jobs.get(job)
-    if (found !== undefined) indexOf(found).delete(job)
+    if (found !== undefined) { for (const index of indexesOf(found)) index.delete(job) }
     jobs.delete(job)
   }
   return {
@@ -52,10 +50,11 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     running,
     workers: makeMap(),
     pendingIn,
+    heldIn,
     put: (job) => {
       remove(job.job)
       jobs.set(job.job, job)
-      indexOf(job).set(job.job, job)
+      for (const index of indexesOf(job)) index.set(job.job, job)
     },
     remove,
     nextPosition: () => ++lastPosition
@@ -65,3 +64,17 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
 /** The ids of all groups. */
 export const groupIds = ({ groups }: Tables): ReadonlyArray<GroupId> =>
   Array.from(groups.values(), ({ group }) => group)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A map of jobs per lane. */
+const byLane = (makeMap: MemoryBackend["Service"]["makeMap"]) => {
+  const maps = new Map<LaneId, MemoryMap<JobId, StoredJob>>()
+  return (lane: LaneId) => {
+    const found = maps.get(lane) ?? makeMap<JobId, StoredJob>()
+    maps.set(lane, found)
+    return found
+  }
+}

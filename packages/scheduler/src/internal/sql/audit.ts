@@ -82,7 +82,8 @@ const decodeGroups = Rows.decodeAll(Schema.Struct({ group: Schema.String, waitin
 
 const lockLanes = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
   decodeLanes(sql`
-    SELECT id AS lane, group_id AS "group", cap, held, waiting, held_max AS "heldMax" FROM scheduler_lane
+    SELECT id AS lane, group_id AS "group", cap, held, waiting, held_max AS "heldMax", weight
+    FROM scheduler_lane
     WHERE group_id = ANY(${Rows.array("text", groups)})
     ORDER BY id
     FOR UPDATE
@@ -91,7 +92,7 @@ const lockLanes = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
 const countLanes = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
   decodeLanes(sql`
     SELECT
-      lane.id AS lane, lane.group_id AS "group", lane.cap,
+      lane.id AS lane, lane.group_id AS "group", lane.cap, lane.weight,
       count(job.id) FILTER (WHERE job.state <> 'pending')::int4 AS held,
       count(job.id) FILTER (WHERE job.state = 'pending')::int4 AS waiting,
       greatest(lane.cap, count(job.id) FILTER (WHERE job.state <> 'pending'))::int4 AS "heldMax"

@@ -38,7 +38,8 @@ export const peek = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, lane: 
   const [row] = yield* decodePeek(sql`
     SELECT
       coalesce(lane.cap, 0) AS cap, coalesce(lane.held, 0) AS held, coalesce(lane.waiting, 0) AS waiting,
-      coalesce(lane.held_max, 0) AS "heldMax", coalesce(lane_group.waiting, 0) AS "groupWaiting"
+      coalesce(lane.held_max, 0) AS "heldMax", coalesce(lane.weight, 1) AS weight,
+      coalesce(lane_group.waiting, 0) AS "groupWaiting"
     FROM (VALUES (1)) AS one_row
     LEFT JOIN scheduler_lane AS lane ON lane.id = ${lane}
     LEFT JOIN scheduler_group AS lane_group ON lane_group.id = ${group}
@@ -54,7 +55,8 @@ export const laneFields = {
   cap: Schema.Int,
   held: Schema.Int,
   waiting: Schema.Int,
-  heldMax: Schema.Int
+  heldMax: Schema.Int,
+  weight: Schema.Int
 }
 
 // -----------------------------------------------------------------------------
@@ -70,7 +72,7 @@ const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   decodeLanes(sql`
     SELECT
       lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting, lane.held_max AS "heldMax",
-      lane_group.waiting AS "groupWaiting"
+      lane.weight, lane_group.waiting AS "groupWaiting"
     FROM scheduler_group AS lane_group
     JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
     WHERE lane.id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
@@ -89,6 +91,7 @@ const decodePeek = Rows.decodeAll(
     held: Schema.Int,
     waiting: Schema.Int,
     heldMax: Schema.Int,
+    weight: Schema.Int,
     groupWaiting: Schema.Int
   })
 )

@@ -6,6 +6,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { Lease } from "../../Job.ts"
 import * as KindName from "../kindName.ts"
 import type { Release } from "../requests.ts"
+import { startedShare } from "../shares.ts"
 import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "../storeTypes.ts"
 import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
 
@@ -15,15 +16,15 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
   const rows = yield* decodeClaimed(
     terms.alone ? claimAloneStatement(sql, terms, now) : claimStatement(sql, terms, now)
   )
-  return rows.map(toClaimed)
+  return rows.toSorted((a, b) => a.share - b.share).map(toClaimed)
 })
 
 /**
- * The statement of `claim`. The index contains only queued jobs, by kind and position, and
- * Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs there
- * are nor on those of other kinds. Jobs are locked one by one in the merged order, so no
- * job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each
- * other's jobs, and MATERIALIZED keeps a plan from applying the limit twice.
+ * The statement of `claim`. The index contains only queued jobs, by kind, share and position,
+ * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and
+ * lanes there are nor on the jobs of other kinds. Jobs are locked one by one in the merged order,
+ * so no job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each other's
+ * jobs, and MATERIALIZED keeps a plan from applying the limit twice.
  */
 export const claimStatement = (
   sql: SqlClient.SqlClient,
@@ -33,14 +34,14 @@ export const claimStatement = (
   sql`
     WITH next AS MATERIALIZED (
       SELECT locked.id
-      FROM (${queuedInOrder(sql, terms.kinds)}) AS queued
+      FROM (${queuedInOrder(sql, terms)}) AS queued
       CROSS JOIN LATERAL (
         SELECT id FROM scheduler_job
         WHERE id = queued.id AND state = 'queued' AND alone_from IS NULL
         FOR UPDATE SKIP LOCKED
       ) AS locked
       WHERE ${holds(sql, terms, now)}
-      ORDER BY queued.position
+      ORDER BY queued.share, queued.position
       LIMIT ${terms.limit}
     )
     ${claimNext(sql, terms, now)}
@@ -94,6 +95,7 @@ export const rescue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, term
       state = CASE WHEN taken.again THEN 'queued' ELSE 'running' END,
       epoch = CASE WHEN taken.again THEN job.epoch ELSE job.epoch + 1 END,
       attempt = CASE WHEN job.state = 'queued' THEN job.attempt + 1 ELSE job.attempt END,
+      share = CASE WHEN taken.again THEN ${startedShare} ELSE job.share END,
       lease = CASE WHEN taken.again THEN NULL ELSE ${terms.lease} END,
       lease_until = NULL,
       worker = CASE WHEN taken.again THEN job.worker ELSE ${terms.worker} END,
@@ -150,6 +152,7 @@ export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>
       state = 'queued',
       lease = NULL,
       lease_until = NULL,
+      share = ${startedShare},
       attempt = job.attempt - 1,
       kind = coalesce(split_part(job.kind, ':', 1) || ':' || given.pool, job.kind)
     `
@@ -169,6 +172,7 @@ const claimAloneStatement = (
       SELECT id FROM scheduler_job
       WHERE state = 'queued' AND alone_from <= ${now}
         AND kind = ANY(${Rows.array("text", terms.kinds)})
+        AND group_id <> ALL(${Rows.array("text", terms.except)})
         AND ${holds(sql, terms, now)}
       ORDER BY alone_from, position
       LIMIT ${Math.min(1, terms.limit)}
@@ -196,16 +200,29 @@ const claimNext = (sql: SqlClient.SqlClient, terms: LeaseTerms, now: Statement.F
     RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
   `
 
-/** Queued jobs of these kinds, in the order in which they got their slots. One range of the index per kind. */
-const queuedInOrder = (sql: SqlClient.SqlClient, kinds: ReadonlyArray<string>) =>
-  sql`
-    ${
-    sql.join(" UNION ALL ", false)(
-      kinds.map((kind) => sql`SELECT id, position FROM scheduler_job WHERE state = 'queued' AND kind = ${kind}`)
-    )
-  }
-    ORDER BY position
-  `
+/** Jobs that a claim can skip at least, because other claims and units have locked them. It finds the jobs behind more of them at the next poll. */
+const skippedMax = 256
+
+/**
+ * Queued jobs of these kinds by share and position, without those of some groups. Reads the first
+ * ones of each kind from the index, and sorts them together. The limit is a literal, since a
+ * prepared statement is planned without the values of its parameters, and the plan for an unknown
+ * limit sorts all queued jobs. It is rounded, so that there are few statements.
+ */
+const queuedInOrder = (sql: SqlClient.SqlClient, { except, kinds, limit }: ClaimTerms) => {
+  const lookedAt = sql.literal(String(skippedMax + 16 * Math.ceil(limit / 16)))
+  const others = except.length === 0 ? sql`` : sql`AND group_id <> ALL(${Rows.array("text", except)})`
+  const ofKind = (kind: string) =>
+    sql`
+      SELECT id, share, position FROM (
+        SELECT id, share, position FROM scheduler_job
+        WHERE state = 'queued' AND kind = ${kind} AND alone_from IS NULL ${others}
+        ORDER BY share, position
+        LIMIT ${lookedAt}
+      ) AS of_kind
+    `
+  return sql`${sql.join(" UNION ALL ", false)(kinds.map(ofKind))} ORDER BY share, position`
+}
 
 /** SQL expression for the time at which the time limit of a started job passes. */
 const endInSql = "started_at + time_limit_ms * interval '1 millisecond'"

@@ -125,3 +125,17 @@ export const workerLeases = Effect.gen(function*() {
   `
   yield* sql`DROP INDEX scheduler_job_running`
 })
+
+/**
+ * Weights of lanes and shares of jobs, and the order of claims. A worker of an earlier build
+ * claims the jobs in the order of their positions until it is replaced, and the jobs that an
+ * earlier build queues have the share 0.
+ */
+export const fairClaims = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_lane ADD COLUMN weight int4 NOT NULL DEFAULT 1 CHECK (weight >= 1)`
+  yield* sql`ALTER TABLE scheduler_job ADD COLUMN share float8 NOT NULL DEFAULT 0 CHECK (share >= 0)`
+  yield* sql`CREATE INDEX scheduler_job_by_share ON scheduler_job (kind, share, position) WHERE state = 'queued'`
+  yield* sql`CREATE INDEX scheduler_job_held ON scheduler_job (lane_id, position) WHERE state <> 'pending'`
+  yield* sql`DROP INDEX scheduler_job_claimable`
+})

@@ -54,7 +54,8 @@ const decodeStatusRows = Rows.decodeAll(StatusRow)
 /** Columns of a `ClaimedJob` except `claimedAt`, and its state. */
 export const claimedColumns = `
   ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax",
-  job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position
+  job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position,
+  job.share
 `
 
 /** A row with `claimedColumns` and `claimedAt`. */
@@ -71,10 +72,11 @@ const ClaimedRow = Schema.Struct({
   startedAt: Schema.DateTimeUtcFromDate,
   claimedAt: Schema.DateTimeUtcFromDate,
   timeLimit: Schema.NullOr(Schema.BigInt),
-  position: Schema.BigInt
+  position: Schema.BigInt,
+  share: Schema.Number
 })
 
-/** Decodes rows with `claimedColumns` and `claimedAt`, in the order in which their jobs got a slot. `RETURNING` has no order. */
+/** Decodes rows with `claimedColumns` and `claimedAt`, in the order of their positions. `RETURNING` has no order. */
 export const decodeClaimed = <E, R>(
   statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
 ): Effect.Effect<ReadonlyArray<typeof ClaimedRow.Type>, E | Schema.SchemaError, R> =>

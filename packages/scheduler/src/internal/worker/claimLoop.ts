@@ -9,6 +9,7 @@ import type { ClaimOptions } from "../requests.ts"
 import type { AloneRuns } from "./aloneRuns.ts"
 import { openKinds } from "./openKinds.ts"
 import type { RunningJobs } from "./runningJobs.ts"
+import { selectionOf } from "./selection.ts"
 import { logFailure, type Settings } from "./settings.ts"
 import type { StartJob } from "./startJob.ts"
 import type { WorkerLease } from "./workerLease.ts"
@@ -29,35 +30,40 @@ export const makeClaimLoop = Effect.fnUntraced(
   function*(settings: Settings, { alone, lease, running, start }: WorkerParts) {
     const wakeup = yield* (yield* Wakeup).subscribe
     const claimJobs = yield* makeClaim(settings)
-    let hasLimited = false
-    // An ended job may make room in a pool whose queued jobs the last claim left out.
+    let leftOut = false
+    // An ended job may make room in a pool or for a group whose queued jobs the last claim left out.
     running.onEnd(() => {
-      if (hasLimited) wakeup.openUnsafe()
+      if (leftOut) wakeup.openUnsafe()
     })
     alone.onDue(() => wakeup.openUnsafe())
 
+    const next = () => selectionOf({ ...settings, held: running.jobs().map(({ group }) => group) })
+
     /** Claims and starts jobs. Returns whether more of these kinds may be queued. */
-    const claimAndStart = Effect.fnUntraced(function*(selected: Pick<ClaimOptions, "alone" | "kinds" | "limit">) {
-      const current = lease.current()
-      if (current === undefined) return false
-      const jobs = yield* claimJobs({ ...selected, lease: current, worker: settings.name })
-      // Claimed under a lease that has ended since: rescued like the others.
-      if (lease.current() !== current) return false
-      yield* Effect.forEach(jobs, (job) => start(job), { discard: true })
-      return jobs.length === selected.limit
-    })
+    const claimAndStart = Effect.fnUntraced(
+      function*(selected: Pick<ClaimOptions, "alone" | "except" | "kinds" | "limit">) {
+        const current = lease.current()
+        if (current === undefined) return false
+        const jobs = yield* claimJobs({ ...selected, lease: current, worker: settings.name })
+        // Claimed under a lease that has ended since: rescued like the others.
+        if (lease.current() !== current) return false
+        yield* Effect.forEach(jobs, (job) => start(job), { discard: true })
+        return jobs.length === selected.limit
+      }
+    )
 
     /** Returns whether more jobs may be queued. Uninterruptible, so that every claimed job is started. */
     const claim = Effect.gen(function*() {
       wakeup.closeUnsafe()
-      const limit = Math.min(settings.claimMax, running.room())
-      const { limited, open } = yield* openKinds(settings, limit)
-      hasLimited = limited.length > 0
-      const more = yield* claimAndStart({ kinds: open, limit })
+      const selection = next()
+      const { limited, open } = yield* openKinds(settings, selection.limit)
+      leftOut = limited.length > 0 || selection.except.length > 0
+      const more = yield* claimAndStart({ ...selection, kinds: open })
       for (const { kinds, room } of limited) {
         // Read again, since the jobs that have just started may share the limit.
-        const left = Math.min(settings.claimMax, running.room(), yield* room)
-        if (left > 0) yield* claimAndStart({ kinds, limit: left })
+        const { except, limit } = next()
+        const left = Math.min(limit, yield* room)
+        if (left > 0) yield* claimAndStart({ except, kinds, limit: left })
       }
       return more
     }).pipe(logFailure("Claiming jobs failed", false), Effect.uninterruptible)

@@ -9,6 +9,7 @@ export interface Settings {
   readonly id: string | undefined
   readonly handlers: ReadonlyArray<JobHandler>
   readonly concurrency: number
+  readonly reserved: number
   readonly claimMax: number
   readonly pollInterval: Duration.Duration
   readonly lease: Duration.Duration
