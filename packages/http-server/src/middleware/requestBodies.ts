@@ -71,8 +71,30 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
 // internal
 // -----------------------------------------------------------------------------
 
-/** Reads a body whose bytes count as they arrive. Stops reading when they exceed a limit. */
+/**
+ * Bodies up to this declared length count as held when they have arrived, so that they need no stream, which costs more
+ * than the rest of a small request. The number of requests limits what they hold before.
+ */
+const smallBodyMax = 16 * 1024
+
+/** Reads a body within its limits, or returns the one that it exceeds. */
 const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) => {
+  const length = declaredLength(request)
+  const read = length !== undefined && length <= smallBodyMax
+    ? readSmall(request, intake)
+    : readChunks(request, intake, bytesMax)
+  return Effect.catch(read, (problem) => Effect.succeed(problem))
+}
+
+const readSmall = Effect.fnUntraced(
+  function*(request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake) {
+    const body = new Uint8Array(yield* intake.read(Effect.orDie(request.arrayBuffer)))
+    return (yield* intake.take(body.length)) ? body : yield* Effect.fail("Crowded" as const)
+  }
+)
+
+/** Reads a body whose bytes count as they arrive. Stops reading when they exceed a limit. */
+const readChunks = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) => {
   const chunks: Array<Uint8Array> = []
   let length = 0
   const read = Stream.runForEach(Stream.orDie(request.stream), (chunk) => {
@@ -84,10 +106,7 @@ const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyInta
       (isTaken) => isTaken ? Effect.void : Effect.fail("Crowded" as const)
     )
   })
-  return intake.read(read).pipe(
-    Effect.map(() => Bytes.concat(chunks)),
-    Effect.catch((problem) => Effect.succeed(problem))
-  )
+  return Effect.map(intake.read(read), () => Bytes.concat(chunks))
 }
 
 /** The same request with a body that has been read. */
