@@ -4,39 +4,27 @@
  * and no isolation between receivers, so its figures are an upper bound.
  */
 import { DateTime, Effect } from "effect"
-import { type Job, type JobHelpers, Logger, makeWorkerUtils, run, type RunnerOptions } from "graphile-worker"
+import type { Job, JobHelpers } from "graphile-worker"
 import { createHmac } from "node:crypto"
 import { attempt, type Environment } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
-import * as PgPool from "./PgPool.ts"
+import * as GraphileWorker from "./GraphileWorker.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
 /** Uses the default settings of graphile-worker: one job at a time. */
 export const makeDefault = (environment: Environment) =>
-  make(environment, { name: "graphile-worker + fetch, default", perSecond: 200 }, {})
+  make(environment, { name: "graphile-worker + fetch, default", perSecond: 200 })
 
-/** Sends as many at once as Kinora, with the settings that its documentation recommends for throughput. */
+/** Sends as many at once as Kinora. */
 export const makeTuned = (environment: Environment) =>
-  make(environment, { name: "graphile-worker + fetch, 256 at a time", perSecond: 800 }, {
-    preset: {
-      worker: {
-        concurrentJobs: 256,
-        maxPoolSize: 25,
-        localQueue: { size: 500 },
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0
-      }
-    }
-  })
+  make(environment, { name: "graphile-worker + fetch, 256 at a time", perSecond: 800 }, GraphileWorker.tunedFor(256))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 const task = "send"
-const jobsPerSet = 1_000
-const logger = new Logger(() => () => {})
 
 interface Payload {
   readonly url: string
@@ -46,15 +34,10 @@ interface Payload {
 const make = Effect.fnUntraced(function*(
   { database }: Environment,
   { name, perSecond }: Pick<WebhookSender, "name" | "perSecond">,
-  options: Partial<RunnerOptions>
+  preset?: GraphileWorker.Preset
 ) {
   const url = yield* database
-  const pgPool = yield* PgPool.makeForGraphileWorker(url)
-  const utils = yield* Effect.acquireRelease(
-    attempt("graphile-worker does not start", () => makeWorkerUtils({ pgPool, logger })),
-    (utils) => Effect.promise(async () => utils.release())
-  )
-  yield* attempt("graphile-worker could not migrate", () => utils.migrate())
+  const { addJobs, work } = yield* GraphileWorker.make(url)
   yield* attempt("The log could not be created", () => PostgresServer.run(url, schema))
   let urls: ReadonlyArray<string> = []
 
@@ -72,9 +55,9 @@ const make = Effect.fnUntraced(function*(
       }),
     publish: (events, endpoints) =>
       attempt("Jobs could not be added", async () => {
-        for (let first = 0; first < events.length; first += jobsPerSet) {
-          await utils.addJobs(
-            events.slice(first, first + jobsPerSet).map((n, index) => ({
+        for (let first = 0; first < events.length; first += GraphileWorker.jobsPerSet) {
+          await addJobs(
+            events.slice(first, first + GraphileWorker.jobsPerSet).map((n, index) => ({
               identifier: task,
               payload: { url: urls[endpoints[index % endpoints.length] ?? 0], data: { n, filler } },
               maxAttempts: 4
@@ -82,22 +65,9 @@ const make = Effect.fnUntraced(function*(
           )
         }
       }),
-    send: Effect.gen(function*() {
-      const pgPool = yield* PgPool.makeForGraphileWorker(url, options.preset?.worker?.maxPoolSize)
-      yield* Effect.acquireRelease(
-        attempt("graphile-worker does not work", () =>
-          run({
-            pgPool,
-            logger,
-            noHandleSignals: true,
-            // This module wrote the payload.
-            taskList: { [task]: (payload, helpers) => send(payload as Payload, helpers) },
-            ...options
-          })),
-        (runner) => Effect.promise(() => runner.stop())
-      )
-    }),
-    isDone: "SELECT NOT EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS done"
+    // This module wrote the payload.
+    send: work({ [task]: (payload, helpers) => send(payload as Payload, helpers) }, preset),
+    isDone: GraphileWorker.isDone
   }
   return sender
 })
