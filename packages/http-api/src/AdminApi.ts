@@ -66,9 +66,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     (error) =>
       HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
   )
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Create, suspend and resume accounts.")
-{}
+).annotate(OpenApi.Description, "Create, suspend and resume accounts.") {}
 
 /** Creates, lists and revokes API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
@@ -101,9 +99,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
         error
       })
   )
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Create, list and revoke API keys.")
-{}
+).annotate(OpenApi.Description, "Create, list and revoke API keys.") {}
 
 /** Sets and ends plans, and adds to the balance that pays for renewals. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(
@@ -167,9 +163,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
         error
       })
   )
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Set and end plans, and add to the balance that pays for renewals.")
-{}
+).annotate(OpenApi.Description, "Set and end plans, and add to the balance that pays for renewals.") {}
 
 /** Grants credits, and lists and verifies bookings. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(
@@ -217,9 +211,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
         error
       })
   )
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Grant credits, and list and verify bookings.")
-{}
+).annotate(OpenApi.Description, "Grant credits, and list and verify bookings.") {}
 
 /** The operator API. */
 export class AdminApi extends HttpApi.make("kinora-admin")
@@ -228,7 +220,9 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminPlans)
   .add(AdminLedger)
   .add(AdminWebhooks)
+  .middleware(AdminAuth)
   .middleware(Envelope)
+  .prefix("/admin/v1")
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(documentation(

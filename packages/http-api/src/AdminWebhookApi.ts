@@ -1,7 +1,6 @@
 /** The part of the operator API that is about webhooks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AdminAuth } from "./Access.ts"
 import {
   AdminNewWebhookSecret,
   AdminWebhookDelivery,
@@ -144,6 +143,4 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
         error
       })
   )
-).middleware(AdminAuth).prefix("/admin/v1")
-  .annotate(OpenApi.Description, "Manage webhook endpoints and their deliveries.")
-{}
+).annotate(OpenApi.Description, "Manage webhook endpoints and their deliveries.") {}
