@@ -20,35 +20,12 @@ import { Duration, Result } from "effect"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
+import type { Enqueue } from "./internal/requests.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
-import type { JobKind } from "./JobKind.ts"
 import { AlreadyRunning, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
 
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}
-
-/** Adds a job to a lane. */
-export interface Enqueue<Payload> extends JobAddress {
-  readonly kind: JobKind<Payload>
-  readonly payload: Payload
-  /** Slots of the lane from now on. Replaces the current cap if the command is accepted. */
-  readonly cap: number
-  /**
-   * Share of the lane in the workers, relative to other lanes: a whole number from 1. Among lanes
-   * with queued jobs, the one with the fewest running jobs per weight is served first. Replaces
-   * the current weight if the command is accepted. Default 1.
-   */
-  readonly weight?: number | undefined
-  /** Maximum number of waiting jobs in the whole group. Default: `waitingMax` of the scheduler, 20. */
-  readonly waitingMax?: number | undefined
-  /**
-   * Maximum number of claims before the job can only be failed. The last one runs alone, unless
-   * it is the only one. Default: `attemptsMax` of the scheduler, 3.
-   */
-  readonly attemptsMax?: number | undefined
-  /** Time from the first start after which the job is failed, over all attempts. Default: none. */
-  readonly timeLimit?: Duration.Input | undefined
-}
 
 /** Returns the cap of a loaded lane: 0 until the first job was enqueued or a cap was set. Throws if the lane was not loaded. */
 export const capOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).cap

@@ -15,6 +15,7 @@ import type { PlaceRequest } from "./internal/place.ts"
 import type {
   CapCommand,
   ClaimOptions,
+  Enqueue,
   LeaseOptions,
   LoadRequest,
   Release,
@@ -58,7 +59,7 @@ export class Scheduler extends Context.Service<Scheduler, {
 
   /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
   readonly enqueue: <Payload>(
-    command: Lanes.Enqueue<Payload>
+    command: Enqueue<Payload>
   ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
   /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
   readonly cancel: (job: string) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>

@@ -160,12 +160,15 @@ class VirtualConnection extends Duplex {
 }
 
 const cancelRequest = 80877102
-const statusIdle = 0x49
-const readyForQuery = 0x5a
-const notification = 0x41
-const terminate = 0x58
-const sync = 0x53
-const query = 0x51
+
+const codeOf = (letter: string): number => letter.charCodeAt(0)
+
+const statusIdle = codeOf("I")
+const readyForQuery = codeOf("Z")
+const notification = codeOf("A")
+const terminate = codeOf("X")
+const sync = codeOf("S")
+const query = codeOf("Q")
 
 const message = (type: string, payload: Uint8Array): Buffer => {
   const bytes = Buffer.alloc(5 + payload.length)

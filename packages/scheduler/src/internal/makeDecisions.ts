@@ -13,7 +13,7 @@ import type { GroupId, JobId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
-import type { CapCommand, LoadRequest } from "./requests.ts"
+import type { CapCommand, Enqueue, LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
 export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
@@ -25,9 +25,9 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
   const enqueueFolded = yield* Folding.makeResult({
     name: "Scheduler.enqueue",
-    keyOf: ({ group }: Lanes.Enqueue<Schema.Json>) => group,
+    keyOf: ({ group }: Enqueue<Schema.Json>) => group,
     run: decideAll(
-      (commands: ReadonlyArray<Lanes.Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
+      (commands: ReadonlyArray<Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
       Lanes.enqueue<Schema.Json>
     )
   })
@@ -76,7 +76,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     while (after !== undefined) after = yield* rebuildPage(after)
   }).pipe(Effect.withSpan("Scheduler.rebuild"))
 
-  const enqueue = <Payload>(command: Lanes.Enqueue<Payload>) => Effect.suspend(() => enqueueFolded(encoded(command)))
+  const enqueue = <Payload>(command: Enqueue<Payload>) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
   return { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
 })
@@ -152,7 +152,7 @@ const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly gro
 }
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
-const encoded = <Payload>(command: Lanes.Enqueue<Payload>): Lanes.Enqueue<Schema.Json> => ({
+const encoded = <Payload>(command: Enqueue<Payload>): Enqueue<Schema.Json> => ({
   ...command,
   kind: { name: command.kind.name, encode: (json) => json, decode: (json) => json },
   payload: command.kind.encode(command.payload)

@@ -1,6 +1,7 @@
 /** Arguments of the scheduler's operations. */
 import type { Duration } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
+import type { JobKind } from "../JobKind.ts"
 
 /** Lanes and jobs to load. */
 export interface LoadRequest {
@@ -16,6 +17,29 @@ export interface CapCommand {
   readonly cap: number
   /** Share of the lane in the workers. Default: as before. */
   readonly weight?: number | undefined
+}
+
+/** Adds a job to a lane. */
+export interface Enqueue<Payload> extends JobAddress {
+  readonly kind: JobKind<Payload>
+  readonly payload: Payload
+  /** Slots of the lane from now on. Replaces the current cap if the command is accepted. */
+  readonly cap: number
+  /**
+   * Share of the lane in the workers, relative to other lanes: a whole number from 1. Among lanes
+   * with queued jobs, the one with the fewest running jobs per weight is served first. Replaces
+   * the current weight if the command is accepted. Default 1.
+   */
+  readonly weight?: number | undefined
+  /** Maximum number of waiting jobs in the whole group. Default: `waitingMax` of the scheduler, 20. */
+  readonly waitingMax?: number | undefined
+  /**
+   * Maximum number of claims before the job can only be failed. The last one runs alone, unless
+   * it is the only one. Default: `attemptsMax` of the scheduler, 3.
+   */
+  readonly attemptsMax?: number | undefined
+  /** Time from the first start after which the job is failed, over all attempts. Default: none. */
+  readonly timeLimit?: Duration.Input | undefined
 }
 
 /** A lease to give back. */

@@ -26,11 +26,7 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
  * so no job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each other's
  * jobs, and MATERIALIZED keeps a plan from applying the limit twice.
  */
-export const claimStatement = (
-  sql: SqlClient.SqlClient,
-  terms: ClaimTerms,
-  now: Statement.Fragment
-): Statement.Statement<unknown> =>
+export const claimStatement: ClaimStatement = (sql, terms, now) =>
   sql`
     WITH next AS MATERIALIZED (
       SELECT locked.id
@@ -162,11 +158,13 @@ export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>
 // internal
 // -----------------------------------------------------------------------------
 
-const claimAloneStatement = (
+type ClaimStatement = (
   sql: SqlClient.SqlClient,
   terms: ClaimTerms,
   now: Statement.Fragment
-): Statement.Statement<unknown> =>
+) => Statement.Statement<unknown>
+
+const claimAloneStatement: ClaimStatement = (sql, terms, now) =>
   sql`
     WITH next AS MATERIALIZED (
       SELECT id FROM scheduler_job
