@@ -9,12 +9,13 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { UnknownOutcome } from "@kinora/generator/GeneratorError"
-import { type Duration, Effect, Layer, Schema } from "effect"
+import { permanent } from "@kinora/generator/ProviderFailure"
+import { Effect, Layer, Schema } from "effect"
 import { bind } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
-import { type HttpFailure, permanent } from "./internal/failures.ts"
-import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
+import type { HttpFailure } from "./internal/failures.ts"
+import { collectFrom, ignoreRejection, makeStatusOf, toGenerator } from "./internal/operations.ts"
 import { serverFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 import * as Workflow from "./internal/workflow.ts"
@@ -40,7 +41,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const get = (target: string) => upstream.call({ method: "GET", target }, Job)
   return toGenerator({
     name: "ComfyApi",
-    resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: ({ self }) => Effect.map(get(self), (job) => statusOf(job, pollInterval)),
@@ -154,15 +154,9 @@ const workflowCodes: ReadonlySet<string> = new Set([
   "deployment_stopped"
 ])
 
-const statusOf = ({ progress, status }: typeof Job.Type, after: Duration.Duration): Generator.Status => {
-  switch (status) {
-    case "succeeded":
-      return Generator.succeeded
-    case "failed":
-    case "canceled":
-    case "expired":
-      return Generator.failed(permanent("failed"))
-    default:
-      return Generator.pending(after, progress == null ? undefined : Math.min(Math.max(progress.value, 0), 1))
-  }
-}
+const statusOf = makeStatusOf({
+  succeeded: "succeeded",
+  failed: ["failed", "canceled", "expired"],
+  failureOf: () => permanent("failed"),
+  progressOf: ({ progress }: typeof Job.Type) => progress?.value
+})

@@ -6,11 +6,12 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import type { Permanent } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Effect, Layer, Option, Predicate, Schema } from "effect"
 import { bind, inputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
-import { codesOf, type HttpFailure, permanent, reasonOfStatus } from "./internal/failures.ts"
+import { codesOf, type HttpFailure, reasonOfStatus } from "./internal/failures.ts"
 import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
 import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
 import type * as Upstream from "./internal/upstream.ts"
@@ -41,7 +42,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     upstream.call({ method: "GET", target, reasonOf: reasonOfResult }, Schema.Record(Schema.String, Schema.Unknown))
   return toGenerator({
     name: "Fal",
-    resubmit: "unsafe",
     callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),

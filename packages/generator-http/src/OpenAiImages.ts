@@ -8,11 +8,11 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, readImages, type RequestBody } from "./internal/body.ts"
 import { connect } from "./internal/connection.ts"
-import { permanent } from "./internal/failures.ts"
 import * as KeptResults from "./internal/keptResults.ts"
 import { toGenerator } from "./internal/operations.ts"
 import type * as Upstream from "./internal/upstream.ts"
@@ -53,7 +53,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const results = KeptResults.make(kept_bytes_max)
   return toGenerator({
     name: "OpenAiImages",
-    resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream, results),
     poll: ({ id }) => Effect.sync(() => results.get(id) === undefined ? Generator.failed(lost) : Generator.succeeded),

@@ -6,13 +6,14 @@ import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import { permanent, rejectionOfCodes } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { bind, bindingProblems, Bindings, formBindingProblems } from "./internal/bindings.ts"
 import { fileNameOf, type FormPart, readImages } from "./internal/body.ts"
 import { connect } from "./internal/connection.ts"
 import { type Download, makeDownload } from "./internal/download.ts"
-import { codesOf, permanent, reasonOfStatus } from "./internal/failures.ts"
-import { ignoreRejection, toGenerator, toOutput } from "./internal/operations.ts"
+import { codesOf } from "./internal/failures.ts"
+import { ignoreRejection, makeStatusOf, toGenerator, toOutput } from "./internal/operations.ts"
 import * as Upstream from "./internal/upstream.ts"
 import * as UpstreamOptions from "./UpstreamOptions.ts"
 
@@ -55,7 +56,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const downloadThumbnail = yield* makeDownload(upstream, { ...limits, result_bytes_max: thumbnailBytesMax })
   return toGenerator({
     name: "OpenAiVideos",
-    resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: ({ id }) => Effect.map(get(upstream, id), (video) => statusOf(video, poll_interval)),
@@ -136,28 +136,15 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
 
 const textOf = (value: Schema.Json): string => typeof value === "string" ? value : JSON.stringify(value)
 
-const statusOf = ({ error, progress, status }: typeof Video.Type, after: Duration.Duration): Generator.Status => {
-  switch (status) {
-    case "completed":
-      return Generator.succeeded
-    case "failed":
-    case "cancelled":
-    case "canceled":
-    case "expired":
-      return Generator.failed(permanent(isModerated(error) ? "moderated" : "failed"))
-    default:
-      return Generator.pending(
-        after,
-        typeof progress === "number" ? Math.min(Math.max(progress / 100, 0), 1) : undefined
-      )
-  }
-}
+const statusOf = makeStatusOf({
+  succeeded: "completed",
+  failed: ["failed", "cancelled", "canceled", "expired"],
+  failureOf: ({ error }: typeof Video.Type) => permanent(isModerated(error) ? "moderated" : "failed"),
+  progressOf: ({ progress }) => typeof progress === "number" ? progress / 100 : undefined
+})
 
 /** Returns whether the error of a job has a code of a content policy. */
-const isModerated = (error: unknown): boolean => {
-  const reason = reasonOfStatus({ status: 400, retryAfter: undefined, codes: codesOf({ error }), body: null }, "safe")
-  return reason._tag === "Permanent" && reason.code === "content_rejected"
-}
+const isModerated = (error: unknown): boolean => rejectionOfCodes(codesOf({ error })) === "moderated"
 
 /**
  * Deletes a job that has not ended: the result of one that has ended would be deleted. Some

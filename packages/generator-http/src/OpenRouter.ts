@@ -5,13 +5,13 @@
 import * as Driver from "@kinora/generator/Driver"
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
+import { failureOfText } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
-import { failureOfText } from "./internal/failures.ts"
-import { toGenerator, toOutput } from "./internal/operations.ts"
-import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
+import { makeStatusOf, toGenerator, toOutput } from "./internal/operations.ts"
+import { callbackFields, namedModelFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://openrouter.ai/api/v1` by default, and `poll_interval` 10 seconds. */
@@ -19,12 +19,8 @@ export const Options = Schema.Struct(callbackFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
-/** Options of a model. */
-export const ModelOptions = Schema.Struct({
-  /** The id of the model, such as `google/veo-3.1`. */
-  model: Schema.NonEmptyString,
-  ...inputFields
-})
+/** Options of a model. `model` is its id, such as `google/veo-3.1`. */
+export const ModelOptions = Schema.Struct(namedModelFields)
 /** Type of `ModelOptions`. */
 export type ModelOptions = typeof ModelOptions.Type
 
@@ -36,7 +32,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   })
   return toGenerator({
     name: "OpenRouter",
-    resubmit: "unsafe",
     callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),
@@ -109,15 +104,8 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
     return operation
   })
 
-const statusOf = ({ error, status }: typeof Video.Type, after: Duration.Duration): Generator.Status => {
-  switch (status) {
-    case "completed":
-      return Generator.succeeded
-    case "failed":
-    case "cancelled":
-    case "expired":
-      return Generator.failed(failureOfText(error))
-    default:
-      return Generator.pending(after)
-  }
-}
+const statusOf = makeStatusOf({
+  succeeded: "completed",
+  failed: ["failed", "cancelled", "expired"],
+  failureOf: ({ error }: typeof Video.Type) => failureOfText(error)
+})

@@ -6,12 +6,12 @@ import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { failureOfText, permanent } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, inputProblems, withPrompt } from "./internal/bindings.ts"
 import { fileNameOf, type ReadImage, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
-import { failureOfText, permanent } from "./internal/failures.ts"
-import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, makeStatusOf, toGenerator } from "./internal/operations.ts"
 import { resultUrl } from "./internal/resultUrl.ts"
 import { callbackFields, inputFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
@@ -46,7 +46,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id) }, Prediction)
   return toGenerator({
     name: "Replicate",
-    resubmit: "unsafe",
     callsBack: options.callbacks !== false,
     operation: Operation,
     submit: makeSubmit(upstream),
@@ -125,16 +124,8 @@ const makeSubmit = (upstream: Upstream.Upstream) => {
   })
 }
 
-const statusOf = ({ error, status }: typeof Prediction.Type, after: Duration.Duration): Generator.Status => {
-  switch (status) {
-    case "succeeded":
-      return Generator.succeeded
-    case "failed":
-      return Generator.failed(failureOfText(error))
-    case "canceled":
-    case "aborted":
-      return Generator.failed(permanent("failed"))
-    default:
-      return Generator.pending(after)
-  }
-}
+const statusOf = makeStatusOf({
+  succeeded: "succeeded",
+  failed: ["failed", "canceled", "aborted"],
+  failureOf: ({ error }: typeof Prediction.Type) => failureOfText(error)
+})

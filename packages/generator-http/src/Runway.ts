@@ -5,14 +5,14 @@
 import * as Driver from "@kinora/generator/Driver"
 import { type GenerationRequest, Kind, type Mode } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { bind, bindingProblems, ownInputProblems, withPrompt } from "./internal/bindings.ts"
 import { dataUrlOf, readImages } from "./internal/body.ts"
 import { connectToJobs } from "./internal/connection.ts"
-import { permanent } from "./internal/failures.ts"
-import { collectFrom, ignoreRejection, toGenerator } from "./internal/operations.ts"
+import { collectFrom, ignoreRejection, makeStatusOf, toGenerator } from "./internal/operations.ts"
 import { resultUrl } from "./internal/resultUrl.ts"
-import { driverFields, inputFields } from "./internal/sharedOptions.ts"
+import { driverFields, namedModelFields } from "./internal/sharedOptions.ts"
 import * as Upstream from "./internal/upstream.ts"
 
 /** Options of the driver. `base_url` is `https://api.dev.runwayml.com/v1` by default, and `poll_interval` 5 seconds. */
@@ -20,12 +20,8 @@ export const Options = Schema.Struct(driverFields)
 /** Type of `Options`. */
 export type Options = typeof Options.Type
 
-/** Options of a model. */
-export const ModelOptions = Schema.Struct({
-  /** The name of the model, such as `gen4.5`. */
-  model: Schema.NonEmptyString,
-  ...inputFields
-})
+/** Options of a model. `model` is its name, such as `gen4.5`. */
+export const ModelOptions = Schema.Struct(namedModelFields)
 /** Type of `ModelOptions`. */
 export type ModelOptions = typeof ModelOptions.Type
 
@@ -38,7 +34,6 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const get = (id: string) => upstream.call({ method: "GET", target: targetOf(id), headers: version }, Task)
   return toGenerator({
     name: "Runway",
-    resubmit: "unsafe",
     operation: Operation,
     submit: makeSubmit(upstream),
     poll: ({ id }) => Effect.map(get(id), (task) => statusOf(task, pollInterval)),
@@ -130,18 +125,12 @@ const makeSubmit = (upstream: Upstream.Upstream) =>
     return operation
   })
 
-const statusOf = ({ failureCode, progress, status }: typeof Task.Type, after: Duration.Duration): Generator.Status => {
-  switch (status) {
-    case "SUCCEEDED":
-      return Generator.succeeded
-    case "FAILED":
-      return Generator.failed(permanent(rejectionOf(failureCode ?? "")))
-    case "CANCELLED":
-      return Generator.failed(permanent("failed"))
-    default:
-      return Generator.pending(after, typeof progress === "number" ? Math.min(Math.max(progress, 0), 1) : undefined)
-  }
-}
+const statusOf = makeStatusOf({
+  succeeded: "SUCCEEDED",
+  failed: ["FAILED", "CANCELLED"],
+  failureOf: ({ failureCode }: typeof Task.Type) => permanent(rejectionOf(failureCode ?? "")),
+  progressOf: ({ progress }) => progress
+})
 
 const rejectionOf = (failureCode: string) => {
   if (failureCode.startsWith("SAFETY")) return "moderated"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import * as ProviderFailure from "@kinora/generator/ProviderFailure"
 import { type Handler, json, listen } from "@kinora/testkit/upstreams/Listener"
 import { Duration, Effect, Fiber, Latch, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -60,21 +61,21 @@ describe("own origin", () => {
     Effect.gen(function*() {
       const inside = yield* listen(serving)
       const { read } = yield* sceneOf(redirecting(`${inside.origin}/latest/meta-data`))
-      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), Failures.permanent("unusable"))
+      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), ProviderFailure.permanent("unusable"))
       assert.lengthOf(inside.requests, 0)
     }))
 
   it.effect("a redirect that never ends is not followed for ever", () =>
     Effect.gen(function*() {
       const { read, server } = yield* sceneOf(redirecting("/again"))
-      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), Failures.permanent("unusable"))
+      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), ProviderFailure.permanent("unusable"))
       assert.lengthOf(server.requests, 4)
     }))
 
   it.effect("a result that no longer exists is gone, and a busy upstream is transient", () =>
     Effect.gen(function*() {
       const gone = yield* sceneOf((_, response) => json(response, 404, {}))
-      assert.deepStrictEqual(yield* reasonOf(gone.read("/files/1")), Failures.permanent("gone"))
+      assert.deepStrictEqual(yield* reasonOf(gone.read("/files/1")), ProviderFailure.permanent("gone"))
       const busy = yield* sceneOf((_, response) => json(response, 503, {}, { "retry-after": "4" }))
       assert.deepStrictEqual(yield* reasonOf(busy.read("/files/1")), Failures.transient(Duration.seconds(4)))
     }))
@@ -85,7 +86,10 @@ describe("another origin", () => {
     Effect.gen(function*() {
       const storage = yield* listen(serving)
       const open = yield* sceneOf(serving)
-      assert.deepStrictEqual(yield* reasonOf(open.read(`${storage.origin}/file`)), Failures.permanent("unusable"))
+      assert.deepStrictEqual(
+        yield* reasonOf(open.read(`${storage.origin}/file`)),
+        ProviderFailure.permanent("unusable")
+      )
       assert.lengthOf(storage.requests, 0)
       const own = yield* sceneOf(serving, { private: true })
       assert.deepStrictEqual((yield* own.read(`${storage.origin}/file#1`)).bytes, picture)
@@ -106,14 +110,14 @@ describe("another origin", () => {
     Effect.gen(function*() {
       const storage = yield* listen((_, response) => json(response, 403, {}))
       const { read } = yield* sceneOf(serving, { private: true })
-      assert.deepStrictEqual(yield* reasonOf(read(`${storage.origin}/file`)), Failures.permanent("gone"))
+      assert.deepStrictEqual(yield* reasonOf(read(`${storage.origin}/file`)), ProviderFailure.permanent("gone"))
     }))
 
   it.effect("only http and https URLs are requested", () =>
     Effect.gen(function*() {
       const { read } = yield* sceneOf(serving, { private: true })
       for (const target of ["file:///etc/passwd", "data:image/png;base64,AA==", "ftp://127.0.0.1/", "no url"]) {
-        assert.deepStrictEqual(yield* reasonOf(read(target)), Failures.permanent("unusable"), target)
+        assert.deepStrictEqual(yield* reasonOf(read(target)), ProviderFailure.permanent("unusable"), target)
       }
     }))
 })
@@ -124,7 +128,7 @@ describe("limits", () => {
       const { read } = yield* sceneOf((_, response) => {
         response.writeHead(200, { "content-length": "10000000000" }).write("x")
       })
-      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), Failures.permanent("unusable"))
+      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), ProviderFailure.permanent("unusable"))
     }))
 
   it.effect("a result without an end is read up to the limit", () =>
@@ -137,7 +141,7 @@ describe("limits", () => {
         response.on("close", () => closed.openUnsafe()).on("drain", write).writeHead(200)
         write()
       }, { result_bytes_max: 1_000_000 })
-      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), Failures.permanent("unusable"))
+      assert.deepStrictEqual(yield* reasonOf(read("/files/1")), ProviderFailure.permanent("unusable"))
       yield* closed.await
     }))
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import * as ProviderFailure from "@kinora/generator/ProviderFailure"
 import { type Handler, json, listen } from "@kinora/testkit/upstreams/Listener"
 import { Duration, Effect, Fiber, Latch, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -76,7 +77,10 @@ describe("call", () => {
           `${server.origin}.example/`
         ]
       ) {
-        assert.deepStrictEqual(yield* reasonOf(upstream.call({ ...poll, target }, Job)), Failures.permanent("unusable"))
+        assert.deepStrictEqual(
+          yield* reasonOf(upstream.call({ ...poll, target }, Job)),
+          ProviderFailure.permanent("unusable")
+        )
       }
       assert.lengthOf(other.requests, 0)
       assert.lengthOf(server.requests, 0)
@@ -88,7 +92,7 @@ describe("call", () => {
     Effect.gen(function*() {
       const other = yield* listen(responding(200, { id: "1" }))
       const { upstream } = yield* upstreamOf(responding(307, {}, { location: other.origin }))
-      assert.deepStrictEqual(yield* reasonOf(upstream.call(submit, Job)), Failures.permanent("unusable"))
+      assert.deepStrictEqual(yield* reasonOf(upstream.call(submit, Job)), ProviderFailure.permanent("unusable"))
       assert.lengthOf(other.requests, 0)
     }))
 
@@ -165,7 +169,7 @@ describe("unknown outcomes", () => {
 })
 
 describe("statuses", () => {
-  const reasons: ReadonlyArray<readonly [number, unknown, Failures.Rejection]> = [
+  const reasons: ReadonlyArray<readonly [number, unknown, ProviderFailure.Rejection]> = [
     [401, {}, "auth"],
     [403, {}, "auth"],
     [402, {}, "quota"],
@@ -183,7 +187,7 @@ describe("statuses", () => {
     it.effect(`${status} ${JSON.stringify(body)} is ${rejection}`, () =>
       Effect.gen(function*() {
         const { upstream } = yield* upstreamOf(responding(status, body))
-        assert.deepStrictEqual(yield* reasonOf(upstream.call(submit, Job)), Failures.permanent(rejection))
+        assert.deepStrictEqual(yield* reasonOf(upstream.call(submit, Job)), ProviderFailure.permanent(rejection))
       }))
   }
 
@@ -203,10 +207,10 @@ describe("statuses", () => {
         ...submit,
         reasonOf: (failure) => {
           seen.push(failure)
-          return Failures.permanent("failed")
+          return ProviderFailure.permanent("failed")
         }
       }))
-      assert.deepStrictEqual(reason, Failures.permanent("failed"))
+      assert.deepStrictEqual(reason, ProviderFailure.permanent("failed"))
       assert.deepStrictEqual(seen.map(({ codes, status }) => [status, codes]), [[409, ["busy"]]])
     }))
 

@@ -1,5 +1,6 @@
 /** Errors of the AI SDK, and the reasons that they are for a generator. No text of a provider is passed on. */
 import { Permanent, type Reason, Transient, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import { permanent, rejectionOfCodes } from "@kinora/generator/ProviderFailure"
 import {
   APICallError,
   LoadAPIKeyError,
@@ -18,8 +19,8 @@ export const unusable = new Permanent({
 
 /** Returns the reason of a failed call. An error that does not tell whether work began has an unknown outcome. */
 export const reasonOf = (cause: unknown): Reason => {
-  if (LoadAPIKeyError.isInstance(cause) || NoSuchModelError.isInstance(cause)) return unavailable
-  if (UnsupportedFunctionalityError.isInstance(cause)) return invalid
+  if (LoadAPIKeyError.isInstance(cause) || NoSuchModelError.isInstance(cause)) return permanent("auth")
+  if (UnsupportedFunctionalityError.isInstance(cause)) return permanent("invalid")
   if (NoImageGeneratedError.isInstance(cause)) return unusable
   if (!APICallError.isInstance(cause)) return unconnected(cause)
   const { responseBody, responseHeaders = {}, statusCode } = cause
@@ -34,11 +35,8 @@ export const reasonOfStatusCall = (cause: unknown): Reason => {
   if (reason._tag === "UnknownOutcome") return new Transient({})
   // The provider no longer has the job, or does not accept its own operation.
   const isLost = APICallError.isInstance(cause) && lost.has(cause.statusCode ?? 0)
-  return isLost && reason !== moderated ? unusable : reason
+  return isLost && !isModerated(reason) ? unusable : reason
 }
-
-/** Returns the failure of a job that a provider explains by text only. It recognizes the usual words for rejected content. */
-export const failureOfText = (text: string): Permanent => moderationText.test(text) ? moderated : failed
 
 // -----------------------------------------------------------------------------
 // internal
@@ -46,30 +44,7 @@ export const failureOfText = (text: string): Permanent => moderationText.test(te
 
 const lost: ReadonlySet<number> = new Set([400, 404, 410, 422])
 
-const failed = new Permanent({
-  code: "upstream_error",
-  reason: "provider",
-  message: "The provider of the model could not complete the job. Try again, or change the request."
-})
-
-const unavailable = new Permanent({
-  code: "upstream_error",
-  reason: "internal",
-  message: "The provider of the model is not available to this service. Choose another model, or try again later."
-})
-
-const invalid = new Permanent({
-  code: "invalid_input",
-  reason: "provider",
-  message: "The provider of the model rejected the request. Change the prompt, the parameters or the input images."
-})
-
-const moderated = new Permanent({
-  code: "content_rejected",
-  reason: "safety",
-  message:
-    "The content policy of the model's provider rejected the request or its result. Change the prompt or the input images."
-})
+const isModerated = (reason: Reason) => reason._tag === "Permanent" && reason.code === "content_rejected"
 
 const reasonOfStatus = (
   status: number,
@@ -77,13 +52,12 @@ const reasonOfStatus = (
   retryAfter: Duration.Duration | undefined
 ): Reason => {
   if (status < 400 || status === 408) return new UnknownOutcome()
-  if (status === 429 && !codes.some((code) => quota.test(code))) return transient(retryAfter)
+  const rejection = rejectionOfCodes(codes)
+  if (status === 429 && rejection === undefined) return transient(retryAfter)
   // Proxies send 503 also after they forwarded a request. A server that names a time did not process it.
   if (status === 503 && retryAfter !== undefined) return transient(retryAfter)
   if (status >= 500) return new UnknownOutcome()
-  if (codes.some((code) => moderation.test(code))) return moderated
-  if (status <= 404 && status !== 400 || codes.some((code) => quota.test(code))) return unavailable
-  return invalid
+  return permanent(rejection ?? (status <= 404 && status !== 400 ? "auth" : "invalid"))
 }
 
 const transient = (retryAfter: Duration.Duration | undefined): Transient =>
@@ -109,10 +83,6 @@ const connecting = new Set([
   "EAI_AGAIN",
   "UND_ERR_CONNECT_TIMEOUT"
 ])
-
-const moderationText = /nsfw|sensitive|\bsafety\b|content.?policy|moderat/i
-const moderation = /moderation|content_?policy|content_?filter|content_rejected|safety|nsfw|sensitive/
-const quota = /insufficient_(?:quota|credits?|balance|funds)|quota_exceeded|billing|payment_required/
 
 /** Returns `error.code` and `error.type` of a body. */
 const codesOf = (body: string | undefined): ReadonlyArray<string> => {

@@ -5,9 +5,10 @@
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
 import { GeneratorError, Transient, UnknownOutcome } from "@kinora/generator/GeneratorError"
+import { failureOfText } from "@kinora/generator/ProviderFailure"
 import { experimental_getVideoStatus, experimental_startVideo } from "ai"
 import { type Duration, Effect, Schema, type Scope, Stream } from "effect"
-import { failureOfText, reasonOf, reasonOfStatusCall, unusable } from "./failures.ts"
+import { reasonOf, reasonOfStatusCall, unusable } from "./failures.ts"
 import type { VideoModel } from "./models.ts"
 
 /** Options for `make`. */

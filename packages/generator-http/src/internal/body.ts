@@ -1,9 +1,9 @@
 /** Bodies of requests, and input images for them. */
 import type { GenerationRequest, InputImage } from "@kinora/generator/GenerationRequest"
 import { GeneratorError } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Effect, type Schema, Stream } from "effect"
 import { FormData } from "undici"
-import { permanent } from "./failures.ts"
 
 /** The body of a request. */
 export type RequestBody =

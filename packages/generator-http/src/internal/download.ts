@@ -6,10 +6,11 @@
 import * as AddressGuard from "@kinora/address-guard/AddressGuard"
 import * as GuardedHttp from "@kinora/address-guard/GuardedHttp"
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Duration, Effect, type Scope, Stream } from "effect"
 import type { UpstreamOptions } from "../UpstreamOptions.ts"
 import { type Disconnected, disconnected, type HttpResponse, send } from "./exchange.ts"
-import { type HttpFailure, permanent, reasonOfStatus, transient } from "./failures.ts"
+import { type HttpFailure, reasonOfStatus, transient } from "./failures.ts"
 import { connectMillis, failWith, headBytesMax, isOk, refuse, type Upstream, userAgent } from "./upstream.ts"
 
 /** A result that is being downloaded. */

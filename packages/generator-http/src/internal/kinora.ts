@@ -1,7 +1,7 @@
 /** Jobs of Kinora's HTTP API. Fields that the driver does not read are ignored. */
 import { FailureReason, Permanent } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Option, Schema } from "effect"
-import { permanent } from "./failures.ts"
 import { UpstreamId } from "./upstream.ts"
 
 /** A job. A `status` that the documentation does not name is one of a job that has not ended. */

@@ -1,17 +1,19 @@
 /** Operations of the drivers of this package. */
 import type { GenerationRequest } from "@kinora/generator/GenerationRequest"
 import * as Generator from "@kinora/generator/Generator"
-import { GeneratorError } from "@kinora/generator/GeneratorError"
-import { Effect, Option, Schema, type Scope } from "effect"
+import { GeneratorError, type Permanent } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
+import { type Duration, Effect, Option, Schema, type Scope } from "effect"
 import type { Download } from "./download.ts"
-import { permanent, transient } from "./failures.ts"
+import { transient } from "./failures.ts"
 import { failWith } from "./upstream.ts"
 
 /** The calls of a driver, with decoded operations. See `Generator`. */
 export interface Calls<Operation extends Schema.Json> {
   /** Prefix of the names of spans. */
   readonly name: string
-  readonly resubmit: "safe" | "unsafe"
+  /** See `Generator`. Default `unsafe`: the upstream has no idempotency. */
+  readonly resubmit?: "safe" | undefined
   /** See `Generator`. Default `false`. */
   readonly callsBack?: boolean | undefined
   /** Schema of the operation. */
@@ -31,7 +33,7 @@ export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operatio
   const decode = Schema.decodeUnknownOption(calls.operation)
   const own = makeOwn()
   return Generator.Generator.of({
-    resubmit: calls.resubmit,
+    resubmit: calls.resubmit ?? "unsafe",
     callsBack: calls.callsBack,
     submit: Effect.fn(`${calls.name}.submit`)((request: GenerationRequest) =>
       Effect.flatMap(
@@ -65,6 +67,26 @@ export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operatio
     )
   })
 }
+
+/** The states of a job of an upstream. A job in a state that is not named here has not ended. */
+export interface States<Job> {
+  readonly succeeded: string
+  readonly failed: ReadonlyArray<string>
+  /** Returns why a job failed. */
+  readonly failureOf: (job: Job) => Permanent
+  /** Returns the progress of a job that has not ended. 0 is none, 1 is all. */
+  readonly progressOf?: (job: Job) => number | null | undefined
+}
+
+/** Makes a function that maps the state of a job to a status. A job that has not ended is polled again `after` this time. */
+export const makeStatusOf =
+  <Job extends { readonly status: string }>({ failed, failureOf, progressOf, succeeded }: States<Job>) =>
+  (job: Job, after: Duration.Duration): Generator.Status => {
+    if (job.status === succeeded) return Generator.succeeded
+    if (failed.includes(job.status)) return Generator.failed(failureOf(job))
+    const progress = progressOf?.(job)
+    return Generator.pending(after, progress == null ? undefined : Math.min(Math.max(progress, 0), 1))
+  }
 
 /** Returns the result of a download. `otherwise` is its media type if the server does not name one. */
 export const toOutput = ({ body, mime }: Download, otherwise = "application/octet-stream"): Generator.Output => ({

@@ -38,3 +38,10 @@ export const inputFields = {
   /** Where values of the request go. `to` is the name of an input. `prompt` goes to the input `prompt` unless it is bound. */
   bindings: Schema.optionalKey(Bindings)
 }
+
+/** Options of a model that is called by its name with named inputs. */
+export const namedModelFields = {
+  /** The name or the id of the model at the upstream. */
+  model: Schema.NonEmptyString,
+  ...inputFields
+}

@@ -3,6 +3,7 @@
  * connections of their own. Every call has a time limit and every response a maximum length.
  */
 import { GeneratorError, type Reason } from "@kinora/generator/GeneratorError"
+import { permanent } from "@kinora/generator/ProviderFailure"
 import { Clock, Duration, Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { Pool } from "undici"
 import type { UpstreamOptions } from "../UpstreamOptions.ts"
@@ -11,7 +12,6 @@ import { type HttpRequest, type HttpResponse, type Progress, readWhole, send } f
 import {
   codesOf,
   type HttpFailure,
-  permanent,
   reasonOfStatus,
   type Repeat,
   retryAfterOf,
