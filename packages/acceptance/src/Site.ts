@@ -1,11 +1,10 @@
 /** A directory, a database and a configuration for the hosts of one test. */
 import type { ModelInput } from "@kinora/catalog/Model"
 import * as MemoryDirectory from "@kinora/testkit/MemoryDirectory"
+import * as PgliteDump from "@kinora/testkit/PgliteDump"
 import { Effect } from "effect"
-import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { promisify } from "node:util"
 
 /** See the module. */
 export interface Site {
@@ -47,7 +46,7 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, mod
   yield* Effect.promise(() => writeFile(config, JSON.stringify({ models, drivers })))
   const dataDirectory = join(directory, "data")
   if (databaseUrl === "" && pgliteDump !== undefined) {
-    yield* Effect.promise(() => unpack(pgliteDump, join(dataDirectory, "database")))
+    yield* Effect.promise(() => PgliteDump.unpack(pgliteDump, join(dataDirectory, "database")))
   }
   const site: Site = {
     dataDirectory,
@@ -74,14 +73,3 @@ export const files = ({ dataDirectory }: Site): Effect.Effect<ReadonlyArray<stri
     const entries = await readdir(join(dataDirectory, "files", "blobs"), { recursive: true, withFileTypes: true })
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const unpack = async (archive: string, directory: string): Promise<void> => {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await execute("tar", ["--extract", "--file", archive, "--directory", directory])
-}
-
-const execute = promisify(execFile)

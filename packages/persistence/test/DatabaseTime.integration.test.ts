@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
+import { SkewedClock, TestDatabase } from "@kinora/testkit"
 import { Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -12,6 +12,8 @@ const seen = Effect.gen(function*() {
   const [row] = yield* sql<{ readonly millis: number }>`SELECT (extract(epoch FROM ${now}) * 1000)::float8 AS millis`
   return row!.millis
 })
+
+const onHost = (millis: number) => SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
 
 const onSystemClock = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 
@@ -54,11 +56,7 @@ for (const [name, database] of TestDatabase.all) {
     it.effect("is the time of the clock that represents the database's, whatever the clock of the host", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.UTC(2040, 0, 1))
-        const ahead = yield* aheadBy(120_000)
-        const observed = yield* Effect.all([seen, DatabaseTime.inMemory]).pipe(
-          Effect.provideService(DatabaseTime.DatabaseClock, yield* Clock.Clock),
-          Effect.provideService(Clock.Clock, ahead)
-        )
+        const observed = yield* onHost(120_000)(Effect.all([seen, DatabaseTime.inMemory]))
         assert.deepStrictEqual(observed, [Date.UTC(2040, 0, 1), DateTime.makeUnsafe("2040-01-01T00:00:00Z")])
       }))
 
@@ -66,7 +64,6 @@ for (const [name, database] of TestDatabase.all) {
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.UTC(2040, 0, 1))
         const sql = yield* SqlClient.SqlClient
-        const database = yield* Clock.Clock
         const convert = Effect.gen(function*() {
           const clock = yield* DatabaseTime.hostClock
           const soon = DateTime.add(yield* DateTime.now, { seconds: 5 })
@@ -82,21 +79,14 @@ for (const [name, database] of TestDatabase.all) {
           ]
         })
         for (const millis of [-120_000, 0, 120_000]) {
-          const converted = yield* convert.pipe(
-            Effect.provideService(DatabaseTime.DatabaseClock, database),
-            Effect.provideService(Clock.Clock, yield* aheadBy(millis))
-          )
+          const converted = yield* onHost(millis)(convert)
           assert.deepStrictEqual(converted, [Date.UTC(2040, 0, 1) + 5_000, 0, null, 5_000])
         }
       }))
 
     it.effect("measures how far the host is ahead", () =>
       Effect.gen(function*() {
-        const ahead = yield* aheadBy(120_000)
-        const measured = yield* DatabaseTime.measureSkew().pipe(
-          Effect.provideService(DatabaseTime.DatabaseClock, yield* Clock.Clock),
-          Effect.provideService(Clock.Clock, ahead)
-        )
+        const measured = yield* onHost(120_000)(DatabaseTime.measureSkew())
         assert.deepStrictEqual(measured, { aheadMillis: 120_000, roundTripMillis: 0 })
         // The database of the test runs on this machine.
         const { aheadMillis, roundTripMillis } = yield* onSystemClock(DatabaseTime.measureSkew())
@@ -104,17 +94,3 @@ for (const [name, database] of TestDatabase.all) {
       }))
   })
 }
-
-/** A clock that is ahead of the test's. */
-const aheadBy = (millis: number): Effect.Effect<Clock.Clock> =>
-  Clock.clockWith((clock) =>
-    Effect.succeed({
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
-      currentTimeNanos: clock.currentTimeNanos,
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: clock.monotonicTimeNanos,
-      sleep: (duration) => clock.sleep(duration)
-    })
-  )

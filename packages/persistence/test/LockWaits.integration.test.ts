@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { setTimeout } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
 import * as Folding from "../src/Folding.ts"
 import { mapSql } from "../src/StorageError.ts"
 import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
@@ -92,7 +92,13 @@ it.live("runs a unit again whose session Postgres ended because this process was
     assert.strictEqual(yield* valueOf("7"), 1)
   }).pipe(Effect.provide(database)))
 
-/** A turn of the event loop, which reads what the server has sent. A process that was suspended while it was idle does so first. */
-const responseOfServer = Effect.promise(() => setTimeout(1))
+/**
+ * A whole turn of the event loop, which reads what the server has sent. A process that was suspended while it was idle does
+ * so first. The first wait can end in the turn that began before.
+ */
+const responseOfServer = Effect.promise(async () => {
+  await setImmediate()
+  await setImmediate()
+})
 
 const database = Layer.fresh(layerSql.pipe(Layer.provideMerge(TestDatabase.postgres)))

@@ -3,12 +3,10 @@ import { PgClient } from "@effect/sql-pg"
 import { PgliteClient } from "@kinora/pglite"
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { mkdir } from "node:fs/promises"
-import { promisify } from "node:util"
 import { inject } from "vitest"
 import * as EmptyPglite from "./internal/emptyPglite.ts"
+import * as PgliteDump from "./PgliteDump.ts"
 export type { ProvidedContext } from "./internal/providedContext.ts"
 
 /** A client to an empty database. */
@@ -49,10 +47,7 @@ export const pglite: TestDatabase = PgliteClient.layerFrom(EmptyPglite.acquire).
  * embedded database, which costs four seconds of processor time.
  */
 export const unpackPglite = (directory: string): Effect.Effect<void> =>
-  Effect.promise(async () => {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    await promisify(execFile)("tar", ["--extract", "--file", inject("pgliteDump"), "--directory", directory])
-  })
+  Effect.promise(() => PgliteDump.unpack(inject("pgliteDump"), directory))
 
 /**
  * Both databases, with their names in test titles, and the number of concurrent callers with which a suite tests
