@@ -104,7 +104,7 @@ function exactness(): RoundOfQueue {
       const began = Callers.now()
       let looks = 0
       let over = 0
-      // A worker on a busy machine can take longer than a short round until its first job.
+      // On a busy machine, a worker may need longer than a short round to start its first job.
       while (Callers.now() < began + seconds * 1000 || ran.jobs === 0) {
         if (await ask(client, queue.isOverCap, "over")) over++
         looks++

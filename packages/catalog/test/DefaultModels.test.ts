@@ -14,7 +14,7 @@ const jobOf = (model: Model.Model, params: Readonly<Record<string, unknown>> = {
   return { ...job.params, credits: Price.of(model, job) }
 }
 
-it("are a valid configuration of the procedural driver that says so", () => {
+it("are valid, use the procedural driver, and name it in their descriptions", () => {
   const parsed = Result.getOrThrow(Catalog.parse(models))
   assert.deepStrictEqual(parsed.map(({ id }) => id), ["kinora-still", "kinora-motion", "kinora-draft"])
   for (const { description, driver, name } of parsed) {

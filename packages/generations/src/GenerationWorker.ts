@@ -99,7 +99,7 @@ export const makeHandler = Effect.fnUntraced(
           return yield* Effect.die(new Error(`The generation ${job.payload.id} of a job does not exist`))
         }
         const source = offered.has(generation.model) ? sourceOf(generation.model) : Option.none()
-        // Only a job without a pool, since no other jobs of models that the worker does not offer are claimed.
+        // Such a job has no pool: of the models that the worker does not offer, it claims no other jobs.
         if (Option.isNone(source)) return returned(generation.model)
         const progress = Progress.ofJob(job, source.value.routes[0].upstream, upstreams)
         const callbackUrl = callbackUrlOf(job, options)
@@ -205,7 +205,7 @@ const makeDiscard = Effect.gen(function*() {
 
   /**
    * Deletes the files of jobs that had already ended when their result arrived. Keeps
-   * files that are recorded: the same worker may have ended the job and lost the answer.
+   * files that are recorded: the same worker may have ended the job without receiving the response.
    */
   const discardLate = Effect.fnUntraced(
     function*(jobs: ReadonlyArray<ClaimedJob>) {

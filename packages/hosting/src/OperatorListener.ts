@@ -1,7 +1,6 @@
 /**
- * Where operators get `/readyz`, `/metrics` and the operator API: on a listener of their
- * own if the public reaches the listener for clients, so that no rule of a proxy is
- * needed to protect them.
+ * The listener of `/readyz`, `/metrics` and the operator API. It is a separate one if the public
+ * reaches the listener for clients, so that no proxy rule is needed to protect them.
  */
 import { Context, Data, type Option } from "effect"
 import { isPublic } from "./internal/settings/publicAddress.ts"

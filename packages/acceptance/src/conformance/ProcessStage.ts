@@ -166,7 +166,7 @@ const startProduction = Effect.gen(function*() {
     settings: {
       KINORA_WEBHOOK_ALLOW_PRIVATE: "false",
       KINORA_WEBHOOK_OWN_DOMAINS: ownDomain,
-      // A case makes a request slow, which must end on a loaded machine as well.
+      // One case sends a slow request, which must also end on a loaded machine.
       KINORA_DATABASE_STATEMENT_SECONDS: "10",
       KINORA_DATABASE_UNIT_SECONDS: "60",
       KINORA_REQUEST_SECONDS: "60"

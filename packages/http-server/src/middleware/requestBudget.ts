@@ -2,7 +2,7 @@
  * Bounds the time in which a request gets its response, and how many requests are handled at the same time.
  *
  * Time is counted in intervals of one shared timer, so that a request does not run out of time because the process was
- * suspended or busy while its answer arrived.
+ * suspended or busy while a response that it needs arrived.
  */
 import { Duration, Effect, Fiber } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"

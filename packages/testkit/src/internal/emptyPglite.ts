@@ -30,8 +30,8 @@ const idleMax = 1
 const start = async (): Promise<PGlite> => PGlite.create({ loadDataDir: await openAsBlob(inject("pgliteDump")) })
 
 /**
- * Removes what suites create, and the state of the session. Returns `false` if something is left: then the database is
- * not used again.
+ * Removes what suites create, and the state of the session. Returns `false` if something is left, in which case the
+ * database is not used again.
  */
 const empty = async (database: PGlite): Promise<boolean> => {
   try {

@@ -97,7 +97,7 @@ const awaitEnd = Effect.fnUntraced(function*(taken: Taken, called: Latch.Latch) 
   const { sent, upstream } = taken
   const pause = makePause(taken, called)
   while (true) {
-    // A callback that arrives during the poll can be newer than its answer, and is followed by another poll.
+    // A callback that arrives during the poll can be newer than its response, and is followed by another poll.
     yield* called.close
     const status: Status = yield* retryUntilInterrupted(upstream.poll(sent.operation))
     if (status._tag !== "Pending") return status

@@ -40,7 +40,7 @@ export const allowsFallback = (reason: Reason): boolean =>
 export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
   const { send, store } = yield* makeSend(retries)
 
-  /** Repeats a submit whose answer is unknown, at the same upstream. */
+  /** Repeats a submit whose outcome is unknown, at the same upstream. */
   const repeat = Effect.fnUntraced(function*(running: RunningJob, name: string) {
     const { routes } = running.source
     const route = routes.find(({ upstream }) => upstream.name === name)
@@ -154,7 +154,7 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
   const sendNow = Effect.fnUntraced(function*(running: RunningJob, { options, upstream }: Route) {
     const { resubmit } = upstream.generator
     yield* occupy(running.source, upstream)
-    // Not before the job has its places, since a job that waits for them can be submitted by any worker.
+    // Stored after the job has got its places, since a job that waits for them can be submitted by any worker.
     if (!isSendingTo(upstream, running.progress) && (resubmit === "unsafe" || running.source.routes.length > 1)) {
       yield* store(running, Progress.sending(upstream.name, running.progress.failed))
     }
