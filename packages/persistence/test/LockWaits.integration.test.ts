@@ -75,7 +75,7 @@ it.live("runs a unit again that waits for a lock, and holds no lock in between",
     assert.deepStrictEqual(yield* Effect.forEach(["4", "5"], valueOf), [21, 1])
   }).pipe(Effect.provide(database)))
 
-it.live("runs a unit again whose session Postgres ended because this process was suspended", () =>
+it.live("runs a unit again whose session Postgres ended because it was idle", () =>
   Effect.gen(function*() {
     const { addAll, valueOf } = yield* makeCounters
     const { atomically } = yield* UnitOfWork
@@ -84,21 +84,20 @@ it.live("runs a unit again whose session Postgres ended because this process was
     yield* atomically(Effect.gen(function*() {
       yield* addAll(["7"])
       yield* sql`SET LOCAL idle_in_transaction_session_timeout = '50ms'`
-      if (++runs > 1) return
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-      yield* responseOfServer
+      const [session] = yield* sql`SELECT pg_backend_pid() AS pid`
+      if (++runs === 1) yield* awaitEnd(session!["pid"])
     }))
     assert.strictEqual(runs, 2)
     assert.strictEqual(yield* valueOf("7"), 1)
   }).pipe(Effect.provide(database)))
 
-/**
- * A whole turn of the event loop, which reads what the server has sent. A process that was suspended while it was idle does
- * so first. The first wait can end in the turn that began before.
- */
-const responseOfServer = Effect.promise(async () => {
-  await setImmediate()
-  await setImmediate()
-})
+/** Waits until a session has ended, and this process has read its last message. Asks on another connection. */
+const awaitEnd = (pid: unknown) =>
+  Effect.scoped(Effect.gen(function*() {
+    const connection = yield* (yield* SqlClient.SqlClient).reserve
+    const find = connection.execute("SELECT pid FROM pg_stat_activity WHERE pid = $1", [pid], undefined)
+    while ((yield* find).length > 0);
+    yield* Effect.promise(() => setImmediate())
+  }))
 
 const database = Layer.fresh(layerSql.pipe(Layer.provideMerge(TestDatabase.postgres)))
