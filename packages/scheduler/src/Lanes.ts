@@ -27,11 +27,12 @@ import { AlreadyRunning, LeaseLost, NotFound, type QueueFull } from "./Scheduler
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}
 
-/** Returns the cap of a loaded lane: 0 until the first job was enqueued or a cap was set. Throws if the lane was not loaded. */
-export const capOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).cap
-
-/** Returns the weight of a loaded lane. Throws if the lane was not loaded. */
-export const weightOf = (lanes: Lanes, lane: string): number => Loaded.laneById(lanes, lane).weight
+/**
+ * Returns the cap and the weight of a loaded lane. The cap is 0 until the first job was enqueued or a cap was set.
+ * Throws if the lane was not loaded.
+ */
+export const get = (lanes: Lanes, lane: string): { readonly cap: number; readonly weight: number } =>
+  Loaded.laneById(lanes, lane)
 
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the

@@ -28,10 +28,10 @@ export const makeCurrentTerms = Effect.fnUntraced(function*(planTable: PlanTable
     const current = new Map<string, LaneTerms>()
     for (const { generation, terms } of jobs) {
       const { lane } = laneOf(generation)
-      const cap = Lanes.capOf(lanes, lane)
+      const { cap, weight } = Lanes.get(lanes, lane)
       // A new lane has the cap 0: no change of a plan has set it.
       if (cap === 0 || current.has(lane)) continue
-      if (cap === terms.concurrency && Lanes.weightOf(lanes, lane) === terms.weight) continue
+      if (cap === terms.concurrency && weight === terms.weight) continue
       const plans = yield* plansOf(generation.account)
       // The caller may keep its accounts elsewhere. The terms are all that is known then.
       const plan = Option.map(plans, (plans) => plans[generation.plan])
