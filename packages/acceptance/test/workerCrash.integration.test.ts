@@ -22,7 +22,8 @@ it.live(
       const site = yield* makeSite("Postgres", [model])
       const server = yield* Program.startServer({ ...site.environment, KINORA_WORKERS: "0" })
       const { key } = yield* Books.use(site, Books.openAccount({ credits: 100, tier: "business" }))
-      const four = { ...site.environment, KINORA_WORKERS: "4" }
+      // One account has all the jobs.
+      const four = { ...site.environment, KINORA_WORKERS: "4", KINORA_WORKER_RESERVED: "0" }
       const [victim, heir] = yield* Effect.all([Program.startWorker(four), Program.startWorker(four)], {
         concurrency: 2
       })

@@ -21,7 +21,8 @@ export const migrations: Migrations = {
     "0003_pools": Schema.pools,
     "0004_offers": Schema.offers,
     "0005_worker_leases": Schema.workerLeases,
-    "0006_fair_claims": Schema.fairClaims
+    "0006_fair_claims": Schema.fairClaims,
+    "0007_room_for_updates": Schema.roomForUpdates
   }
 }
 

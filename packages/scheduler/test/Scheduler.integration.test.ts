@@ -1,7 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
-import { DatabaseTime, Decision, UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, Decision, Rows, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
-import { Effect, Queue } from "effect"
+import { Effect, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -147,3 +147,32 @@ it.effect("claims without reading the other lanes with queued jobs", () =>
       assert.isAtMost(rows, 11)
     }
   }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+it.effect("updates the counters of lanes without touching their indexes", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const scheduler = yield* Scheduler
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    const jobs = Array.from({ length: 400 }, (_, n) => world.job({ lane: `${world.lane}-${n}` }))
+    yield* atomically(Effect.gen(function*() {
+      const { state } = Decision.all(yield* scheduler.load({ lanes: jobs }), jobs, Lanes.enqueue)
+      yield* scheduler.save(state)
+    }))
+    const countUpdates = decodeUpdates(sql`
+      SELECT
+        pg_stat_get_xact_tuples_updated('scheduler_lane'::regclass)::int4 AS updated,
+        pg_stat_get_xact_tuples_hot_updated('scheduler_lane'::regclass)::int4 AS "inPlace"
+    `)
+    yield* atomically(Effect.gen(function*() {
+      const [before] = yield* countUpdates
+      const some = jobs.filter((_, n) => n % 4 === 0)
+      const { state } = Decision.all(yield* scheduler.load({ jobs: some }), some.map(({ job }) => job), Lanes.cancel)
+      yield* scheduler.save(state)
+      const [after] = yield* countUpdates
+      assert.strictEqual(after!.updated - before!.updated, some.length)
+      assert.isAtLeast(after!.inPlace - before!.inPlace, 0.9 * some.length)
+    }))
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+const decodeUpdates = Rows.decodeAll(Schema.Struct({ updated: Schema.Int, inPlace: Schema.Int }))

@@ -34,5 +34,12 @@ const createTables = Effect.gen(function*() {
   yield* sql`CREATE TABLE rate_limit_day (${sql.literal(counterColumns)})`
 })
 
+/** Room in each page, so that an update of a counter changes no index. It applies to pages that are written from now on. */
+const roomForUpdates = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE rate_limit_minute SET (fillfactor = 60)`
+  yield* sql`ALTER TABLE rate_limit_day SET (fillfactor = 60)`
+})
+
 /** The migrations by name. */
-export const migrations = { "0001_counters_and_places": createTables }
+export const migrations = { "0001_counters_and_places": createTables, "0002_room_for_updates": roomForUpdates }

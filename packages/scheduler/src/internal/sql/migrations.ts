@@ -139,3 +139,14 @@ export const fairClaims = Effect.gen(function*() {
   yield* sql`CREATE INDEX scheduler_job_held ON scheduler_job (lane_id, position) WHERE state <> 'pending'`
   yield* sql`DROP INDEX scheduler_job_claimable`
 })
+
+/**
+ * Room in each page for the counters and leases that are updated in place, so that an update
+ * changes no index. It applies to pages that are written from now on.
+ */
+export const roomForUpdates = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  for (const table of ["scheduler_group", "scheduler_lane", "scheduler_worker"]) {
+    yield* sql`ALTER TABLE ${sql.literal(table)} SET (fillfactor = 60)`
+  }
+})
