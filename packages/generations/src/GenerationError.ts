@@ -40,6 +40,16 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   message: Schema.String
 }) {}
 
+/** The input images have more pixels than the account has left in this minute. */
+export class InputPixelsExceeded
+  extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
+    /** Maximum number of pixels per minute. */
+    perMinute: Schema.Int,
+    /** Time until the minute ends. */
+    retryAfter: Schema.Duration
+  })
+{}
+
 /** The account has no usable upload with the id that an input image names. */
 export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {
   /** Position in `params.images`, from 0. */
@@ -119,6 +129,7 @@ export const Refusal = Schema.Union([
   PlanInactive,
   InvalidParams,
   InvalidImage,
+  InputPixelsExceeded,
   UploadNotFound,
   ContentRejected,
   ModerationUnavailable,

@@ -11,6 +11,7 @@ import type { Media } from "@kinora/media/Media"
 import type { Moderation } from "@kinora/moderation/Moderation"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import type { RateLimit } from "@kinora/rate-limit/RateLimit"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobStore } from "@kinora/storage/BlobStore"
 import type { Webhooks } from "@kinora/webhooks/Webhooks"
@@ -25,6 +26,7 @@ import type { ImageStore } from "./ImageStore.ts"
 import { makeCreate } from "./internal/create/create.ts"
 import { makeReplay } from "./internal/create/replay.ts"
 import { makeCancel } from "./internal/end/cancel.ts"
+import { inputPixelsPerMinuteDefault } from "./internal/images/inputPixels.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
 import type { ModelStatuses } from "./ModelStatuses.ts"
@@ -130,9 +132,17 @@ export interface GenerationsOptions {
   readonly queueLimit?: Duration.Input | undefined
   /** Maximum length of an input image, decoded, in bytes. Default 10 MiB. */
   readonly imageBytesMax?: number | undefined
-  /** Maximum number of requests whose input images are decoded at the same time. Each holds one image. Default 4. */
+  /** Maximum number of pixels of the input images of an account per calendar minute, with those of `Uploads`. Default 500 million. */
+  readonly inputPixelsPerMinute?: number | undefined
+  /**
+   * Maximum number of requests whose input images are decoded at the same time. Each holds
+   * one image. An account has at most half of the places. Default 4.
+   */
   readonly imageRequestsMax?: number | undefined
-  /** Maximum number of requests whose input is moderated at the same time. Each holds its images. Default 8. */
+  /**
+   * Maximum number of requests whose input is moderated at the same time. Each holds its
+   * images. An account has at most half of the places. Default 8.
+   */
   readonly moderationsMax?: number | undefined
 }
 
@@ -149,6 +159,7 @@ export type Requirements =
   | Media
   | ModelStatuses
   | Moderation
+  | RateLimit
   | Scheduler
   | SecureRandom.SecureRandom
   | UnitOfWork
@@ -157,11 +168,20 @@ export type Requirements =
 /** Makes the use-cases. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
+  const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
   const { file, find, get, list, usage } = yield* makeReads
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const { extend, replay } = yield* makeReplay({ find, get })
-  const create = yield* makeCreate({ imageBytesMax, imageRequestsMax, moderationsMax, planTable, queueLimit, replay })
+  const create = yield* makeCreate({
+    imageBytesMax,
+    imageRequestsMax,
+    inputPixelsPerMinute,
+    moderationsMax,
+    planTable,
+    queueLimit,
+    replay
+  })
   const cancel = yield* makeCancel({ get })
   return Generations.of({ replay, create, get, list, wait, changes, usage, extend, cancel, file })
 })

@@ -10,7 +10,7 @@ import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
-import { MemoryRateLimitStore, Places, SqlRateLimitStore } from "@kinora/rate-limit"
+import { MemoryRateLimitStore, Places, RateLimit, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
@@ -42,7 +42,9 @@ export interface ServicesOptions {
   /** Limits of the status of models. Default: those of `ModelStatuses`. */
   readonly statuses?: ModelStatuses.ModelStatusesOptions | undefined
   /** Limits of uploads. Default: those of `Uploads`. */
-  readonly uploads?: Uploads.UploadsOptions | undefined
+  readonly uploads?: Omit<Uploads.UploadsOptions, "inputPixelsPerMinute"> | undefined
+  /** Maximum number of pixels of the input images of an account per calendar minute. Default: that of `Generations`. */
+  readonly inputPixelsPerMinute?: number | undefined
 }
 
 /**
@@ -53,13 +55,13 @@ export interface ServicesOptions {
 export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
-  const { moderation = Moderation.layerNone, statuses = {} } = options
+  const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {} } = options
   return Layer.mergeAll(
-    Generations.layerWith({ planTable }),
+    Generations.layerWith({ inputPixelsPerMinute, planTable }),
     GenerationSweep.layer,
     PlanChanges.layerWith({ planTable }),
     PlanRenewal.layerWith({ planTable }),
-    Uploads.layerWith(uploads)
+    Uploads.layerWith({ ...uploads, inputPixelsPerMinute })
   ).pipe(
     Layer.provideMerge(ModelStatuses.layerWith(statuses)),
     Layer.provideMerge(
@@ -68,6 +70,7 @@ export const layer = (options: ServicesOptions) => {
         Idempotency.layer,
         Ledger.layer,
         Places.layer,
+        RateLimit.layer,
         Scheduler.layerWith(scheduler),
         Webhooks.layer
       )

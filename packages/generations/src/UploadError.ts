@@ -9,6 +9,16 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   message: Schema.String
 }) {}
 
+/** The image has more pixels than the account has left in this minute. */
+export class InputPixelsExceeded
+  extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
+    /** Maximum number of pixels per minute. */
+    perMinute: Schema.Int,
+    /** Time until the minute ends. */
+    retryAfter: Schema.Duration
+  })
+{}
+
 /** The account has no usable upload with this id. */
 export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {}) {}
 
@@ -19,7 +29,7 @@ export class TooManyUploads extends Schema.TaggedError<TooManyUploads>(id("TooMa
 
 /** Error of `Uploads`. The reason states which rule refused the call. */
 export class UploadError extends Schema.TaggedError<UploadError>(id("UploadError"))("UploadError", {
-  reason: Schema.Union([InvalidImage, UploadNotFound, TooManyUploads])
+  reason: Schema.Union([InvalidImage, InputPixelsExceeded, UploadNotFound, TooManyUploads])
 }) {
   override get message(): string {
     return this.reason._tag

@@ -2,12 +2,14 @@
 import type { Media } from "@kinora/media/Media"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import type { RateLimit } from "@kinora/rate-limit/RateLimit"
 import type { BlobStore } from "@kinora/storage/BlobStore"
 import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type ImageMime, UploadId } from "./Generation.ts"
 import { ImageStore, type KeptImage } from "./ImageStore.ts"
 import { makeImageIngest, requestLimit } from "./internal/images/imageIngest.ts"
+import { inputPixelsPerMinuteDefault, makeInputPixels } from "./internal/images/inputPixels.ts"
 import * as UploadError from "./UploadError.ts"
 
 /** An image that jobs of its account can use as input. */
@@ -29,7 +31,7 @@ export interface Upload {
 export class Uploads extends Context.Service<Uploads, {
   /**
    * Validates, re-encodes and stores an image. If the client declared a media type, it
-   * must match the content. Fails with `InvalidImage` or `TooManyUploads`.
+   * must match the content. Fails with `InvalidImage`, `InputPixelsExceeded` or `TooManyUploads`.
    */
   readonly create: (
     account: string,
@@ -52,14 +54,18 @@ export interface UploadsOptions {
   readonly uploadsMax?: number | undefined
   /** Maximum length of an image, in bytes. Default 10 MiB. */
   readonly imageBytesMax?: number | undefined
+  /** Maximum number of pixels of the input images of an account per calendar minute, with those of `Generations`. Default 500 million. */
+  readonly inputPixelsPerMinute?: number | undefined
 }
 
 /** Makes the service. */
 export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, ttl = "24 hours", uploadsMax = 1_000 } = options
+  const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { atomically } = yield* UnitOfWork
   const images = yield* ImageStore
-  const { ingest } = yield* makeImageIngest({ imageBytesMax })
+  const countPixels = yield* makeInputPixels({ inputPixelsPerMinute })
+  const { ingest, pixelsOf } = yield* makeImageIngest({ imageBytesMax })
 
   const hasRoom = Effect.fnUntraced(function*(account: string) {
     return (yield* images.countUsable(account, yield* DateTime.now)) < uploadsMax
@@ -81,6 +87,9 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
     function*(account: string, bytes: Uint8Array, declared: string | undefined) {
       // Checked before the image is decoded, which is most of the work. `insert` checks again under a lock.
       if (!(yield* hasRoom(account))) return yield* refuseTooMany
+      const pixels = yield* Effect.catchTag(pixelsOf(bytes, declared), "UnreadableImage", refuseUnreadable)
+      const exceeded = yield* countPixels(account, pixels)
+      if (exceeded !== undefined) return yield* refuse(new UploadError.InputPixelsExceeded(exceeded))
       const at = yield* DateTime.now
       const expiresAt = DateTime.addDuration(at, ttl)
       const { height, id, mime, ...stored } = yield* ingest({
@@ -91,7 +100,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
         keptUntil: DateTime.addDuration(at, requestLimit),
         insert
       }).pipe(
-        Effect.catchTag("UnreadableImage", ({ message }) => refuse(new UploadError.InvalidImage({ message })))
+        Effect.catchTag("UnreadableImage", refuseUnreadable)
       )
       return { id, mime, bytes: stored.bytes, width: stored.width, height, expiresAt }
     }
@@ -107,7 +116,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
 })
 
 /** Services that uploads require. */
-export type Requirements = BlobStore | ImageStore | Media | SecureRandom.SecureRandom | UnitOfWork
+export type Requirements = BlobStore | ImageStore | Media | RateLimit | SecureRandom.SecureRandom | UnitOfWork
 
 /** Uploads with these options. */
 export const layerWith = (options: UploadsOptions): Layer.Layer<Uploads, never, Requirements> =>
@@ -121,3 +130,6 @@ export const layer: Layer.Layer<Uploads, never, Requirements> = layerWith({})
 // -----------------------------------------------------------------------------
 
 const refuse = (reason: UploadError.UploadError["reason"]) => Effect.fail(new UploadError.UploadError({ reason }))
+
+const refuseUnreadable = ({ message }: { readonly message: string }) =>
+  refuse(new UploadError.InvalidImage({ message }))

@@ -55,6 +55,7 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
   const sides = { width: 3, height: 2 }
   const derive = (bytes: Uint8Array) => Effect.as(Effect.yieldNow, { mime: "image/webp" as const, bytes, ...sides })
   return Media.Media.of({
+    inspect: () => Effect.succeed({ mime: "image/png", ...sides }),
     normalise: (bytes) => Effect.as(Effect.yieldNow, { mime: "image/png" as const, bytes, ...sides }),
     preview: derive,
     thumb: derive,

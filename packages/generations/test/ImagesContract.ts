@@ -6,14 +6,14 @@ import { Media } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
 import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
-import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, Option, type Schema, Stream } from "effect"
+import { DateTime, Deferred, Duration, Effect, Exit, Fiber, type Layer, Option, type Schema, Stream } from "effect"
 import type { Digest } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { UploadId } from "../src/Generation.ts"
 import { type Failure, Generations, make } from "../src/Generations.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import { ImageStore } from "../src/ImageStore.ts"
-import { Uploads } from "../src/Uploads.ts"
+import { make as makeUploads, Uploads } from "../src/Uploads.ts"
 import { type layerMemory, openAccount, request, startWorker, uploadsMax } from "./Assembly.ts"
 import { bytesOf, jpeg, png } from "./Pictures.ts"
 
@@ -35,6 +35,13 @@ const creditsOf = Effect.fnUntraced(function*(account: string) {
   const { balances } = yield* Ledger.Ledger
   return (yield* balances(account, yield* DateTime.now)).credits
 })
+
+/** The PNG with one changed byte in its pixels. */
+const damaged = (png: string): string => {
+  const bytes = Buffer.from(png, "base64")
+  bytes[bytes.indexOf("IDAT") + "IDAT".length + 2]! ^= 0xff
+  return bytes.toString("base64")
+}
 
 /** True if the blob exists. */
 const isKept = (key: string) =>
@@ -91,15 +98,16 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const { create } = yield* Effect.provideService(make({}), BlobStore.BlobStore, store)
         const refused = (images: Schema.Json) =>
           Effect.flatMap(redraw(account, "key", images), (command) => refusalOf(create(command)))
-        const truncated = png.slice(0, 80)
-        for (
-          const bad of [{ data: truncated }, { data: png, mime: "image/webp" }, { data: "AAAA" }, { upload: "x" }]
-        ) {
+        const truncated = { data: png.slice(0, 80) }
+        for (const bad of [truncated, { data: png, mime: "image/webp" }, { data: "AAAA" }, { upload: "x" }]) {
           assert.deepInclude(yield* refused([{ data: png }, bad]), { _tag: "InvalidImage", index: 1 })
         }
         const unknown = { upload_id: "upl_01jd0000000000000000000000" }
         assert.deepInclude(yield* refused([{ data: png }, unknown]), { _tag: "UploadNotFound", index: 1 })
         assert.strictEqual((yield* refused([{ data: png }, { data: png }, { data: "?" }]))._tag, "InvalidParams")
+        assert.isEmpty(keys)
+        // Only decoding finds damage behind the header, when the first image is stored already.
+        assert.deepInclude(yield* refused([{ data: png }, { data: damaged(png) }]), { _tag: "InvalidImage", index: 1 })
         assert.isNotEmpty(keys)
         for (const key of keys) assert.isFalse(yield* isKept(key))
         assert.strictEqual(yield* creditsOf(account.id), 100)
@@ -206,6 +214,53 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* Effect.forEach([first, ...later, last], Fiber.join)
         assert.strictEqual(read.length, 5)
         assert.isBelow(read.indexOf("other"), 3, read.join())
+      }))
+
+    it.effect("are refused before they are decoded, if the account has too few pixels left in this minute", () =>
+      Effect.gen(function*() {
+        const media = yield* Media.Media
+        let decodes = 0
+        const counting = Media.Media.of({
+          ...media,
+          normalise: (bytes, options) => Effect.suspend(() => (decodes++, media.normalise(bytes, options)))
+        })
+        // The PNG has 6 pixels and the JPEG 8.
+        const options = { inputPixelsPerMinute: 20 }
+        const { create } = yield* Effect.provideService(make(options), Media.Media, counting)
+        const uploads = yield* Effect.provideService(makeUploads(options), Media.Media, counting)
+        const account = yield* openAccount({ credits: 1_000 })
+        const upload = yield* uploads.create(account.id, bytesOf(png), undefined)
+        yield* create(yield* redraw(account, "fits", [{ data: jpeg }, { upload_id: upload.id }]))
+        assert.strictEqual(decodes, 2)
+
+        const both = yield* redraw(account, "both", [{ data: png }, { data: jpeg }])
+        const refusal = yield* refusalOf(create(both))
+        assert.deepInclude(refusal, { _tag: "InputPixelsExceeded", perMinute: 20 })
+        assert.isAtMost(refusal._tag === "InputPixelsExceeded" ? Duration.toSeconds(refusal.retryAfter) : Infinity, 60)
+        const late = yield* Effect.flip(uploads.create(account.id, bytesOf(jpeg), undefined))
+        assert.strictEqual(late._tag === "UploadError" ? late.reason._tag : late._tag, "InputPixelsExceeded")
+        assert.strictEqual(decodes, 2)
+
+        // What was refused does not count, nor does it count for another account.
+        yield* create(yield* redraw(account, "last", [{ data: png }]))
+        const other = yield* openAccount({ credits: 100 })
+        yield* create(yield* redraw(other, "both", [{ data: png }, { data: jpeg }]))
+        yield* TestClock.adjust("1 minute")
+        yield* create(both)
+      }))
+
+    it.effect("count again with each job that uses an upload, if the moderation can read them", () =>
+      Effect.gen(function*() {
+        const { create } = yield* Effect.provideService(make({ inputPixelsPerMinute: 8 }), Moderation.Moderation, {
+          ...Moderation.none
+        })
+        const uploads = yield* Uploads
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* uploads.create(account.id, bytesOf(png), undefined)
+        yield* TestClock.adjust("1 minute")
+        yield* create(yield* redraw(account, "first", [{ upload_id: id }]))
+        const refusal = yield* refusalOf(create(yield* redraw(account, "second", [{ upload_id: id }])))
+        assert.strictEqual(refusal._tag, "InputPixelsExceeded")
       }))
 
     it.effect("are kept as long as the job may wait and run, and then deleted", () =>

@@ -4,12 +4,14 @@ import { type Model, Parameters } from "@kinora/catalog"
 import { Services } from "@kinora/generations"
 import { Generation } from "@kinora/http-api"
 import { Media } from "@kinora/media"
-import { Budget, RateLimit } from "@kinora/rate-limit"
+import { Budget } from "@kinora/rate-limit"
 import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
-export interface ServicesOptions extends Pick<Services.ServicesOptions, "models" | "moderation" | "planTable"> {
+export interface ServicesOptions
+  extends Pick<Services.ServicesOptions, "inputPixelsPerMinute" | "models" | "moderation" | "planTable">
+{
   /** Limits of images and videos. Default: those of `Media`. */
   readonly media?: Media.MediaOptions | undefined
 }
@@ -33,11 +35,10 @@ const attemptsMax = 3
  * The use-cases, the domain services and the rate limits. Requires `Stores`, a
  * `BlobStore`, `Notifications` and `Webhook.layerProtection`.
  */
-export const layer = ({ media, models, moderation, planTable = PlanTable.defaults }: ServicesOptions) =>
+export const layer = ({ media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
   Layer.mergeAll(
-    Services.layer({ models, moderation, params: clientParams, planTable, scheduler: { attemptsMax } }),
+    Services.layer({ ...options, params: clientParams, planTable, scheduler: { attemptsMax } }),
     Budget.layer,
-    RateLimit.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))

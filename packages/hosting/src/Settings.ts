@@ -68,8 +68,10 @@ export interface Settings {
   readonly jobLease: Duration.Duration
   /** How long running jobs may continue when this process stops. */
   readonly jobGrace: Duration.Duration
-  /** Limits of the verification of results, and options for the first frames of videos. */
-  readonly media: Required<Pick<Media.MediaOptions, "frame" | "probe">>
+  /** Limits of images and of the verification of results, and options for the first frames of videos. */
+  readonly media: Required<Pick<Media.MediaOptions, "concurrency" | "frame" | "inputConcurrency" | "probe">>
+  /** Maximum number of pixels of the input images of an account per minute. */
+  readonly inputPixelsPerMinute: number
   /** Keys of content URLs: the first signs, all verify. If empty, one is generated and kept in the data directory. */
   readonly urlSigningKeys: ReadonlyArray<Redacted.Redacted>
   /** Keys of webhook secrets: the first encrypts, all decrypt. If empty, one is generated and kept in the data directory. */
@@ -171,6 +173,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     jobLease: Duration.seconds(values.job_lease_seconds),
     jobGrace: Duration.seconds(values.job_grace_seconds),
     media: mediaOf(values),
+    inputPixelsPerMinute: values.input_megapixels_per_minute * 1_000_000,
     urlSigningKeys: (values.url_signing_keys ?? []).map((key) => Redacted.make(key)),
     webhookKeys: (values.webhook_keys ?? []).map((key) => Redacted.make(key)),
     webhookSends: values.webhook_sends,
@@ -207,6 +210,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
 // -----------------------------------------------------------------------------
 
 const mediaOf = (values: Values): Settings["media"] => ({
+  concurrency: values.result_images,
+  inputConcurrency: values.input_images,
   probe: {
     bytesMax: values.probe_mib * MiB,
     sideMax: values.probe_side_max,

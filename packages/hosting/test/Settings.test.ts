@@ -63,7 +63,10 @@ describe("Settings", () => {
         workerModels: undefined,
         jobLease: Duration.seconds(8),
         jobGrace: Duration.seconds(30),
+        inputPixelsPerMinute: 500_000_000,
         media: {
+          concurrency: 2,
+          inputConcurrency: 2,
           probe: {
             bytesMax: 2 * 1024 ** 3,
             sideMax: 16_384,
@@ -150,6 +153,8 @@ describe("Settings", () => {
         { KINORA_FRAME_PIXELS_MAX: "6000", KINORA_FRAME_SECONDS: "7" }
       )
       assert.deepStrictEqual(media, {
+        concurrency: 2,
+        inputConcurrency: 2,
         probe: {
           bytesMax: 1024 ** 2,
           sideMax: 100,
@@ -166,6 +171,15 @@ describe("Settings", () => {
           secondsMax: 7
         }
       })
+    }))
+
+  it.effect("reads the limits of images", () =>
+    Effect.gen(function*() {
+      const { inputPixelsPerMinute, media } = yield* loadWith("input_images: 4\nresult_images: 3\n", {
+        KINORA_INPUT_MEGAPIXELS_PER_MINUTE: "160"
+      })
+      assert.deepInclude(media, { concurrency: 3, inputConcurrency: 4 })
+      assert.strictEqual(inputPixelsPerMinute, 160_000_000)
     }))
 
   it.effect("reads several signing keys", () =>

@@ -160,6 +160,23 @@ it.effect("decodes at most half of the concurrent uploads for one account", () =
     assert.strictEqual(yield* Queue.take(entered), account.id)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("returns 429 until the minute ends, if an image has more pixels than its account has left", () =>
+  Effect.gen(function*() {
+    const uploads = yield* Uploads.Uploads
+    const reason = new UploadError.InputPixelsExceeded({ perMinute: 500, retryAfter: Duration.millis(31_500) })
+    const { upload } = yield* open().pipe(
+      Effect.provideService(Uploads.Uploads, {
+        ...uploads,
+        create: () => Effect.fail(new UploadError.UploadError({ reason }))
+      })
+    )
+    const answer = yield* upload(Host.pixel, png)
+    const { details, message } = errorOf(answer, "rate_limited")
+    assert.deepStrictEqual(details, { scope: "pixels" })
+    assert.include(message, "500 pixels per minute")
+    assert.deepStrictEqual([answer.headers["retry-after"], answer.headers["retry-after-ms"]], ["32", "31500"])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("returns 503 at the limit of concurrent uploads, and 429 if the account has too many uploads", () =>
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads

@@ -24,23 +24,42 @@ import type {
   WatermarkOptions
 } from "./MediaFile.ts"
 import type { ProbeError } from "./ProbeError.ts"
+import * as Turns from "./Turns.ts"
 import type { WatermarkError } from "./WatermarkError.ts"
 
 /** Normalises PNG, JPEG and WebP images, derives previews from them, probes and marks images and videos. */
 export class Media extends Context.Service<Media, {
   /**
+   * Returns the type and the size of an image from its header. Rejects what `normalise`
+   * rejects before it decodes. Decodes nothing.
+   */
+  readonly inspect: (
+    bytes: Uint8Array,
+    options?: { readonly declared?: string | undefined }
+  ) => Effect.Effect<Omit<NormalImage, "bytes">, MediaError>
+
+  /**
    * Decodes an image completely and re-encodes it in its own format: upright, in sRGB, and
    * without metadata or other content of the file. Rejects a truncated file, and a damaged
    * one if its format allows to detect it. If `declared` is given, it must be the detected
    * type, in any letter case.
+   *
+   * Runs in the pool of inputs, whose places owners take in turn.
    */
   readonly normalise: (
     bytes: Uint8Array,
-    options?: { readonly declared?: string | undefined }
+    options?: { readonly declared?: string | undefined; readonly owner?: string | undefined }
   ) => Effect.Effect<NormalImage, MediaError>
 
-  /** Returns the image with at most 1024 px on its long side. A smaller image keeps its size. Uses the first frame of an animation. */
-  readonly preview: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
+  /**
+   * Returns the image with at most 1024 px on its long side. A smaller image keeps its size.
+   * Uses the first frame of an animation. With `owner`, it runs in the pool of inputs, like
+   * `normalise`.
+   */
+  readonly preview: (
+    bytes: Uint8Array,
+    options?: { readonly owner?: string | undefined }
+  ) => Effect.Effect<Derivative, MediaError>
 
   /** Returns the image with at most 256 px on its long side. A preview is a valid source. */
   readonly thumb: (bytes: Uint8Array) => Effect.Effect<Derivative, MediaError>
@@ -117,11 +136,16 @@ export interface MediaOptions {
   /** Maximum time for one image, in whole seconds. Default 10. */
   readonly secondsMax?: number | undefined
   /**
-   * Maximum number of images in work at the same time. Default 2. Each occupies a thread
-   * of the pool that Node also uses for files (`UV_THREADPOOL_SIZE`), and up to about
-   * 13 bytes of memory per pixel.
+   * Maximum number of images other than inputs in work at the same time. Default 2. Each
+   * occupies a thread of the pool that Node also uses for files (`UV_THREADPOOL_SIZE`), and
+   * up to about 13 bytes of memory per pixel.
    */
   readonly concurrency?: number | undefined
+  /**
+   * Maximum number of inputs in work at the same time, in addition to `concurrency` and at the
+   * same cost each. An owner has at most half of the places. Default 2.
+   */
+  readonly inputConcurrency?: number | undefined
   /** Limits of `probe`. */
   readonly probe?: ProbeLimits | undefined
   /** Options for `firstFrame`. */
@@ -146,18 +170,19 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 /** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
-  const { pixelsMax = 40_000_000, probe = {}, secondsMax = 10, watermark = {} } = options
+  const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 10, watermark = {} } = options
   yield* Effect.sync(Decoder.confine)
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
   const { directory, program } = frame
   const tilesOf = MarkImage.makeTilesOf()
   const { isInstalled, markVideo } = yield* MarkVideo.make({ directory, program, ...watermark }, tilesOf)
-  const run = yield* Bounded.make(concurrency)
+  const run = yield* Bounded.make(Turns.make({ max: concurrency, ownMax: concurrency }))
+  const runInput = yield* Bounded.make(Turns.make({ max: inputConcurrency }))
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
 
   const derive = (sideMax: number, quality: number) => (bytes: Uint8Array) =>
-    run(Effect.gen(function*() {
+    Effect.gen(function*() {
       yield* Decoder.readHeader(bytes, limits)
       const { data, info: { height, width } } = yield* Decoder.decode(bytes, limits, (image) =>
         image
@@ -165,7 +190,19 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
           .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
           .webp({ quality, effort: 2 }))
       return { mime: "image/webp" as const, bytes: data, width, height }
-    }))
+    })
+  const makePreview = derive(previewSideMax, 80)
+  const makeThumb = derive(thumbSideMax, 74)
+
+  const inspect = Effect.fnUntraced(function*(bytes: Uint8Array, declared: string | undefined) {
+    const { frames, ...image } = yield* Decoder.readHeader(bytes, inputLimits, declared)
+    const { height, width } = image
+    if (Math.max(width, height) > aspectMax * Math.min(width, height)) {
+      return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
+    }
+    if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
+    return image
+  })
 
   /** Decodes an image completely, applies `edit`, and encodes it in its own format. */
   const reencode = Effect.fnUntraced(function*(bytes: Uint8Array, mime: ImageMime, edit: (image: Sharp) => Sharp) {
@@ -189,19 +226,19 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
     }))
 
   return Media.of({
-    normalise: Effect.fn("Media.normalise")(function*(bytes, options) {
-      return yield* run(Effect.gen(function*() {
-        const { frames, height, mime, width } = yield* Decoder.readHeader(bytes, inputLimits, options?.declared)
-        if (Math.max(width, height) > aspectMax * Math.min(width, height)) {
-          return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
-        }
-        if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
-        // libvips writes no metadata unless asked to, and converts to sRGB.
-        return yield* reencode(bytes, mime, (image) => image.autoOrient())
-      }))
-    }),
-    preview: Effect.fn("Media.preview")(derive(previewSideMax, 80)),
-    thumb: Effect.fn("Media.thumb")(derive(thumbSideMax, 74)),
+    inspect: Effect.fn("Media.inspect")((bytes, options) => inspect(bytes, options?.declared)),
+    normalise: Effect.fn("Media.normalise")((bytes, options) =>
+      runInput(
+        Effect.flatMap(inspect(bytes, options?.declared), ({ mime }) =>
+          // libvips writes no metadata unless asked to, and converts to sRGB.
+          reencode(bytes, mime, (image) => image.autoOrient())),
+        options?.owner
+      )
+    ),
+    preview: Effect.fn("Media.preview")((bytes, options) =>
+      options?.owner === undefined ? run(makePreview(bytes)) : runInput(makePreview(bytes), options.owner)
+    ),
+    thumb: Effect.fn("Media.thumb")((bytes) => run(makeThumb(bytes))),
     probe: Effect.fn("Media.probe")(Probe.make(probe)),
     firstFrame: Effect.fn("Media.firstFrame")(firstFrame),
     watermark: Effect.fn("Media.watermark")(mark),

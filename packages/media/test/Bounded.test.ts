@@ -1,10 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scheduler, Scope } from "effect"
 import * as Bounded from "../src/internal/Bounded.ts"
+import * as Turns from "../src/Turns.ts"
+
+/** Runs so many effects at the same time. */
+const bounded = (max: number) => Bounded.make(Turns.make({ max, ownMax: max }))
 
 it.effect("returns immediately to an interrupted caller, and keeps the permit until the work ends", () =>
   Effect.gen(function*() {
-    const run = yield* Bounded.make(1)
+    const run = yield* bounded(1)
     const started = yield* Deferred.make<void>()
     const gate = yield* Deferred.make<void>()
     let isOver = false
@@ -26,7 +30,7 @@ it.effect("returns immediately to an interrupted caller, and keeps the permit un
 
 it.effect("does not start the work of a caller that was interrupted while it waited", () =>
   Effect.gen(function*() {
-    const run = yield* Bounded.make(1)
+    const run = yield* bounded(1)
     const gate = yield* Deferred.make<void>()
     let starts = 0
     const work = Effect.sync(() => {
@@ -43,7 +47,7 @@ it.effect("does not start the work of a caller that was interrupted while it wai
 
 it.effect("never exceeds the concurrency", () =>
   Effect.gen(function*() {
-    const run = yield* Bounded.make(2)
+    const run = yield* bounded(2)
     let current = 0
     let most = 0
     const work = Effect.acquireUseRelease(
@@ -59,7 +63,7 @@ it.effect("never exceeds the concurrency", () =>
 
 it.effect("releases the permit of failed work", () =>
   Effect.gen(function*() {
-    const run = yield* Bounded.make(1)
+    const run = yield* bounded(1)
     assert.strictEqual(yield* Effect.flip(run(Effect.fail("refused"))), "refused")
     assert.strictEqual(yield* run(Effect.succeed("next")), "next")
   }))
@@ -67,7 +71,7 @@ it.effect("releases the permit of failed work", () =>
 it.effect("waits for running work when the scope closes", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const run = yield* Scope.provide(Bounded.make(1), scope)
+    const run = yield* Scope.provide(bounded(1), scope)
     const gate = yield* Deferred.make<void>()
     let isOver = false
     yield* Effect.forkChild(
@@ -97,7 +101,7 @@ for (const permit of ["free", "taken"] as const) {
   it.effect(`loses no permit to a caller that leaves, at any moment, when it was ${permit}`, () =>
     Effect.forEach(moments, ({ leavesAfter, ops }) =>
       Effect.gen(function*() {
-        const run = yield* Bounded.make(1)
+        const run = yield* bounded(1)
         if (permit === "taken") yield* Effect.forkChild(run(yields(4)), { startImmediately: true })
         const leaver = yield* run(Effect.yieldNow).pipe(
           Effect.provideService(Scheduler.MaxOpsBeforeYield, ops),

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import sharp from "sharp"
 import { encodeAs } from "../src/internal/Decoder.ts"
 import * as Media from "../src/Media.ts"
@@ -43,6 +43,45 @@ it.effect("encodes large noise as WebP, in spite of the size limit of the format
     const facts = yield* Effect.promise(() => sharp(bytes).metadata())
     assert.deepInclude(facts, { format: "webp", width: 4_000, height: 4_000 })
   }), 60_000)
+
+it.effect("inspects what it would decode, and rejects what it would reject before that", () =>
+  Effect.gen(function*() {
+    const { inspect } = yield* Media.Media
+    const bytes = yield* make(() => Images.noise(30, 20).webp().toBuffer())
+    assert.deepStrictEqual(yield* inspect(bytes), { mime: "image/webp", width: 30, height: 20 })
+    const rejected = [
+      [inspect(bytes.subarray(0, bytes.length - 1)), "Corrupt"],
+      [inspect(bytes, { declared: "image/png" }), "Mislabelled"],
+      [inspect(Images.bombPng(10_000)), "TooManyPixels"],
+      [inspect(yield* make(() => Images.noise(90, 10).png().toBuffer())), "TooNarrow"]
+    ] as const
+    for (const [inspection, tag] of rejected) {
+      assert.strictEqual((yield* Effect.flip(inspection)).reason._tag, tag)
+    }
+  }).pipe(Effect.provide(Media.layer())))
+
+it.effect(
+  "makes previews of results while inputs wait, and takes one input of each owner in turn",
+  () =>
+    Effect.gen(function*() {
+      const { normalise, preview, thumb } = yield* Media.Media
+      const large = yield* make(() => Images.noise(2_500, 2_500).webp({ effort: 0 }).toBuffer())
+      const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
+      const ended: Array<string> = []
+      const start = <A, E>(name: string, work: Effect.Effect<A, E>) =>
+        Effect.forkChild(Effect.tap(work, () => Effect.sync(() => ended.push(name))), { startImmediately: true })
+      const inputs = [
+        yield* start("busy 1", normalise(large, { owner: "busy" })),
+        yield* start("busy 2", normalise(large, { owner: "busy" })),
+        yield* start("other", preview(small, { owner: "other" }))
+      ]
+      yield* Effect.andThen(preview(small), thumb(small))
+      assert.deepStrictEqual(ended, [])
+      yield* Fiber.joinAll(inputs)
+      assert.deepStrictEqual(ended, ["busy 1", "other", "busy 2"])
+    }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1 }))),
+  60_000
+)
 
 it.effect("rejects a file that takes too long", () =>
   Effect.gen(function*() {

@@ -121,8 +121,9 @@ const layerStill = Layer.mergeAll(
       const media = yield* Media.Media
       const { still } = yield* VirtualTime.VirtualTime
       return Media.Media.of({
+        inspect: (bytes, options) => still(media.inspect(bytes, options)),
         normalise: (bytes, options) => still(media.normalise(bytes, options)),
-        preview: (bytes) => still(media.preview(bytes)),
+        preview: (bytes, options) => still(media.preview(bytes, options)),
         thumb: (bytes) => still(media.thumb(bytes)),
         probe: (file, declared) => still(media.probe(file, declared)),
         firstFrame: (file, facts) => still(media.firstFrame(file, facts)),

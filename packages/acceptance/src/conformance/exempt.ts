@@ -25,7 +25,8 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     },
     "rate-limits": {
       "| failed authentications": "A case of the section on authentication proves it.",
-      "| uploads": "The tests of `packages/http-server` prove it."
+      "| uploads": "The tests of `packages/http-server` prove it.",
+      "| pixels of input images": "The tests of `packages/generations` and `packages/http-server` prove it."
     },
     "rate-limit-headers": {
       "- An unknown path": documented,
@@ -41,6 +42,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "input-images": {
       "The body of a creating request has to arrive": "The tests of `packages/http-server` prove it.",
       "- The service decodes": "The tests of `packages/media` prove it.",
+      "- The pixels of all images": "The tests of `packages/generations` prove it.",
       "- An image that was sent": "The tests of `packages/generations` prove it."
     },
     "uploads": {

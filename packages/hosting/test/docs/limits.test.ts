@@ -218,6 +218,18 @@ const bodies: ReadonlyArray<Row> = [
   fixed("input image, decoded from base64", "10 MiB", "400 `invalid_image`, `details.index`"),
   fixed("input image, re-encoded as stored", "64 MiB", "400 `invalid_image`, `details.index`"),
   fixed("pixels of an image", "40 megapixels", "400 `invalid_image`, `details.index`"),
+  [
+    "pixels of the input images of an account per minute; an upload counts again with each job if the service moderates",
+    `${Settings.docs.find(({ key }) => key === "input_megapixels_per_minute")?.default ?? ""} megapixels`,
+    "input_megapixels_per_minute",
+    "429 `rate_limited`, `details.scope` `pixels`"
+  ],
+  [
+    "input images that a process decodes at a time, half of them per account",
+    Settings.docs.find(({ key }) => key === "input_images")?.default ?? "",
+    "input_images",
+    "further images wait; accounts take turns"
+  ],
   fixed("long side of an image", "8 times its short side", "400 `invalid_image`, `details.index`"),
   fixed("usable uploads per account", "1,000", "429 `rate_limited`, `details.scope` `uploads`"),
   fixed("lifetime of an upload", "24 hours", "404 `upload_not_found`; jobs that were created with it keep it")

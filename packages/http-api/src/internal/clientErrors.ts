@@ -188,9 +188,9 @@ export const clientErrors = {
     plan: "sometimes",
     details: {
       scope: field(
-        Schema.Literals(["key", "plan", "auth", "uploads"]),
+        Schema.Literals(["key", "plan", "auth", "uploads", "pixels"]),
         "The limit: requests of the API key, creations of the plan group, failed authentications of the address, " +
-          "or stored uploads of the account."
+          "stored uploads of the account, or pixels of its input images."
       )
     },
     retry: "after"

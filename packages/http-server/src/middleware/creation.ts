@@ -39,6 +39,7 @@ export const creationRefusals = [
   "PlanInactive",
   "InvalidParams",
   "InvalidImage",
+  "InputPixelsExceeded",
   "UploadNotFound",
   "ContentRejected",
   "ModerationUnavailable",

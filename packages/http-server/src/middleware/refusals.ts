@@ -119,6 +119,13 @@ const refusals = {
   InvalidParams: ({ issues }: GenerationError.InvalidParams) => refuse("invalid_params", { details: { issues } }),
   InvalidImage: (reason: GenerationError.InvalidImage | UploadError.InvalidImage) =>
     refuse("invalid_image", { message: sentence(reason.message), details: indexOf(reason) }),
+  InputPixelsExceeded: ({ perMinute, retryAfter }: GenerationError.InputPixelsExceeded) =>
+    refuse("rate_limited", {
+      message: `The input images of an account are limited to ${perMinute} pixels per minute; scale them down, or ` +
+        "retry after the time in Retry-After.",
+      details: { scope: "pixels" },
+      retryAfterMillis: Duration.toMillis(retryAfter)
+    }),
   UploadNotFound: (reason: GenerationError.UploadNotFound | UploadError.UploadNotFound) =>
     refuse("upload_not_found", { details: indexOf(reason) }),
   ContentRejected: ({ image, plan, reason }: GenerationError.ContentRejected) =>

@@ -33,7 +33,7 @@ export const layer = (options: HttpServerOptions) =>
       return handlers
         .handleRaw(
           "create",
-          answers(["InvalidImage", "TooManyUploads"], function*({ request }) {
+          answers(["InvalidImage", "InputPixelsExceeded", "TooManyUploads"], function*({ request }) {
             const { account } = yield* CurrentKey
             const { body } = yield* currentRequest
             // The client sends the image, and several images may wait for the decoder.

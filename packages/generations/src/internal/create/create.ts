@@ -37,9 +37,9 @@ export const makeCreate = Effect.fnUntraced(
     const { find } = yield* Catalog
     const { current } = yield* ModelStatuses
     const random = yield* SecureRandom.SecureRandom
-    const inputImages = yield* makeInputImages(imageOptions)
     const moderateInput = yield* makeModerateInput({ moderationsMax })
     const isModerated = (yield* Moderation) !== none
+    const inputImages = yield* makeInputImages({ ...imageOptions, isModerated })
     const cheapChecks = yield* makeCheapChecks
     const createOne = yield* Folding.makeResult({
       name: "Generations.create",

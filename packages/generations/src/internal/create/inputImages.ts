@@ -1,16 +1,17 @@
 /** Input images of a request: looks up its uploads, and ingests the images sent with it. */
+import * as Turns from "@kinora/media/Turns"
 import { DateTime, Effect, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import type { InputImage, UploadId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { ImageStore, type KeptImage } from "../../ImageStore.ts"
 import { imageKey, makeImageIngest, requestLimit } from "../images/imageIngest.ts"
+import { type InputPixelsOptions, makeInputPixels } from "../images/inputPixels.ts"
 import { refuse } from "../refuse.ts"
-import { makeTurns } from "./accountTurns.ts"
 import type { ImageSource } from "./imageSources.ts"
 
 /** Options for `makeInputImages`. */
-export interface InputImagesOptions {
+export interface InputImagesOptions extends InputPixelsOptions {
   /** Maximum length of an image, decoded, in bytes. */
   readonly imageBytesMax: number
   /** Maximum number of requests whose images are decoded at the same time. Each holds one image in memory. */
@@ -26,11 +27,12 @@ export interface Input {
 }
 
 /** Makes the functions that take the images of a request and delete them again. */
-export const makeInputImages = Effect.fnUntraced(function*({ imageBytesMax, imageRequestsMax }: InputImagesOptions) {
+export const makeInputImages = Effect.fnUntraced(function*(options: InputImagesOptions & ModeratedInput) {
   const images = yield* ImageStore
-  const { discard, ingest } = yield* makeImageIngest({ imageBytesMax })
+  const { discard, ingest, pixelsOf } = yield* makeImageIngest(options)
+  const countPixels = yield* makeInputPixels(options)
   const takeUploads = makeTakeUploads(images)
-  const inTurn = makeTurns(imageRequestsMax)
+  const inTurn = Turns.make({ max: options.imageRequestsMax })
 
   const ingestData = Effect.fnUntraced(function*(source: DataSource, index: number, account: string) {
     const bytes = yield* decode(source.base64)
@@ -41,18 +43,36 @@ export const makeInputImages = Effect.fnUntraced(function*({ imageBytesMax, imag
       usableUntil: null,
       keptUntil: DateTime.addDuration(yield* DateTime.now, requestLimit),
       insert: (image) => images.insert([image])
-    }).pipe(
-      Effect.catchTag("UnreadableImage", ({ message }) => refuse(new GenerationError.InvalidImage({ index, message })))
-    )
+    }).pipe(Effect.catchTag("UnreadableImage", refuseUnreadable(index)))
     return inputOf(image, index, false)
   })
 
   const discardSent = (inputs: ReadonlyArray<Input>) =>
     discard(inputs.filter(({ isUpload }) => !isUpload).map(({ id }) => id))
 
+  /** Counts the pixels of a request before any of them is decoded, so that a refused request costs next to nothing. */
+  const countAll = Effect.fnUntraced(
+    function*(account: string, sources: ReadonlyArray<ImageSource>, uploads: ReadonlyMap<UploadId, KeptImage>) {
+      let pixels = 0
+      for (const [index, source] of sources.entries()) {
+        if (source._tag === "Data") {
+          pixels += yield* Effect.flatMap(decode(source.base64), (bytes) => pixelsOf(bytes, source.declared)).pipe(
+            Effect.catchTag("UnreadableImage", refuseUnreadable(index))
+          )
+        } else if (options.isModerated) {
+          const { height, width } = uploads.get(source.id)!
+          pixels += width * height
+        }
+      }
+      const exceeded = yield* countPixels(account, pixels)
+      if (exceeded !== undefined) return yield* refuse(new GenerationError.InputPixelsExceeded(exceeded))
+    }
+  )
+
   /** Looks up the uploads first, which is cheap, then ingests the sent images one by one. */
   const takeAll = Effect.fnUntraced(function*(account: string, sources: ReadonlyArray<ImageSource>, at: DateTime.Utc) {
     const uploads = yield* takeUploads(account, sources, at)
+    yield* countAll(account, sources, uploads)
     const ingested: Array<Input> = []
     return yield* Effect.forEach(sources, (source, index) =>
       source._tag === "Upload"
@@ -80,6 +100,14 @@ export const makeInputImages = Effect.fnUntraced(function*({ imageBytesMax, imag
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Whether input images are moderated. Then an upload is decoded for each job that uses it, not only once. */
+interface ModeratedInput {
+  readonly isModerated: boolean
+}
+
+const refuseUnreadable = (index: number) => ({ message }: { readonly message: string }) =>
+  refuse(new GenerationError.InvalidImage({ index, message }))
 
 type DataSource = Extract<ImageSource, { readonly _tag: "Data" }>
 

@@ -1,5 +1,6 @@
 /** Moderation of a request, before its job is created and outside of any unit of work. */
 import { Media } from "@kinora/media/Media"
+import * as Turns from "@kinora/media/Turns"
 import { type File, Moderation, type Picture } from "@kinora/moderation/Moderation"
 import { unavailable, unsupported } from "@kinora/moderation/ModerationError"
 import { BlobStore } from "@kinora/storage/BlobStore"
@@ -8,7 +9,6 @@ import type { Generation, InputImage } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { fileOf } from "../moderatedFile.ts"
 import { refuse } from "../refuse.ts"
-import { makeTurns } from "./accountTurns.ts"
 
 /** Options for `makeModerateInput`. */
 export interface InputModerationOptions {
@@ -21,13 +21,14 @@ export const makeModerateInput = Effect.fnUntraced(function*({ moderationsMax }:
   const blobs = yield* BlobStore
   const media = yield* Media
   const { checkInput } = yield* Moderation
-  const inTurn = makeTurns(moderationsMax)
+  const inTurn = Turns.make({ max: moderationsMax })
 
   /** A smaller copy, which is made when the moderation asks for it. */
-  const pictureOf = (image: InputImage): Picture => {
+  const pictureOf = (owner: string) => (image: InputImage): Picture => {
     const file = fileOf(blobs, image)
     const smaller = file.read.pipe(
-      Effect.flatMap((bytes) => Effect.mapError(media.preview(bytes), () => unsupported("The image has no preview"))),
+      Effect.flatMap((bytes) => media.preview(bytes, { owner })),
+      Effect.catchTag("MediaError", () => Effect.fail(unsupported("The image has no preview"))),
       Effect.map(({ bytes, mime }): File => ({ mime, bytes: bytes.length, read: Effect.succeed(bytes) }))
     )
     return { ...file, smaller }
@@ -35,7 +36,7 @@ export const makeModerateInput = Effect.fnUntraced(function*({ moderationsMax }:
 
   return Effect.fn("Generations.moderateInput")(
     function*({ account, id, images, model, plan, prompt }: Generation) {
-      const input = { id, account, model, prompt, images: images.map(pictureOf) }
+      const input = { id, account, model, prompt, images: images.map(pictureOf(account)) }
       const verdict = yield* inTurn(account)(checkInput(input)).pipe(
         Effect.timeoutOrElse({ duration: turnLimit, orElse: () => Effect.fail(unavailable("Too many requests wait")) }),
         Effect.catchTag("ModerationError", (error) =>

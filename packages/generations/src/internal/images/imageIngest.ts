@@ -4,6 +4,7 @@
  * crash leaves behind.
  */
 import { Media } from "@kinora/media/Media"
+import type { MediaError } from "@kinora/media/MediaError"
 import { StorageError } from "@kinora/persistence/StorageError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
@@ -54,13 +55,19 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
   const media = yield* Media
   const random = yield* SecureRandom.SecureRandom
 
-  /** Re-encodes an image and stores the copy. */
-  const ingest = Effect.fnUntraced(function*<E>({ bytes, declared, insert, ...terms }: IngestRequest<E>) {
+  /** Returns the number of pixels of an image. Rejects what `ingest` rejects before it decodes. */
+  const pixelsOf = Effect.fnUntraced(function*(bytes: Uint8Array, declared: string | undefined) {
     if (bytes.length > imageBytesMax) {
       return yield* new UnreadableImage({ message: tooLongMessage(imageBytesMax) })
     }
-    const normal = yield* media.normalise(bytes, { declared }).pipe(
-      Effect.mapError(({ message }) => new UnreadableImage({ message }))
+    const { height, width } = yield* Effect.mapError(media.inspect(bytes, { declared }), asUnreadable)
+    return width * height
+  })
+
+  /** Re-encodes an image that `pixelsOf` accepted and stores the copy. */
+  const ingest = Effect.fnUntraced(function*<E>({ bytes, declared, insert, ...terms }: IngestRequest<E>) {
+    const normal = yield* media.normalise(bytes, { declared, owner: terms.account }).pipe(
+      Effect.mapError(asUnreadable)
     )
     const id = yield* Effect.provideService(UploadId.make, SecureRandom.SecureRandom, random)
     const { height, mime, width } = normal
@@ -83,12 +90,14 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
         )
       )
 
-  return { ingest, discard }
+  return { pixelsOf, ingest, discard }
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const asUnreadable = ({ message }: MediaError) => new UnreadableImage({ message })
 
 /** Callers cannot act on the difference between a failing blob store and a failing database. */
 const asStorageError = (error: BlobError): StorageError =>

@@ -1,9 +1,28 @@
-/** Definitions of the settings for the verification of results and for the first frames of videos. */
+/** Definitions of the settings for images, for the verification of results and for the first frames of videos. */
 import { Schema } from "effect"
 import { between } from "./between.ts"
 
 /** Definitions by key of the file. See `definitions`. */
 export const mediaDefinitions = {
+  input_images: {
+    schema: between(1, 64),
+    default: "2",
+    expected: "a number of images from 1 to 64",
+    about:
+      "Maximum number of input images that a process decodes at the same time. An account has at most half of them."
+  },
+  input_megapixels_per_minute: {
+    schema: between(160, 1_000_000),
+    default: "500",
+    expected: "a number of megapixels from 160 to 1000000",
+    about: "Maximum size of the input images of an account per minute in megapixels."
+  },
+  result_images: {
+    schema: between(1, 64),
+    default: "2",
+    expected: "a number of images from 1 to 64",
+    about: "Maximum number of results whose images a process decodes at the same time."
+  },
   probe_mib: {
     schema: between(1, 2_048),
     default: "2048",

@@ -1,7 +1,6 @@
-/** Limit on the requests whose images are decoded concurrently. */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Scheduler } from "effect"
-import { makeTurns } from "../src/internal/create/accountTurns.ts"
+import * as Turns from "../src/Turns.ts"
 
 const yields = (count: number) => Effect.replicateEffect(Effect.yieldNow, count, { discard: true })
 
@@ -17,7 +16,7 @@ for (const place of ["free", "taken"] as const) {
   it.effect(`passes the place to the next fiber if a fiber is interrupted at any point (place ${place})`, () =>
     Effect.forEach(moments, ({ leavesAfter, ops }) =>
       Effect.gen(function*() {
-        const inTurn = makeTurns(1)
+        const inTurn = Turns.make({ max: 1 })
         if (place === "taken") yield* Effect.forkChild(inTurn("first")(yields(4)), { startImmediately: true })
         const leaver = yield* inTurn("leaver")(Effect.yieldNow).pipe(
           Effect.provideService(Scheduler.MaxOpsBeforeYield, ops),
@@ -33,7 +32,7 @@ for (const place of ["free", "taken"] as const) {
 
 it.effect("runs at most the maximum concurrently", () =>
   Effect.gen(function*() {
-    const inTurn = makeTurns(2)
+    const inTurn = Turns.make({ max: 2 })
     let current = 0
     let most = 0
     const work = Effect.acquireUseRelease(
@@ -43,29 +42,40 @@ it.effect("runs at most the maximum concurrently", () =>
       () => Effect.yieldNow,
       () => Effect.sync(() => void current--)
     )
-    const accounts = Array.from({ length: 50 }, (_, index) => `${index % 7}`)
-    yield* Effect.forEach(accounts, (account) => inTurn(account)(work), { concurrency: "unbounded", discard: true })
+    const owners = Array.from({ length: 50 }, (_, index) => `${index % 7}`)
+    yield* Effect.forEach(owners, (owner) => inTurn(owner)(work), { concurrency: "unbounded", discard: true })
     assert.strictEqual(most, 2)
   }))
 
-it.effect("serves accounts in turn, whatever the order of arrival", () =>
+it.effect("serves owners in turn, whatever the order of arrival", () =>
   Effect.gen(function*() {
-    const inTurn = makeTurns(1)
+    const inTurn = Turns.make({ max: 1 })
     const gate = yield* Deferred.make<void>()
     const order: Array<string> = []
-    yield* Effect.forkChild(inTurn("busy")(Deferred.await(gate)), { startImmediately: true })
-    const waiting = yield* Effect.forEach(["busy", "busy", "busy", "other"], (account) =>
+    yield* Effect.forkChild(inTurn("first")(Deferred.await(gate)), { startImmediately: true })
+    const waiting = yield* Effect.forEach(["busy", "busy", "busy", "other", "other"], (owner) =>
       Effect.forkChild(
-        inTurn(account)(Effect.sync(() => void order.push(account))),
+        inTurn(owner)(Effect.sync(() => void order.push(owner))),
         { startImmediately: true }
       ))
     yield* Deferred.succeed(gate, undefined)
     yield* Fiber.joinAll(waiting)
-    assert.deepStrictEqual(order, ["busy", "other", "busy", "busy"])
+    assert.deepStrictEqual(order, ["busy", "other", "busy", "other", "busy"])
   }))
 
 it.effect("does not prevent yields while an effect runs", () =>
   Effect.gen(function*() {
-    const prevented = yield* makeTurns(1)("account")(Effect.service(Scheduler.PreventSchedulerYield))
+    const prevented = yield* Turns.make({ max: 1 })("owner")(Effect.service(Scheduler.PreventSchedulerYield))
     assert.isFalse(prevented)
+  }))
+
+it.effect("leaves a place to other owners, however much work one of them has", () =>
+  Effect.gen(function*() {
+    const inTurn = Turns.make({ max: 2 })
+    const gate = yield* Deferred.make<void>()
+    const busy = yield* Effect.forEach([1, 2, 3], () =>
+      Effect.forkChild(inTurn("busy")(Deferred.await(gate)), { startImmediately: true }))
+    assert.strictEqual(yield* inTurn("other")(Effect.succeed("ran")), "ran")
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.joinAll(busy)
   }))
