@@ -241,7 +241,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(late._tag === "UploadError" ? late.reason._tag : late._tag, "InputPixelsExceeded")
         assert.strictEqual(decodes, 2)
 
-        // What was refused does not count, nor does it count for another account.
+        // A refused image does not count, and each account has its own limit.
         yield* create(yield* redraw(account, "last", [{ data: png }]))
         const other = yield* openAccount({ credits: 100 })
         yield* create(yield* redraw(other, "both", [{ data: png }, { data: jpeg }]))

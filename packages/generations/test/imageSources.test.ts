@@ -6,13 +6,12 @@ import { png } from "./Pictures.ts"
 
 const bytesMax = 300
 
-/** Parses an image as the second of two. */
-const sourceOf = (image: unknown): ImageSource | undefined =>
-  Result.getOrUndefined(parse([{ data: png }, image], bytesMax))?.[1]
+/** Parses an image as the second of a request. */
+const sourceOf = (image: unknown): ImageSource | undefined => Result.getOrUndefined(parse(image, 1, bytesMax))
 
-/** Returns the refusal of an image as the second of two, with its index. */
+/** Returns the refusal of an image as the second of a request, with its index. */
 const refusalOf = (image: unknown) =>
-  Result.match(parse([{ data: png }, image], bytesMax), {
+  Result.match(parse(image, 1, bytesMax), {
     onSuccess: () => [],
     onFailure: (refusal) => [refusal._tag, "index" in refusal ? refusal.index : undefined]
   })

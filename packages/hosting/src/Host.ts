@@ -174,9 +174,10 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 // internal
 // -----------------------------------------------------------------------------
 
-const workerOf = ({ jobGrace, jobLease, resultTtl, workerModels, workerReserved, workers }: Settings) => ({
+const workerOf = ({ jobGrace, jobLease, media, resultTtl, workerModels, workerReserved, workers }: Settings) => ({
   concurrency: workers,
   reserved: workerReserved,
+  derivedMax: media.concurrency,
   resultTtl,
   models: workerModels,
   lease: jobLease,

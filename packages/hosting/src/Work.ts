@@ -20,6 +20,8 @@ export interface WorkOptions {
   readonly models?: ReadonlyArray<string> | undefined
   /** See `GenerationWorker.makeHandler`. Default: upstreams are polled only. */
   readonly callbackUrlOf?: GenerationWorker.GenerationWorkerOptions["callbackUrlOf"]
+  /** Maximum number of results whose images are decoded at the same time. Default 2. */
+  readonly derivedMax?: number | undefined
   /** How long a result can be downloaded. Default 24 hours. */
   readonly resultTtl?: Duration.Input | undefined
   /** How long running jobs may continue when the process shuts down. Default 30 seconds. */
@@ -42,7 +44,7 @@ export class UnknownWorkerModels extends Data.TaggedError("UnknownWorkerModels")
 }
 
 /** A worker that claims and runs the generations of its models until its scope closes, then drains. */
-export const layerWorker = ({ callbackUrlOf, models, resultTtl, ...options }: WorkOptions) =>
+export const layerWorker = ({ callbackUrlOf, derivedMax, models, resultTtl, ...options }: WorkOptions) =>
   Layer.unwrap(Effect.gen(function*() {
     const runnable = yield* GenerationWorker.runnableModels
     const known = new Set(runnable.flatMap(Model.ids))
@@ -52,7 +54,7 @@ export const layerWorker = ({ callbackUrlOf, models, resultTtl, ...options }: Wo
     }
     // A worker that restarts under its name has its own id.
     const id = String(yield* Random.nextInt)
-    const handler = yield* GenerationWorker.makeHandler({ callbackUrlOf, models, resultTtl, worker: id })
+    const handler = yield* GenerationWorker.makeHandler({ callbackUrlOf, derivedMax, models, resultTtl, worker: id })
     return Worker.layer({ ...options, id, handlers: [handler] })
   }))
 

@@ -19,14 +19,26 @@ export const Fingerprint = Schema.String.pipe(
   })
 )
 
-/** Computes the fingerprint of a value that `JSON.parse` returned. Long strings, such as images in base64, are encoded natively. */
-export const make = (json: Schema.Json): Effect.Effect<Fingerprint, never, Digest.Digest> =>
-  Digest.Digest.use((digest) =>
-    Effect.map(
-      digest.digestHex(Digest.sha256, new TextEncoder().encode(canonicalize(json))),
-      (hex) => hex as Fingerprint
-    )
-  )
+/**
+ * Computes the fingerprint of a value that `JSON.parse` returned. Yields while it encodes a
+ * long value, such as one with images in base64, so that other fibers make progress.
+ */
+export const make = Effect.fnUntraced(function*(json: Schema.Json) {
+  const { digestHex } = yield* Digest.Digest
+  const encoder = new TextEncoder()
+  const chunks: Array<Uint8Array<ArrayBuffer>> = []
+  let text = ""
+  for (const piece of piecesOf(json)) {
+    text += piece
+    if (text.length < pieceMax) continue
+    chunks.push(encoder.encode(text))
+    text = ""
+    yield* Effect.yieldNow
+  }
+  const last = encoder.encode(text)
+  const bytes = chunks.length === 0 ? last : yield* concat([...chunks, last])
+  return (yield* digestHex(Digest.sha256, bytes)) as Fingerprint
+})
 
 /**
  * Returns the canonical text of a JSON value.
@@ -34,21 +46,29 @@ export const make = (json: Schema.Json): Effect.Effect<Fingerprint, never, Diges
  * Values that RFC 8785 excludes but `JSON.parse` accepts have a distinct text: numbers
  * beyond the range of a double (`1e999`, parsed as Infinity), and lone surrogates.
  */
-export const canonicalize = (json: Schema.Json): string => {
-  let text = ""
+export const canonicalize = (json: Schema.Json): string => Array.from(piecesOf(json)).join("")
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Returns the canonical text in order, in pieces whose encoding takes a few milliseconds at most. */
+function* piecesOf(json: Schema.Json): Generator<string> {
   // Not recursive, since the client chooses the depth of nesting and the call stack is limited.
   const pending: Array<Piece> = [{ value: json }]
   for (let piece = pending.pop(); piece !== undefined; piece = pending.pop()) {
-    if (piece.before !== undefined) text += piece.before
+    if (piece.before !== undefined) yield piece.before
     const { value } = piece
     if (value === undefined) continue
-    if (typeof value !== "object" || value === null) {
-      text += scalar(value)
+    if (typeof value === "string" && value.length > pieceMax) {
+      yield* longString(value)
+    } else if (typeof value !== "object" || value === null) {
+      yield scalar(value)
     } else if (Array.isArray(value)) {
-      text += "["
+      yield "["
       pushAll(pending, "]", value.map((item: Schema.Json, index) => ({ before: index === 0 ? "" : ",", value: item })))
     } else {
-      text += "{"
+      yield "{"
       const members = Object.entries(value as Schema.JsonObject).toSorted(([a], [b]) => a < b ? -1 : 1)
       pushAll(
         pending,
@@ -60,12 +80,35 @@ export const canonicalize = (json: Schema.Json): string => {
       )
     }
   }
-  return text
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+/** Number of UTF-16 code units from which a text is encoded. */
+const pieceMax = 256 * 1024
+
+/** Returns the text of a string in pieces. No piece ends between two halves of a surrogate pair. */
+function* longString(value: string): Generator<string> {
+  yield "\""
+  for (let start = 0; start < value.length;) {
+    const end = start + pieceMax - (isHighSurrogate(value.charCodeAt(start + pieceMax - 1)) ? 1 : 0)
+    yield JSON.stringify(value.slice(start, end)).slice(1, -1)
+    start = end
+  }
+  yield "\""
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** Joins chunks and yields after each. */
+const concat = Effect.fnUntraced(function*(chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) {
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
+  let length = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, length)
+    length += chunk.length
+    yield* Effect.yieldNow
+  }
+  return bytes
+})
 
 /** A text, then a value to append. */
 interface Piece {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { isDeepStrictEqual } from "node:util"
 import { canonicalize, make } from "../src/Fingerprint.ts"
@@ -50,6 +50,31 @@ it.effect("accepts images in base64 of many megabytes", () =>
     const fingerprint = yield* make({ prompt: "a", images: [image] })
     assert.strictEqual(yield* make({ images: [image], prompt: "a" }), fingerprint)
     assert.notStrictEqual(yield* make({ images: [`${image}=`], prompt: "a" }), fingerprint)
+  }).pipe(Effect.provide(Digest.layerWebCrypto)))
+
+it("writes long strings as JSON does, wherever they are cut", () => {
+  const long = 256 * 1024
+  for (const unit of ["a", "\"", "\u0001", "\u20ac", "\ud83d\ude00", "\ud800"]) {
+    for (let shift = -2; shift <= 2; shift++) {
+      const value = "b".repeat(long + shift) + unit.repeat(long)
+      assert.isTrue(canonicalize({ value }) === JSON.stringify({ value }), `${JSON.stringify(unit)} at ${shift}`)
+    }
+  }
+})
+
+it.effect("lets other fibers run while it encodes a long value", () =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(make({ images: ["a".repeat(4 * 1024 ** 2)] }), { startImmediately: true })
+    let turns = 0
+    while (fiber.pollUnsafe() === undefined && turns < 10) {
+      turns++
+      yield* Effect.yieldNow
+    }
+    assert.strictEqual(turns, 10)
+    const expected = yield* Digest.Digest.use((digest) =>
+      digest.digestHex(Digest.sha256, new TextEncoder().encode(JSON.stringify({ images: ["a".repeat(4 * 1024 ** 2)] })))
+    )
+    assert.strictEqual(yield* Fiber.join(fiber), expected)
   }).pipe(Effect.provide(Digest.layerWebCrypto)))
 
 it.effect.prop(

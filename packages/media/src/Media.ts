@@ -181,28 +181,9 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
 
-  const derive = (sideMax: number, quality: number) => (bytes: Uint8Array) =>
-    Effect.gen(function*() {
-      yield* Decoder.readHeader(bytes, limits)
-      const { data, info: { height, width } } = yield* Decoder.decode(bytes, limits, (image) =>
-        image
-          .autoOrient()
-          .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
-          .webp({ quality, effort: 2 }))
-      return { mime: "image/webp" as const, bytes: data, width, height }
-    })
-  const makePreview = derive(previewSideMax, 80)
-  const makeThumb = derive(thumbSideMax, 74)
-
-  const inspect = Effect.fnUntraced(function*(bytes: Uint8Array, declared: string | undefined) {
-    const { frames, ...image } = yield* Decoder.readHeader(bytes, inputLimits, declared)
-    const { height, width } = image
-    if (Math.max(width, height) > aspectMax * Math.min(width, height)) {
-      return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
-    }
-    if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
-    return image
-  })
+  const makePreview = makeDerive(limits, previewSideMax, 80)
+  const makeThumb = makeDerive(limits, thumbSideMax, 74)
+  const inspect = makeInspect(inputLimits, aspectMax)
 
   /** Decodes an image completely, applies `edit`, and encodes it in its own format. */
   const reencode = Effect.fnUntraced(function*(bytes: Uint8Array, mime: ImageMime, edit: (image: Sharp) => Sharp) {
@@ -252,3 +233,27 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
 // -----------------------------------------------------------------------------
 
 const MiB = 1024 * 1024
+
+/** Makes a function that returns a smaller copy of an image. */
+const makeDerive = (limits: Decoder.Limits, sideMax: number, quality: number) =>
+  Effect.fnUntraced(function*(bytes: Uint8Array) {
+    yield* Decoder.readHeader(bytes, limits)
+    const { data, info: { height, width } } = yield* Decoder.decode(bytes, limits, (image) =>
+      image
+        .autoOrient()
+        .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
+        .webp({ quality, effort: 2 }))
+    return { mime: "image/webp" as const, bytes: data, width, height }
+  })
+
+/** Makes a function that checks everything of an image that its header shows. */
+const makeInspect = (limits: Decoder.Limits, aspectMax: number) =>
+  Effect.fnUntraced(function*(bytes: Uint8Array, declared: string | undefined) {
+    const { frames, ...image } = yield* Decoder.readHeader(bytes, limits, declared)
+    const { height, width } = image
+    if (Math.max(width, height) > aspectMax * Math.min(width, height)) {
+      return yield* new MediaError({ reason: new TooNarrow({ width, height, aspectMax }) })
+    }
+    if (frames > 1) return yield* new MediaError({ reason: new Animated({ frames }) })
+    return image
+  })

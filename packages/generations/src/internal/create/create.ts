@@ -70,13 +70,15 @@ export const makeCreate = Effect.fnUntraced(
       const at = yield* DateTime.now
       const terms = yield* orRefuse(admit(command, { find, planTable, statusOf: yield* current }, at))
       // Without images and moderation nothing precedes the unit of work, which checks the same.
-      if (isModerated || hasImages(command)) {
+      if (isModerated || imagesOf(command).length > 0) {
         const refused = yield* Effect.result(
           cheapChecks({ account: command.account.id, plan: command.plan, terms, at })
         )
         if (Result.isFailure(refused)) return yield* earlierOr(command, refused.failure)
       }
-      const sources = yield* orRefuse(ImageSources.parse(command.params["images"], imageOptions.imageBytesMax))
+      const sources = yield* Effect.forEach(imagesOf(command), (image, index) =>
+        // Images of many megabytes take some milliseconds each.
+        Effect.andThen(Effect.yieldNow, orRefuse(ImageSources.parse(image, index, imageOptions.imageBytesMax))))
       const { run: prepare } = yield* Preparation
       const inputs = yield* prepare(inputImages.take(command.account.id, sources, at))
       const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
@@ -99,4 +101,5 @@ export const makeCreate = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-const hasImages = ({ params: { images } }: CreateCommand): boolean => Array.isArray(images) && images.length > 0
+/** The images of a request. Their number is checked with the other parameters. */
+const imagesOf = ({ params: { images } }: CreateCommand): ReadonlyArray<unknown> => Array.isArray(images) ? images : []

@@ -1,4 +1,4 @@
-/** Parses the `images` parameter of a request. Pure; decodes no bytes. */
+/** Parses the images of the `images` parameter of a request. Pure; decodes no bytes. */
 import { Result } from "effect"
 import { UploadId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
@@ -10,24 +10,8 @@ export type ImageSource =
   | { readonly _tag: "Data"; readonly base64: string; readonly declared: string | undefined }
   | { readonly _tag: "Upload"; readonly id: UploadId; readonly declared: string | undefined }
 
-/** Returns the images of `params.images`, or the refusal of the first invalid one. Their number is already checked. */
-export const parse = (
-  images: unknown,
-  bytesMax: number
-): Result.Result<ReadonlyArray<ImageSource>, GenerationError.Refusal> =>
-  Result.all((Array.isArray(images) ? images : []).map((image, index) => parseOne(image, index, bytesMax)))
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const properties: ReadonlyArray<string> = ["data", "mime", "upload_id"]
-
-type Parsed = Result.Result<ImageSource, GenerationError.Refusal>
-
-const invalid = (index: number, message: string) => Result.fail(new GenerationError.InvalidImage({ index, message }))
-
-const parseOne = (image: unknown, index: number, bytesMax: number): Parsed => {
+/** Returns an image of `params.images`, or the refusal of an invalid one. */
+export const parse = (image: unknown, index: number, bytesMax: number): Parsed => {
   if (!isRecord(image)) return invalid(index, "An image must be an object with data or upload_id.")
   const unknown = Object.keys(image).find((name) => !properties.includes(name))
   if (unknown !== undefined) return invalid(index, `An image has no properties other than ${properties.join(", ")}.`)
@@ -38,6 +22,16 @@ const parseOne = (image: unknown, index: number, bytesMax: number): Parsed => {
   }
   return upload === undefined ? parseData(data, declared, index, bytesMax) : parseUpload(upload, declared, index)
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Parsed = Result.Result<ImageSource, GenerationError.Refusal>
+
+const properties: ReadonlyArray<string> = ["data", "mime", "upload_id"]
+
+const invalid = (index: number, message: string) => Result.fail(new GenerationError.InvalidImage({ index, message }))
 
 const parseUpload = (upload: unknown, declared: string | undefined, index: number): Parsed => {
   if (typeof upload !== "string") return invalid(index, "upload_id must be a string.")

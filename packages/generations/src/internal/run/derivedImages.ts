@@ -17,14 +17,17 @@ export interface DerivedImagesOptions {
   readonly derivedBytesMax: number
   /** Maximum number of retries of a call that fails for a transient reason. */
   readonly retries: number
+  /** Maximum number of results whose small images are derived at the same time. */
+  readonly derivedMax: number
 }
 
 /** Makes the functions that derive and store the small images of a result. */
-export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, retries }: DerivedImagesOptions) {
+export const makeDerivedImages = Effect.fnUntraced(function*(options: DerivedImagesOptions) {
+  const { derivedBytesMax, derivedMax, retries } = options
   const blobs = yield* BlobStore
   const media = yield* Media
   const derive = yield* makeDerive
-  const permits = Semaphore.makeUnsafe(derivedAtOnce)
+  const permits = Semaphore.makeUnsafe(derivedMax)
   const persist = retryTransient(retries)
 
   /** Small images of an image. Omitted if the image is too large to process; fails with `upstream_error` if it is damaged. */
@@ -75,9 +78,6 @@ export const makeDerivedImages = Effect.fnUntraced(function*({ derivedBytesMax, 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Maximum number of results whose small images are derived at the same time. */
-const derivedAtOnce = 2
 
 const none: Omit<Output, "content"> = { preview: null, thumb: null, poster: null }
 

@@ -26,22 +26,27 @@ export interface RunOptions {
   readonly resultBytesMax?: number | undefined
   /**
    * Maximum length of an image that is read to make a preview and a thumbnail, in bytes.
-   * A longer one has neither, and fails a job whose result needs a watermark. Two images are
-   * in memory at the same time. Default 64 MiB, which is also the limit of `Media`.
+   * A longer one has neither, and fails a job whose result needs a watermark. Default 64 MiB,
+   * which is also the limit of `Media`.
    */
   readonly derivedBytesMax?: number | undefined
+  /**
+   * Maximum number of results that are in memory to make previews and thumbnails, and as
+   * many to put a watermark on them. Use the `concurrency` of `Media`. Default 2.
+   */
+  readonly derivedMax?: number | undefined
   /** Maximum number of retries of a call that fails for a transient reason. Default 6, over about 30 seconds. */
   readonly retries?: number | undefined
 }
 
 /** Makes a function that produces the files of one generation. */
 export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions, upstreams: Upstreams) {
-  const { derivedBytesMax = 64 * 1024 ** 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
+  const { derivedBytesMax = 64 * 1024 ** 2, derivedMax = 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
   const blobs = yield* BlobStore
   const runOperation = yield* makeRunOperation({ retries, upstreams })
   const verifyResult = yield* makeVerifyResult({ retries })
-  const watermark = yield* makeWatermark({ derivedBytesMax, retries })
-  const derivedImages = yield* makeDerivedImages({ derivedBytesMax, retries })
+  const watermark = yield* makeWatermark({ derivedBytesMax, derivedMax, retries })
+  const derivedImages = yield* makeDerivedImages({ derivedBytesMax, derivedMax, retries })
   const moderateOutput = yield* makeModerateOutput({ retries })
 
   const collect = Effect.fnUntraced(

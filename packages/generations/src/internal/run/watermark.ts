@@ -19,13 +19,15 @@ export interface WatermarkOptions {
   readonly derivedBytesMax: number
   /** Maximum number of retries of a call that fails for a transient reason. */
   readonly retries: number
+  /** Maximum number of images that are marked at the same time. */
+  readonly derivedMax: number
 }
 
 /** Makes the functions that put the watermark on a result. */
-export const makeWatermark = Effect.fnUntraced(function*({ derivedBytesMax, retries }: WatermarkOptions) {
+export const makeWatermark = Effect.fnUntraced(function*({ derivedBytesMax, derivedMax, retries }: WatermarkOptions) {
   const blobs = yield* BlobStore
   const media = yield* Media
-  const permits = Semaphore.makeUnsafe(markedAtOnce)
+  const permits = Semaphore.makeUnsafe(derivedMax)
   const persist = retryTransient(retries)
 
   /** Fails if the job needs a watermark that this worker cannot make, before its generator does paid work. */
@@ -73,9 +75,6 @@ export const makeWatermark = Effect.fnUntraced(function*({ derivedBytesMax, retr
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Maximum number of images that are marked at the same time. */
-const markedAtOnce = 2
 
 /** Logs why a result cannot be marked, and fails with the error that clients see. */
 const failUnmarked = (job: string, cause: MediaError | ProbeError | WatermarkError | string) =>
