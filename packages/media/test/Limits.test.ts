@@ -65,7 +65,7 @@ it.effect(
   () =>
     Effect.gen(function*() {
       const { normalise, preview, thumb } = yield* Media.Media
-      const large = yield* make(() => Images.noise(2_500, 2_500).webp({ effort: 0 }).toBuffer())
+      const large = Images.bombPng(4_000)
       const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
       const ended: Array<string> = []
       const start = <A, E>(name: string, work: Effect.Effect<A, E>) =>
@@ -79,7 +79,7 @@ it.effect(
       assert.deepStrictEqual(ended, [])
       yield* Fiber.joinAll(inputs)
       assert.deepStrictEqual(ended, ["busy 1", "other", "busy 2"])
-    }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1 }))),
+    }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1, secondsMax: 60 }))),
   60_000
 )
 
