@@ -11,12 +11,6 @@ export interface InputPixelsOptions {
 /** The default of `inputPixelsPerMinute`: 40 photos of 12 megapixels. */
 export const inputPixelsPerMinuteDefault = 500_000_000
 
-/** Fields of the refusal of images that do not fit into the rest of the minute. */
-export interface PixelsRefusal {
-  readonly perMinute: number
-  readonly retryAfter: Duration.Duration
-}
-
 /**
  * Makes a function that counts pixels before they are decoded. Returns the refusal if they
  * do not fit, and then does not count them.
@@ -35,3 +29,13 @@ export const makeInputPixels = Effect.fnUntraced(function*({ inputPixelsPerMinut
     return refusal
   })
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Fields of the refusal of images that do not fit into the rest of the minute. */
+interface PixelsRefusal {
+  readonly perMinute: number
+  readonly retryAfter: Duration.Duration
+}
