@@ -111,13 +111,15 @@ export const layerSql = (
 /** Runs a worker until the scope closes. */
 export const startWorker = Effect.fnUntraced(function*(
   concurrency = 4,
-  options: GenerationWorker.GenerationWorkerOptions & Pick<Worker.WorkerOptions, "lease" | "pollInterval"> = {}
+  options:
+    & GenerationWorker.GenerationWorkerOptions
+    & Pick<Worker.WorkerOptions, "lease" | "pollInterval" | "rescueInterval"> = {}
 ) {
-  const { lease = "2 hours", pollInterval } = options
+  const { lease = "2 hours", pollInterval, rescueInterval = "5 seconds" } = options
   const handler = yield* GenerationWorker.makeHandler(options)
   // The clock of the tests is faster than a database can renew short leases.
   yield* Layer.build(
-    Worker.layer({ name: "test", handlers: [handler], concurrency, lease, rescueInterval: "5 seconds", pollInterval })
+    Worker.layer({ name: "test", handlers: [handler], concurrency, lease, rescueInterval, pollInterval })
   )
 })
 

@@ -134,8 +134,9 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         const { dropStale } = yield* GenerationSweep.GenerationSweep
         const account = yield* openAccount({ credits: 100 })
         const { id } = yield* createNew(account, redraw)
-        // With the default lease of 30 seconds, the worker would search for expired leases 9,000 times.
-        yield* startWorker(4, { models: [still], lease: "1 hour", pollInterval: "10 minutes" })
+        // With shorter intervals, the worker would renew its lease and search for lost workers thousands of times.
+        const intervals = { lease: "1 hour", pollInterval: "10 minutes", rescueInterval: "10 minutes" } as const
+        yield* startWorker(4, { models: [still], ...intervals })
         yield* TestClock.adjust("23 hours")
         yield* dropStale(10)
         assert.strictEqual((yield* get(account.id, id)).status, "queued")
