@@ -46,7 +46,7 @@ for (const [name, database] of TestDatabase.all) {
 
 crowd("Postgres", over(TestDatabase.postgres), 10_000)
 // PGlite runs the same statements on one connection, so its transactions never overlap. What overlaps on Postgres cannot
-// here: the samples only cover every kind of turn.
+// here: the turns only cover every kind.
 crowd("PGlite", over(TestDatabase.pglite), 1_000)
 
 const backlog = 20_000
