@@ -8,12 +8,12 @@ import { layerSql, openAccount, request } from "./Assembly.ts"
 
 /** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
 const bounds = {
-  charge: { statements: 7, roundTrips: 7 },
-  refund: { statements: 7, roundTrips: 7 },
-  create: { statements: 11, roundTrips: 11 },
+  charge: { statements: 5, roundTrips: 5 },
+  refund: { statements: 5, roundTrips: 5 },
+  create: { statements: 9, roundTrips: 9 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 14, roundTrips: 14 }
+  cancel: { statements: 12, roundTrips: 12 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>

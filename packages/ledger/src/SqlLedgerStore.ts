@@ -2,7 +2,7 @@
  * Books in Postgres.
  *
  * A unit of work costs the same few statements for one command as for a thousand: one
- * that locks the accounts, three that load, and one that writes. Locking and loading
+ * that locks the accounts, one that loads, and one that writes. Locking and loading
  * are separate statements because under READ COMMITTED a statement sees the commits
  * that precede its start, which for the locking one is before it has the locks.
  */
@@ -12,9 +12,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { audit } from "./internal/sql/audit.ts"
 import { findAccounts } from "./internal/sql/findAccounts.ts"
+import { findBooks } from "./internal/sql/findBooks.ts"
 import { findExpired } from "./internal/sql/findExpired.ts"
-import { findLots } from "./internal/sql/findLots.ts"
-import { findQuotas } from "./internal/sql/findQuotas.ts"
 import { findTransactions } from "./internal/sql/findTransactions.ts"
 import { load } from "./internal/sql/load.ts"
 import { migrations as ledgerMigrations } from "./internal/sql/migrations.ts"
@@ -34,9 +33,13 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
       save: (changes) => save(sql, changes).pipe(mapSql("LedgerStore.save")),
       findExpired: (at, limit) => findExpired(sql, at, limit).pipe(mapSql("LedgerStore.findExpired")),
       findBalances: ({ account, at, day, lotsMax }) =>
-        Effect.all({
-          lots: findLots(sql, { ids: [], accounts: [account], liveAfter: at, liveMax: lotsMax }),
-          quotas: findQuotas(sql, { accounts: [account], days: { first: day, last: day }, counted: [] })
+        findBooks(sql, {
+          accounts: [account],
+          transactions: [],
+          lots: [],
+          liveAfter: at,
+          liveMax: lotsMax,
+          days: { first: day, last: day }
         }).pipe(mapSql("LedgerStore.findBalances")),
       findTransactions: (query) => findTransactions(sql, query).pipe(mapSql("LedgerStore.findTransactions")),
       findAccounts: (after, limit) => findAccounts(sql, after, limit).pipe(mapSql("LedgerStore.findAccounts")),

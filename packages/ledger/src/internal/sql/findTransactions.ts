@@ -1,4 +1,5 @@
 /** Lists the transactions of an account. */
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TransactionId } from "../ids.ts"
 import type { TransactionsQuery } from "../stored.ts"
@@ -17,7 +18,7 @@ export const findTransactions = (
       AND id < ${before === undefined ? greatestUuid : TransactionId.toUuid(before)}::uuid
     ORDER BY id DESC
     LIMIT ${limit}
-  `.pipe(decodeTransactions)
+  `.pipe(Effect.flatMap(decodeTransactions))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,7 +1,6 @@
 /** Rows of transactions with their entries. */
-import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../Transaction.ts"
 import { TransactionId } from "../ids.ts"
 import { toBook } from "./bookText.ts"
@@ -19,11 +18,11 @@ export const transactionColumns = (sql: SqlClient.SqlClient) =>
     ) AS entries
   `
 
-/** Decodes the transactions that a statement returns. */
+/** Decodes the transactions of rows, or of rows as JSON. */
 export const decodeTransactions = (
-  statement: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
-): Effect.Effect<ReadonlyArray<Transaction>, SqlError.SqlError | Schema.SchemaError> =>
-  Effect.map(decodeRows(statement), (rows) => rows.map(toTransaction))
+  rows: ReadonlyArray<unknown>
+): Effect.Effect<ReadonlyArray<Transaction>, Schema.SchemaError> =>
+  Effect.map(decodeRows(rows), (rows) => rows.map(toTransaction))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -35,13 +34,13 @@ const TransactionRow = Schema.Struct({
   account: Schema.String,
   kind: Schema.Literals(["grant", "charge", "refund", "expire"]),
   reference: Schema.String,
-  at: Schema.DateTimeUtcFromDate,
+  at: Schema.Union([Schema.DateTimeUtcFromDate, Schema.DateTimeUtcFromString]),
   amount: Schema.Int,
   reverses: Schema.NullOr(Schema.String),
   entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))
 })
 
-const decodeRows = Rows.decodeAll(TransactionRow)
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 
 const toTransaction = (row: typeof TransactionRow.Type): Transaction => ({
   ...row,

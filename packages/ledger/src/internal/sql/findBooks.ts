@@ -1,0 +1,137 @@
+/** Finds transactions, lots and counters, for units of work and for balances. */
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Lot } from "../../Lot.ts"
+import type { Day } from "../Day.ts"
+import { LotId, TransactionId } from "../ids.ts"
+import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
+import { decodeTransactions, transactionColumns } from "./transactionRow.ts"
+
+/** A query by days of the database instead of times. */
+interface BooksQuery extends Omit<LoadQuery, "days"> {
+  readonly days: { readonly first: Day; readonly last: Day }
+}
+
+/**
+ * Finds the named transactions with the lots and counters that their entries touch, the
+ * lots of `lots`, up to `liveMax` lots per account that are not empty and expire after
+ * `liveAfter`, and the counters of `days`.
+ *
+ * One statement, because in each further round trip of a unit of work its locks wait for
+ * the client.
+ */
+export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, query: BooksQuery) {
+  const rows = yield* select(sql, query)
+  const found: Loaded = {
+    lots: (yield* decodeLots(rows.filter(({ id }) => id !== null))).map(toLot),
+    quotas: (yield* decodeQuotas(rows.flatMap(({ quota }) => quota ?? []))).map(toQuota),
+    transactions: yield* decodeTransactions(rows.flatMap(({ transaction }) => transaction ?? []))
+  }
+  return found
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A lot, or a row of another table, which is JSON since a set has many more lots than other rows. */
+interface FoundRow {
+  /** Null unless the row is a lot. */
+  readonly id: string | null
+  readonly quota: Schema.Json
+  readonly transaction: Schema.Json
+}
+
+const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
+  Effect.flatMap(DatabaseTime.hostClock, ({ toDatabase }) =>
+    sql<FoundRow>`
+    WITH named AS MATERIALIZED (
+      SELECT ${transactionColumns(sql)}
+      FROM ${Rows.table("name", query.transactions, Rows.fields({ account: "text", reference: "text", kind: "text" }))}
+      JOIN ledger_transaction AS booked USING (account, reference, kind)
+    ), touched AS (
+      SELECT side.book
+      FROM named
+      CROSS JOIN LATERAL jsonb_to_recordset(named.entries) AS entry ("from" text, "to" text)
+      CROSS JOIN LATERAL (VALUES (entry."from"), (entry."to")) AS side (book)
+    ), lot AS (
+      SELECT ${lotColumns(sql)}
+      FROM ledger_lot
+      -- An array, since the planner cannot estimate the rows of \`touched\`, and reads the whole table for a join.
+      WHERE id = ANY(
+        ${Rows.array("uuid", query.lots.map(LotId.toUuid))}
+        || ARRAY(SELECT substr(book, length('lot:') + 1)::uuid FROM touched WHERE book LIKE 'lot:%')
+      )
+      UNION
+      SELECT live.*
+      FROM ${Rows.table("wanted", query.accounts, { account: ["text", (account) => account] })}
+      CROSS JOIN LATERAL (
+        SELECT ${lotColumns(sql)}
+        FROM ledger_lot
+        WHERE ledger_lot.account = wanted.account
+          AND NOT closed
+          AND expires_at > ${toDatabase(query.liveAfter)}
+          AND remaining > 0
+        ORDER BY expires_at, id
+        LIMIT ${query.liveMax}
+      ) AS live
+    ), quota AS (
+      SELECT account, kind, day, used::float8 AS used
+      FROM ledger_quota
+      WHERE account = ANY(${Rows.array("text", query.accounts)})
+        AND (
+          day BETWEEN ${query.days.first}::date AND ${query.days.last}::date
+          OR day = ANY(ARRAY(SELECT right(book, length('YYYY-MM-DD'))::date FROM touched WHERE book LIKE 'quota:%'))
+        )
+    )
+    SELECT lot.*, NULL::json AS quota, NULL::json AS transaction FROM lot
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(quota), NULL FROM quota
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(named) FROM named
+  `)
+
+/** The columns of `LotRow`. */
+const lotColumns = (sql: SqlClient.SqlClient) =>
+  sql`
+    id, account, kind, granted::float8 AS granted, remaining::float8 AS remaining,
+    opened_at, expires_at, images_only, watermark, closed, opened_by
+  `
+
+/** int8 columns are read as float8, which is exact up to 2^53. */
+const LotRow = Schema.Struct({
+  id: Schema.String,
+  account: Schema.String,
+  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
+  granted: Schema.Int,
+  remaining: Schema.Int,
+  opened_at: Schema.DateTimeUtcFromDate,
+  expires_at: Schema.DateTimeUtcFromDate,
+  images_only: Schema.Boolean,
+  watermark: Schema.Boolean,
+  closed: Schema.Boolean,
+  opened_by: Schema.String
+})
+
+const decodeLots = Schema.decodeUnknownEffect(Schema.Array(LotRow))
+
+const toLot = ({ expires_at, id, images_only, opened_at, opened_by, ...row }: typeof LotRow.Type): Lot => ({
+  ...row,
+  id: LotId.fromUuid(id),
+  openedAt: opened_at,
+  expiresAt: expires_at,
+  imagesOnly: images_only,
+  openedBy: TransactionId.fromUuid(opened_by)
+})
+
+const QuotaRow = Schema.Struct({
+  account: Schema.String,
+  kind: Schema.String,
+  day: Schema.String,
+  used: Schema.Int
+})
+
+const decodeQuotas = Schema.decodeUnknownEffect(Schema.Array(QuotaRow))
+
+const toQuota = (row: typeof QuotaRow.Type): QuotaCount => ({ ...row, day: row.day as Day }) // a `date` column
