@@ -1,4 +1,4 @@
-/** A server with default settings whose database stops responding on one connection, or on all of them. */
+/** A server with default settings whose database stops responding: on one connection, on all of them, or as a whole. */
 import { assert, it } from "@effect/vitest"
 import { TcpProxy, TestDatabase } from "@kinora/testkit"
 import { Clock, Effect, Fiber, Schedule } from "effect"
@@ -7,6 +7,7 @@ import * as Client from "../src/Client.ts"
 import * as Drill from "../src/Drill.ts"
 import * as Program from "../src/Program.ts"
 import * as Site from "../src/Site.ts"
+import * as FrozenPostgres from "./frozenPostgres.ts"
 
 const model = Drill.model({ id: "drill" })
 
@@ -14,7 +15,9 @@ const model = Drill.model({ id: "drill" })
 const requestMillis = 6_000
 /** Time after which the service is normal again although a connection hangs. */
 const singleHangMillis = 10_000
-/** Time after which it is normal again when the database responds again. */
+/** Time for which Postgres is suspended. */
+const frozenMillis = 30_000
+/** Time after which the service is normal again when the database responds again. */
 const recoveryMillis = 2_000
 /** The grace of jobs and of requests, 30 seconds, and the time until a process that hangs is ended. */
 const stopMillis = 40_000
@@ -26,64 +29,109 @@ it.live(
   () =>
     Effect.gen(function*() {
       const databaseUrl = yield* TestDatabase.postgresUrl
-      const site = yield* Site.make({ databaseUrl, models: [model] })
-      const accounts = yield* Books.use(site, Books.openAccounts(accountCount, { credits: 1000 }))
       const proxy = yield* TcpProxy.make(databaseUrl)
-      const server = yield* Program.startServer({ ...site.environment, KINORA_DATABASE_URL: proxy.url })
-      const clients = accounts.map(({ key }) => Client.make(server.baseUrl, key))
-
-      const timed = (request: Effect.Effect<Client.Answer, Client.NoAnswer>) =>
-        Effect.gen(function*() {
-          const begin = yield* Clock.currentTimeMillis
-          const answer = yield* request
-          return { answer, millis: (yield* Clock.currentTimeMillis) - begin }
-        })
-      let sent = 0
-      const requestsOf = (client: Client.Client) => [
-        Effect.suspend(() => client.create({ model: model.id, prompt: `lake ${sent++}` })),
-        client.request("/v1/account")
-      ]
-      const round = Effect.forEach(clients.flatMap(requestsOf), timed, { concurrency: "unbounded" })
-      /** Sends rounds for a time, and returns the statuses of the responses. */
-      const observe = Effect.fnUntraced(function*(millis: number) {
-        const statuses = new Set<number>()
-        const observeRound = Effect.map(round, (answers) => {
-          for (const { answer, millis } of answers) {
-            assert.isBelow(millis, requestMillis)
-            assert.include([200, 201, 429, 503], answer.status, new TextDecoder().decode(answer.bytes))
-            if (answer.status === 503) assert.isTrue(answer.headers.has("retry-after"))
-            statuses.add(answer.status)
-          }
-        })
-        const end = (yield* Clock.currentTimeMillis) + millis
-        const isOver = Effect.map(Clock.currentTimeMillis, (now) => now >= end)
-        yield* Effect.repeat(observeRound, { schedule: Schedule.spaced("500 millis"), until: () => isOver })
-        return statuses
-      })
-      const isNormal = Effect.map(round, (answers) => answers.every(({ answer }) => answer.status < 500))
-      assert.isTrue(yield* isNormal)
+      const drill = yield* makeDrill({ databaseUrl, urlOfServer: proxy.url })
 
       yield* proxy.hangNext
-      assert.isTrue((yield* observe(singleHangMillis)).has(200))
-      assert.isTrue(yield* isNormal)
+      assert.isTrue((yield* drill.observe(singleHangMillis)).has(200))
+      assert.isTrue(yield* drill.isNormal)
 
       yield* proxy.hang
-      assert.isTrue((yield* observe(12_000)).has(503))
+      assert.isTrue((yield* drill.observe(12_000)).has(503))
       yield* proxy.resume
-      const recovering = yield* Clock.currentTimeMillis
-      yield* Effect.repeat(isNormal, { until: (normal) => normal })
-      assert.isBelow((yield* Clock.currentTimeMillis) - recovering, recoveryMillis)
+      yield* drill.recovers
 
       yield* proxy.hang
-      const last = yield* Effect.forkChild(round, { startImmediately: true })
-      const begin = yield* Clock.currentTimeMillis
-      const ended = yield* server.stop
-      assert.isBelow((yield* Clock.currentTimeMillis) - begin, stopMillis)
-      assert.isNotNull(ended.code)
-      yield* Fiber.await(last)
+      yield* drill.stops
       yield* proxy.resume
-      const { problems } = yield* Books.use(site, Books.verify)
-      assert.deepStrictEqual(problems, [])
+      yield* drill.booksAreSound
     }),
   { timeout: 300_000 }
 )
+
+it.live(
+  "responds to every request while Postgres is suspended, recovers, and stops in time",
+  () =>
+    Effect.gen(function*() {
+      const postgres = yield* FrozenPostgres.make
+      const drill = yield* makeDrill({ databaseUrl: postgres.url, urlOfServer: postgres.url })
+
+      yield* postgres.freeze
+      assert.deepStrictEqual(Array.from(yield* drill.observe(frozenMillis)), [503])
+      yield* postgres.thaw
+      yield* drill.recovers
+
+      yield* postgres.freeze
+      yield* drill.stops
+      yield* postgres.thaw
+      yield* drill.booksAreSound
+    }),
+  { timeout: 300_000 }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Starts a server, and returns what a drill does with it. `urlOfServer` is the URL under which the server gets the database. */
+const makeDrill = Effect.fnUntraced(
+  function*({ databaseUrl, urlOfServer }: { readonly databaseUrl: string; readonly urlOfServer: string }) {
+    const site = yield* Site.make({ databaseUrl, models: [model] })
+    const accounts = yield* Books.use(site, Books.openAccounts(accountCount, { credits: 1000 }))
+    const server = yield* Program.startServer({ ...site.environment, KINORA_DATABASE_URL: urlOfServer })
+    const clients = accounts.map(({ key }) => Client.make(server.baseUrl, key))
+
+    let sent = 0
+    const requestsOf = (client: Client.Client) => [
+      Effect.suspend(() => client.create({ model: model.id, prompt: `lake ${sent++}` })),
+      client.request("/v1/account")
+    ]
+    const round = Effect.forEach(clients.flatMap(requestsOf), timed, { concurrency: "unbounded" })
+    const isNormal = Effect.map(round, (answers) => answers.every(({ result }) => result.status < 500))
+    assert.isTrue(yield* isNormal)
+
+    return {
+      isNormal,
+      /** Sends rounds for a time, and returns the statuses of the responses. */
+      observe: Effect.fnUntraced(function*(duration: number) {
+        const statuses = new Set<number>()
+        const observeRound = Effect.map(round, (answers) => {
+          for (const { millis, result } of answers) {
+            assert.isBelow(millis, requestMillis)
+            assert.include([200, 201, 429, 503], result.status, new TextDecoder().decode(result.bytes))
+            if (result.status === 503) assert.isTrue(result.headers.has("retry-after"))
+            statuses.add(result.status)
+          }
+        })
+        const end = (yield* Clock.currentTimeMillis) + duration
+        const isOver = Effect.map(Clock.currentTimeMillis, (now) => now >= end)
+        yield* Effect.repeat(observeRound, { schedule: Schedule.spaced("500 millis"), until: () => isOver })
+        return statuses
+      }),
+      /** The service is normal within `recoveryMillis`. */
+      recovers: Effect.map(
+        timed(Effect.repeat(isNormal, { until: (normal) => normal })),
+        ({ millis }) => assert.isBelow(millis, recoveryMillis)
+      ),
+      /** The server ends within `stopMillis`, with requests in progress. */
+      stops: Effect.gen(function*() {
+        const last = yield* Effect.forkChild(round, { startImmediately: true })
+        const { millis, result } = yield* timed(server.stop)
+        assert.isBelow(millis, stopMillis)
+        assert.isNotNull(result.code)
+        yield* Fiber.await(last)
+      }),
+      booksAreSound: Effect.map(
+        Books.use(site, Books.verify),
+        ({ problems }) => assert.deepStrictEqual(problems, [])
+      )
+    }
+  }
+)
+
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const begin = yield* Clock.currentTimeMillis
+    const result = yield* effect
+    return { result, millis: (yield* Clock.currentTimeMillis) - begin }
+  })
