@@ -21,12 +21,13 @@ import { cancel } from "./internal/run/operation.ts"
 import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput.ts"
 import * as Progress from "./internal/run/progress.ts"
 import * as ResultFiles from "./internal/run/resultFiles.ts"
-import { retryStorage } from "./internal/run/retries.ts"
+import { isStorageFailure, makeResultStorage, type ResultStorageOptions } from "./internal/run/resultStorage.ts"
+import { retryStorage, type RunError } from "./internal/run/retries.ts"
 import { startReporter } from "./internal/run/upstreamReporter.ts"
 import { makeSourceOf, makeUpstreams } from "./internal/run/upstreams.ts"
 
 /** Options for `GenerationWorker.makeHandler`. */
-export interface GenerationWorkerOptions extends RunOptions {
+export interface GenerationWorkerOptions extends RunOptions, ResultStorageOptions {
   /**
    * Models whose jobs the worker claims. Default: all that it can run, which are those of
    * its catalog whose driver it has. Models that it cannot run are ignored. Aliases count
@@ -70,7 +71,8 @@ export const makeHandler = Effect.fnUntraced(
       yield* startReporter(upstreams, { worker, ttl: Duration.fromInputUnsafe(reportTtl) })
     }
     const store = yield* GenerationStore
-    const produceOutput = yield* makeProduceOutput(options, upstreams)
+    const storage = yield* makeResultStorage(options)
+    const produceOutput = yield* Effect.provideService(makeProduceOutput(options, upstreams), BlobStore, storage.blobs)
     const { discard } = yield* makeDiscard
 
     /** Cancels the operation that an earlier worker of the job has left. */
@@ -90,6 +92,7 @@ export const makeHandler = Effect.fnUntraced(
       limits: upstreams.limitsOf(
         Array.from(offered).flatMap((pool) => Option.toArray(sourceOf(pool)).map((source) => ({ pool, source })))
       ),
+      isOpen: storage.isWorking,
       claimed: yield* makeClaimed,
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
         const began = yield* Clock.monotonicTimeNanos
@@ -106,11 +109,11 @@ export const makeHandler = Effect.fnUntraced(
         const running = { job, source: source.value, generation, callbackUrl, progress, began, ...expected }
         const produced = yield* Effect.result(produceOutput(running))
         if (Result.isSuccess(produced)) {
+          yield* storage.recovered
           yield* discard(ResultFiles.keysUpTo({ job: job.job, epoch: job.epoch - 1 }))
           return completed(produced.success)
         }
-        if (produced.failure._tag === "UpstreamUnavailable") return returned(generation.model)
-        return yield* Effect.fail(produced.failure)
+        return isReturned(produced.failure) ? returned(generation.model) : yield* Effect.fail(produced.failure)
       }, Effect.scoped),
       failed: Effect.fn("GenerationWorker.failed")(function*(job: ClaimedJob, cause: Cause.Cause<Failures.RunFailure>) {
         const failure = Failures.fromCause(cause)
@@ -132,7 +135,10 @@ export const makeHandler = Effect.fnUntraced(
 type Outcome =
   | { readonly _tag: "Completed"; readonly output: Output }
   | { readonly _tag: "Failed"; readonly failure: Failure }
-  /** The worker does not run the model, or its upstream fails and has not got the job. The job waits in the queue. */
+  /**
+   * The worker does not run the model, or its upstream fails and has not got the job, or the result cannot be stored. The
+   * job waits in the queue.
+   */
   | { readonly _tag: "Returned"; readonly model: string }
 
 type Ended = Exclude<Outcome, { readonly _tag: "Returned" }>
@@ -140,6 +146,9 @@ type Ended = Exclude<Outcome, { readonly _tag: "Returned" }>
 const completed = (output: Output): Outcome => ({ _tag: "Completed", output })
 
 const failed = (failure: Failure): Outcome => ({ _tag: "Failed", failure })
+
+/** Returns `true` if a failure is not one of the job, which therefore waits in the queue, at most until its time limit. */
+const isReturned = (failure: RunError): boolean => failure._tag === "UpstreamUnavailable" || isStorageFailure(failure)
 
 const returned = (model: string): Outcome => ({ _tag: "Returned", model })
 

@@ -30,6 +30,12 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   readonly limits?: ReadonlyArray<PoolLimit> | undefined
 
   /**
+   * Returns whether the worker claims jobs of the kind now. Read before each claim, and at
+   * least every `pollInterval`. Default: always.
+   */
+  readonly isOpen?: Effect.Effect<boolean> | undefined
+
+  /**
    * Writes rows of the application that record the start of these jobs, in the unit of
    * work that claims them. If it fails, the claim is undone. Must not load lanes.
    */
@@ -110,6 +116,8 @@ export interface JobHandler {
   readonly claims: ReadonlyArray<string>
   /** The limits on claims, with the names of kinds instead of pools. */
   readonly limits: ReadonlyArray<{ readonly kinds: ReadonlyArray<string>; readonly room: Effect.Effect<number> }>
+  /** Whether it claims jobs now. */
+  readonly isOpen: Effect.Effect<boolean>
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
@@ -132,6 +140,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
   kind: options.kind.name,
   claims: [options.kind.name, ...kindsOf(options.kind, options.pools ?? [])],
   limits: (options.limits ?? []).map(({ pools, room }) => ({ kinds: kindsOf(options.kind, pools), room })),
+  isOpen: options.isOpen ?? Effect.succeed(true),
   claimed: options.claimed,
   prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)

@@ -489,6 +489,20 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(names.toSorted(), ["a", "c", "c"])
     }))
 
+  it.effect("claims no jobs of a handler that is not open", () =>
+    Effect.gen(function*() {
+      let isOpen = false
+      const { job, scheduler, settled } = yield* start(() => Effect.succeed("done"), {
+        isOpen: Effect.sync(() => isOpen)
+      })
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* stateOf(id), "queued")
+      isOpen = true
+      yield* TestClock.adjust("1 minute")
+      yield* settled
+    }))
+
   it.effect("claims the next job of a limited pool as soon as one ends", () =>
     Effect.gen(function*() {
       let now = 0

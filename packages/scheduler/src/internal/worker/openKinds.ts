@@ -8,12 +8,14 @@ type Limit = JobHandler["limits"][number]
 /**
  * Divides the kinds into those that one claim of `limit` jobs may contain, in the order of
  * the queue, and the limits that leave room for fewer. A worker that is nearly full claims
- * all kinds with any room together, so no pool is starved by the others.
+ * all kinds with any room together, so no pool is starved by the others. Kinds of a handler
+ * that is not open are in neither.
  */
 export const openKinds = Effect.fnUntraced(function*({ handlers }: Settings, limit: number) {
-  const open = new Set(handlers.flatMap(({ claims }) => claims))
+  const opened = yield* Effect.filter(handlers, ({ isOpen }) => isOpen)
+  const open = new Set(opened.flatMap(({ claims }) => claims))
   const limited: Array<Limit> = []
-  for (const pools of handlers.flatMap(({ limits }) => limits)) {
+  for (const pools of opened.flatMap(({ limits }) => limits)) {
     if ((yield* pools.room) >= limit) continue
     limited.push(pools)
     for (const kind of pools.kinds) open.delete(kind)
