@@ -31,16 +31,23 @@ export interface Keep {
   readonly until: DateTime.Utc
 }
 
+/** Usable uploads of an account. */
+export interface UsableImages {
+  readonly count: number
+  /** Their length together. */
+  readonly bytes: number
+}
+
 /** Stores metadata of images. A write belongs to the open unit of work; outside of one it commits by itself. */
 export class ImageStore extends Context.Service<ImageStore, {
   /** Inserts new images. */
   readonly insert: (images: ReadonlyArray<KeptImage>) => Effect.Effect<void, StorageError>
 
   /**
-   * Returns how many uploads of the account can be used at `at`. Until the unit of work
+   * Returns the uploads of the account that can be used at `at`. Until the unit of work
    * ends, other calls for the account wait, so concurrent inserts cannot exceed a limit.
    */
-  readonly countUsable: (account: string, at: DateTime.Utc) => Effect.Effect<number, StorageError>
+  readonly countUsable: (account: string, at: DateTime.Utc) => Effect.Effect<UsableImages, StorageError>
 
   /** Returns those of the uploads that belong to the account and can be used at `at`. */
   readonly findUsable: (
@@ -56,8 +63,16 @@ export class ImageStore extends Context.Service<ImageStore, {
    */
   readonly keep: (keeps: ReadonlyArray<Keep>) => Effect.Effect<ReadonlyArray<KeptImage>, StorageError>
 
-  /** Ends the use of an upload. Returns `false` if it could not be used at `at`. The bytes stay while a job needs them. */
-  readonly withdraw: (account: string, id: UploadId, at: DateTime.Utc) => Effect.Effect<boolean, StorageError>
+  /**
+   * Ends the use of an upload. Returns `Missing` if it could not be used at `at`, and
+   * `Kept` if a job may need the bytes. `Dropped`: the image is claimed as by `drop`.
+   */
+  readonly withdraw: (
+    account: string,
+    id: UploadId,
+    at: DateTime.Utc,
+    retryAt: DateTime.Utc
+  ) => Effect.Effect<"Missing" | "Kept" | "Dropped", StorageError>
 
   /**
    * Claims up to `limit` images whose bytes are no longer needed at `at`. The caller

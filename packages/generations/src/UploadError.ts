@@ -27,9 +27,16 @@ export class TooManyUploads extends Schema.TaggedError<TooManyUploads>(id("TooMa
   max: Schema.Int
 }) {}
 
+/** The usable uploads of the account would have too many bytes together. */
+export class TooManyUploadBytes
+  extends Schema.TaggedError<TooManyUploadBytes>(id("TooManyUploadBytes"))("TooManyUploadBytes", {
+    bytesMax: Schema.Finite
+  })
+{}
+
 /** Error of `Uploads`. The reason states which rule refused the call. */
 export class UploadError extends Schema.TaggedError<UploadError>(id("UploadError"))("UploadError", {
-  reason: Schema.Union([InvalidImage, InputPixelsExceeded, UploadNotFound, TooManyUploads])
+  reason: Schema.Union([InvalidImage, InputPixelsExceeded, UploadNotFound, TooManyUploads, TooManyUploadBytes])
 }) {
   override get message(): string {
     return this.reason._tag

@@ -31,7 +31,8 @@ export interface Upload {
 export class Uploads extends Context.Service<Uploads, {
   /**
    * Validates, re-encodes and stores an image. If the client declared a media type, it
-   * must match the content. Fails with `InvalidImage`, `InputPixelsExceeded` or `TooManyUploads`.
+   * must match the content. Fails with `InvalidImage`, `InputPixelsExceeded`,
+   * `TooManyUploads` or `TooManyUploadBytes`.
    */
   readonly create: (
     account: string,
@@ -40,8 +41,8 @@ export class Uploads extends Context.Service<Uploads, {
   ) => Effect.Effect<Upload, UploadError.UploadError | StorageError>
 
   /**
-   * Removes an upload. Jobs that were created with it still can read it. Fails with
-   * `UploadNotFound` if the account has no usable upload with this id.
+   * Removes an upload, and deletes its file unless a job that was created with it may
+   * read it. Fails with `UploadNotFound` if the account has no usable upload with this id.
    */
   readonly remove: (account: string, id: string) => Effect.Effect<void, UploadError.UploadError | StorageError>
 }>()("@kinora/generations/Uploads") {}
@@ -52,6 +53,8 @@ export interface UploadsOptions {
   readonly ttl?: Duration.Input | undefined
   /** Maximum number of usable uploads of an account. Default 1,000. */
   readonly uploadsMax?: number | undefined
+  /** Maximum length of the usable uploads of an account together, as they are stored, in bytes. Default 1 GiB. */
+  readonly uploadBytesMax?: number | undefined
   /** Maximum length of an image, in bytes. Default 10 MiB. */
   readonly imageBytesMax?: number | undefined
   /** Maximum number of pixels of the input images of an account per calendar minute, with those of `Generations`. Default 500 million. */
@@ -60,36 +63,40 @@ export interface UploadsOptions {
 
 /** Makes the service. */
 export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
-  const { imageBytesMax = 10 * 1024 ** 2, ttl = "24 hours", uploadsMax = 1_000 } = options
+  const { imageBytesMax = 10 * 1024 ** 2, ttl = "24 hours", uploadBytesMax = 1024 ** 3, uploadsMax = 1_000 } = options
   const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
-  const { atomically } = yield* UnitOfWork
+  const { afterCommit, atomically } = yield* UnitOfWork
   const images = yield* ImageStore
   const countPixels = yield* makeInputPixels({ inputPixelsPerMinute })
-  const { ingest, pixelsOf } = yield* makeImageIngest({ imageBytesMax })
+  const { discard, ingest, pixelsOf } = yield* makeImageIngest({ imageBytesMax })
 
-  const hasRoom = Effect.fnUntraced(function*(account: string) {
-    return (yield* images.countUsable(account, yield* DateTime.now)) < uploadsMax
+  /** Returns the limit that one more upload of this length exceeds, if any. */
+  const findExceeded = Effect.fnUntraced(function*(account: string, length: number) {
+    const { bytes, count } = yield* images.countUsable(account, yield* DateTime.now)
+    if (count >= uploadsMax) return new UploadError.TooManyUploads({ max: uploadsMax })
+    return bytes + length > uploadBytesMax
+      ? new UploadError.TooManyUploadBytes({ bytesMax: uploadBytesMax })
+      : undefined
   })
-
-  const refuseTooMany = refuse(new UploadError.TooManyUploads({ max: uploadsMax }))
 
   /** Inserts the image if the account has room. The result is a value, since a failure would doom an open unit. */
   const insertIfRoom = Effect.fnUntraced(function*(image: KeptImage) {
-    const inserts = yield* hasRoom(image.account)
-    if (inserts) yield* images.insert([image])
-    return inserts
+    const exceeded = yield* findExceeded(image.account, image.bytes)
+    if (exceeded === undefined) yield* images.insert([image])
+    return exceeded
   }, atomically)
 
   const insert = (image: KeptImage) =>
-    Effect.flatMap(insertIfRoom(image), (inserted) => inserted ? Effect.void : refuseTooMany)
+    Effect.flatMap(insertIfRoom(image), (exceeded) => exceeded === undefined ? Effect.void : refuse(exceeded))
 
   const create = Effect.fn("Uploads.create")(
     function*(account: string, bytes: Uint8Array, declared: string | undefined) {
       // Checked before the image is decoded, which is most of the work. `insert` checks again under a lock.
-      if (!(yield* hasRoom(account))) return yield* refuseTooMany
+      const exceeded = yield* findExceeded(account, 1)
+      if (exceeded !== undefined) return yield* refuse(exceeded)
       const pixels = yield* Effect.catchTag(pixelsOf(bytes, declared), "UnreadableImage", refuseUnreadable)
-      const exceeded = yield* countPixels(account, pixels)
-      if (exceeded !== undefined) return yield* refuse(new UploadError.InputPixelsExceeded(exceeded))
+      const excess = yield* countPixels(account, pixels)
+      if (excess !== undefined) return yield* refuse(new UploadError.InputPixelsExceeded(excess))
       const at = yield* DateTime.now
       const expiresAt = DateTime.addDuration(at, ttl)
       const { height, id, mime, ...stored } = yield* ingest({
@@ -97,7 +104,8 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
         bytes,
         declared,
         usableUntil: expiresAt,
-        keptUntil: DateTime.addDuration(at, requestLimit),
+        // Only jobs keep it for longer than it can be used.
+        keptUntil: at,
         insert
       }).pipe(
         Effect.catchTag("UnreadableImage", refuseUnreadable)
@@ -106,10 +114,18 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
     }
   )
 
+  /** Ends the use of an upload. Its file is deleted after the commit, and by the sweep if this process dies before. */
+  const withdraw = Effect.fnUntraced(function*(account: string, id: UploadId) {
+    const at = yield* DateTime.now
+    const outcome = yield* images.withdraw(account, id, at, DateTime.addDuration(at, requestLimit))
+    if (outcome === "Dropped") yield* afterCommit(discard([id]))
+    return outcome
+  }, atomically)
+
   const remove = Effect.fn("Uploads.remove")(function*(account: string, text: string) {
     const id = UploadId.parse(text)
-    const withdrawn = id !== undefined && (yield* images.withdraw(account, id, yield* DateTime.now))
-    if (!withdrawn) return yield* refuse(new UploadError.UploadNotFound())
+    const outcome = id === undefined ? "Missing" : yield* withdraw(account, id)
+    if (outcome === "Missing") return yield* refuse(new UploadError.UploadNotFound())
   })
 
   return Uploads.of({ create, remove })

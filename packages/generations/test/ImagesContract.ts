@@ -336,7 +336,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.isFalse(yield* isKept(key))
       }))
 
-    it.effect("that are removed cannot be used, and are deleted when no job needs them", () =>
+    it.effect("that are removed cannot be used, and are deleted at once unless a job needs them", () =>
       Effect.gen(function*() {
         const { create } = yield* Generations
         const uploads = yield* Uploads
@@ -360,9 +360,10 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           (yield* refusalOf(create(yield* redraw(account, "late", [{ upload_id: used.id }]))))._tag,
           "UploadNotFound"
         )
+        assert.deepStrictEqual([yield* isKept(keyOf(used.id)), yield* isKept(keyOf(unused.id))], [true, false])
         yield* TestClock.adjust("1 hour")
         yield* dropImages(1_000)
-        assert.deepStrictEqual([yield* isKept(keyOf(used.id)), yield* isKept(keyOf(unused.id))], [true, false])
+        assert.isTrue(yield* isKept(keyOf(used.id)))
       }))
 
     it.effect("are limited in number, also when they are sent concurrently", () =>
@@ -382,6 +383,56 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepInclude(error._tag === "UploadError" && error.reason, { _tag: "TooManyUploads", max: uploadsMax })
       }))
 
+    it.effect("are limited in bytes, of which a removed one gives back its part", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 0 })
+        const { bytes } = yield* (yield* Uploads).create(account.id, bytesOf(png), undefined)
+        const uploads = yield* makeUploads({ uploadBytesMax: 2 * bytes })
+        const { id } = yield* uploads.create(account.id, bytesOf(png), undefined)
+        const error = yield* Effect.flip(uploads.create(account.id, bytesOf(png), undefined))
+        assert.deepInclude(error._tag === "UploadError" && error.reason, {
+          _tag: "TooManyUploadBytes",
+          bytesMax: 2 * bytes
+        })
+        yield* uploads.remove(account.id, id)
+        yield* uploads.create(account.id, bytesOf(png), undefined)
+      }))
+
+    it.effect("are refused if their stored copies are much longer", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: 0 })
+        const media = yield* Media.Media
+        const input = bytesOf(png)
+        const growing = (length: number) =>
+          Effect.provideService(makeUploads({ imageBytesMax: input.length }), Media.Media, {
+            ...media,
+            normalise: (...sent) =>
+              Effect.map(media.normalise(...sent), (normal) => ({ ...normal, bytes: new Uint8Array(length) }))
+          })
+        yield* (yield* growing(4 * input.length)).create(account.id, input, undefined)
+        const uploads = yield* growing(4 * input.length + 1)
+        const error = yield* Effect.flip(uploads.create(account.id, input, undefined))
+        assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "InvalidImage")
+      }))
+
+    it.effect("that a crash leaves after their removal are deleted by the sweep", () =>
+      Effect.gen(function*() {
+        const { dropImages } = yield* GenerationSweep
+        const account = yield* openAccount({ credits: 0 })
+        const blobs = yield* BlobStore.BlobStore
+        const uploads = yield* Effect.provideService(makeUploads({}), BlobStore.BlobStore, {
+          ...blobs,
+          delete: () => Effect.interrupt
+        })
+        const { id } = yield* uploads.create(account.id, bytesOf(png), undefined)
+        yield* Effect.exit(uploads.remove(account.id, id))
+        const key = `images/${UploadId.toUuid(id)}`
+        assert.isTrue(yield* isKept(key))
+        yield* TestClock.adjust("1 hour")
+        yield* dropImages(1_000)
+        assert.isFalse(yield* isKept(key))
+      }))
+
     it.effect("beyond the limit are refused in an open unit of work without dooming it", () =>
       Effect.gen(function*() {
         const uploads = yield* Uploads
@@ -395,7 +446,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           Effect.all([upload(), upload()], { concurrency: "unbounded" })
         ))
         assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
-        assert.strictEqual(yield* images.countUsable(account.id, yield* DateTime.now), uploadsMax)
+        assert.strictEqual((yield* images.countUsable(account.id, yield* DateTime.now)).count, uploadsMax)
       }))
 
     it.effect("are refused if they are not an image of the declared type", () =>

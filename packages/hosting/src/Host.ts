@@ -121,8 +121,8 @@ export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */
 export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { databaseStatement: statementMax, databaseUnit: unitMax, inputPixelsPerMinute, media, models, planTable } =
-      settings
+    const { databaseStatement: statementMax, databaseUnit: unitMax, planTable } = settings
+    const { inputPixelsPerMinute, media, models, uploads } = settings
     const { dataDirectory, databaseUrl: url } = settings
     const isEmbedded = url === undefined
     const moderation = yield* Moderation.fromFile(settings.moderation)
@@ -144,7 +144,7 @@ export const layer = (settings: Settings) =>
     )
     return checks.pipe(
       Layer.provideMerge(
-        Services.layer({ inputPixelsPerMinute, media, models, moderation: moderation.layer, planTable })
+        Services.layer({ inputPixelsPerMinute, media, models, moderation: moderation.layer, planTable, uploads })
       ),
       Layer.provideMerge(Layer.succeed(Moderation.CurrentRules, moderation.rules)),
       Layer.provideMerge(surroundings),

@@ -10,7 +10,7 @@ import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
 export interface ServicesOptions
-  extends Pick<Services.ServicesOptions, "inputPixelsPerMinute" | "models" | "moderation" | "planTable">
+  extends Pick<Services.ServicesOptions, "inputPixelsPerMinute" | "models" | "moderation" | "planTable" | "uploads">
 {
   /** Limits of images and videos. Default: those of `Media`. */
   readonly media?: Media.MediaOptions | undefined

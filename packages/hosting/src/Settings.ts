@@ -96,6 +96,8 @@ export interface Settings {
   readonly resultDownloadMultiple: number
   /** Maximum number of concurrent downloads of an account. */
   readonly downloadStreamsMax: number
+  /** Limits of the usable uploads of an account: their number, and their bytes together. */
+  readonly uploads: { readonly uploadsMax: number; readonly uploadBytesMax: number }
   /** Time after which a request gets 503. */
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
@@ -189,6 +191,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     resultDownloadMultiple: values.download_multiple,
     downloadStreamsMax: values.download_streams,
     requestTime: Duration.seconds(values.request_seconds),
+    uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * MiB },
     requestsMax: values.max_requests,
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,

@@ -96,6 +96,7 @@ describe("Settings", () => {
         resultDownloadMultiple: 10,
         downloadStreamsMax: 8,
         requestTime: Duration.seconds(5),
+        uploads: { uploadsMax: 1_000, uploadBytesMax: 1024 ** 3 },
         requestsMax: 512,
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,

@@ -217,6 +217,11 @@ const bodies: ReadonlyArray<Row> = [
   server.bodyStallMax,
   fixed("input image, decoded from base64", "10 MiB", "400 `invalid_image`, `details.index`"),
   fixed("input image, re-encoded as stored", "64 MiB", "400 `invalid_image`, `details.index`"),
+  fixed(
+    "the same, if it is longer than 10 MiB",
+    "4 times the length of the image",
+    "400 `invalid_image`, `details.index`"
+  ),
   fixed("pixels of an image", "40 megapixels", "400 `invalid_image`, `details.index`"),
   [
     "pixels of the input images of an account per minute; an upload counts again with each job if the service moderates",
@@ -231,7 +236,13 @@ const bodies: ReadonlyArray<Row> = [
     "further images wait; accounts take turns"
   ],
   fixed("long side of an image", "8 times its short side", "400 `invalid_image`, `details.index`"),
-  fixed("usable uploads per account", "1,000", "429 `rate_limited`, `details.scope` `uploads`"),
+  ["usable uploads per account", "1,000", "uploads_per_account", "429 `rate_limited`, `details.scope` `uploads`"],
+  [
+    "bytes of these together, as stored",
+    "1 GiB",
+    "upload_mib_per_account",
+    "429 `rate_limited`, `details.scope` `uploads`"
+  ],
   fixed("lifetime of an upload", "24 hours", "404 `upload_not_found`; jobs that were created with it keep it")
 ]
 

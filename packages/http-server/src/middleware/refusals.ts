@@ -165,6 +165,13 @@ const refusals = {
       // Uploads expire after hours, so retrying at this pace does not help.
       shouldRetry: false
     }),
+  TooManyUploadBytes: ({ bytesMax }: UploadError.TooManyUploadBytes) =>
+    refuse("rate_limited", {
+      message: `The uploads of the account can have ${bytesMax} bytes together; delete one, or wait until one expires.`,
+      details: { scope: "uploads" },
+      retryAfterMillis: 60_000,
+      shouldRetry: false
+    }),
 
   // Accounts
   AccountNotFound: notFound,

@@ -33,15 +33,18 @@ export const layer = (options: HttpServerOptions) =>
       return handlers
         .handleRaw(
           "create",
-          answers(["InvalidImage", "InputPixelsExceeded", "TooManyUploads"], function*({ request }) {
-            const { account } = yield* CurrentKey
-            const { body } = yield* currentRequest
-            // The client sends the image, and several images may wait for the decoder.
-            const upload = yield* untimed(
-              Effect.flatMap(body.read(UploadBody.read(request, options, body)), (sent) => create(account, sent))
-            )
-            return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
-          })
+          answers(
+            ["InvalidImage", "InputPixelsExceeded", "TooManyUploads", "TooManyUploadBytes"],
+            function*({ request }) {
+              const { account } = yield* CurrentKey
+              const { body } = yield* currentRequest
+              // The client sends the image, and several images may wait for the decoder.
+              const upload = yield* untimed(
+                Effect.flatMap(body.read(UploadBody.read(request, options, body)), (sent) => create(account, sent))
+              )
+              return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
+            }
+          )
         )
         .handle(
           "delete",

@@ -48,6 +48,12 @@ export const imageKey = (id: UploadId): string => `images/${UploadId.toUuid(id)}
 export const tooLongMessage = (bytesMax: number): string =>
   `The image exceeds ${bytesMax} bytes. Send a smaller or more strongly compressed image.`
 
+/** How many times as long as the image the stored copy can be, if it is longer than `imageBytesMax`. */
+const growthMax = 4
+
+const tooLongCopyMessage = (bytesMax: number): string =>
+  `The image exceeds ${bytesMax} bytes when it is stored without its metadata. Send a smaller image, or a JPEG.`
+
 /** Makes the functions that store and delete images. */
 export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: ImageIngestOptions) {
   const blobs = yield* BlobStore
@@ -69,6 +75,8 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
     const normal = yield* media.normalise(bytes, { declared, owner: terms.account }).pipe(
       Effect.mapError(asUnreadable)
     )
+    const storedMax = Math.max(imageBytesMax, growthMax * bytes.length)
+    if (normal.bytes.length > storedMax) return yield* new UnreadableImage({ message: tooLongCopyMessage(storedMax) })
     const id = yield* Effect.provideService(UploadId.make, SecureRandom.SecureRandom, random)
     const { height, mime, width } = normal
     const image: KeptImage = { ...terms, id, mime, width, height, bytes: normal.bytes.length }
@@ -86,7 +94,7 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
       ? Effect.void
       : Effect.andThen(blobs.delete(ids.map(imageKey)), images.delete(ids)).pipe(
         Effect.catch((error) =>
-          Effect.logWarning("Images of a request that created no job could not be deleted; the sweep retries", error)
+          Effect.logWarning("Images that no job needs could not be deleted; the sweep retries", error)
         )
       )
 

@@ -13,16 +13,20 @@ export const layer: Layer.Layer<ImageStore, never, MemoryBackend> = Layer.effect
     return ImageStore.of({
       insert: (added) => access(() => added.forEach((image) => images.set(image.id, { ...image, isDropped: false }))),
       countUsable: (account, at) =>
-        access(() => Array.from(images.values()).filter((image) => isUsable(image, account, at)).length),
+        access(() => {
+          const usable = Array.from(images.values()).filter((image) => isUsable(image, account, at))
+          return { count: usable.length, bytes: usable.reduce((total, { bytes }) => total + bytes, 0) }
+        }),
       findUsable: (account, ids, at) =>
         access(() => ids.flatMap((id) => images.get(id) ?? []).filter((image) => isUsable(image, account, at))),
       keep: (keeps) => access(() => keeps.flatMap((keep) => extend(images, keep))),
-      withdraw: (account, id, at) =>
+      withdraw: (account, id, at, retryAt) =>
         access(() => {
           const image = images.get(id)
-          if (image === undefined || !isUsable(image, account, at)) return false
-          images.set(id, { ...image, usableUntil: null })
-          return true
+          if (image === undefined || !isUsable(image, account, at)) return "Missing"
+          const isDropped = DateTime.isLessThanOrEqualTo(image.keptUntil, at)
+          images.set(id, { ...image, usableUntil: null, isDropped, ...(isDropped && { keptUntil: retryAt }) })
+          return isDropped ? "Dropped" : "Kept"
         }),
       drop: (at, retryAt, limit) => access(() => drop(images, at, retryAt, limit)),
       delete: (ids) => access(() => ids.forEach((id) => images.delete(id)))

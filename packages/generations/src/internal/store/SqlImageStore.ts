@@ -47,13 +47,13 @@ const countUsable = (sql: SqlClient.SqlClient): Store["countUsable"] => (account
   lockAccount(sql, account).pipe(
     Effect.andThen(DatabaseTime.hostClock),
     Effect.flatMap((clock) =>
-      decodeCount(sql`
-      SELECT count(*)::int AS count
+      decodeUsable(sql`
+      SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes
       FROM generation_image
       WHERE account = ${account} AND usable_until > ${clock.toDatabase(at)}
     `)
     ),
-    Effect.map(([row]) => row?.count ?? 0),
+    Effect.map(([row]) => row ?? { count: 0, bytes: 0 }),
     mapSql("ImageStore.countUsable")
   )
 
@@ -90,13 +90,19 @@ const keep = (sql: SqlClient.SqlClient): Store["keep"] => (keeps) =>
     RETURNING ${sql.literal(columns)}
   `.pipe(decodeImages, mapSql("ImageStore.keep"))
 
-const withdraw = (sql: SqlClient.SqlClient): Store["withdraw"] => (account, id, at) =>
+const withdraw = (sql: SqlClient.SqlClient): Store["withdraw"] => (account, id, at, retryAt) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) =>
-    sql`
-    UPDATE generation_image SET usable_until = NULL
+    decodeDropped(sql`
+    UPDATE generation_image SET
+      usable_until = NULL,
+      is_dropped = kept_until <= ${clock.toDatabase(at)},
+      kept_until = CASE WHEN kept_until <= ${clock.toDatabase(at)} THEN ${clock.toDatabase(retryAt)} ELSE kept_until END
     WHERE id = ${UploadId.toUuid(id)}::uuid AND account = ${account} AND usable_until > ${clock.toDatabase(at)}
-    RETURNING 1
-  `).pipe(Effect.map((rows) => rows.length > 0), mapSql("ImageStore.withdraw"))
+    RETURNING is_dropped
+  `)).pipe(
+      Effect.map(([row]) => row === undefined ? "Missing" : row.is_dropped ? "Dropped" : "Kept"),
+      mapSql("ImageStore.withdraw")
+    )
 
 const drop = (sql: SqlClient.SqlClient): Store["drop"] => (at, retryAt, limit) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) =>
@@ -143,6 +149,8 @@ const decodeImages = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, 
       keptUntil: DateTime.fromDateUnsafe(kept_until)
     })))
 
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
+const decodeUsable = Rows.decodeAll(Schema.Struct({ count: Schema.Int, bytes: Schema.Finite }))
+
+const decodeDropped = Rows.decodeAll(Schema.Struct({ is_dropped: Schema.Boolean }))
 
 const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))

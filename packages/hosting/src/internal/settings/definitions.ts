@@ -182,6 +182,18 @@ export const definitions = {
     expected: "a number of downloads from 1 to 1000",
     about: "Files that an account can download at once."
   },
+  uploads_per_account: {
+    schema: between(1, 1_000_000),
+    default: "1000",
+    expected: "a number of uploads from 1 to 1000000",
+    about: "Usable uploads that an account can have."
+  },
+  upload_mib_per_account: {
+    schema: between(1, 1_000_000),
+    default: "1024",
+    expected: "a number of MiB from 1 to 1000000",
+    about: "MiB that the usable uploads of an account can have together, as they are stored."
+  },
   request_seconds: {
     schema: between(1, 600),
     default: "5",
