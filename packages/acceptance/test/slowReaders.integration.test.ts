@@ -117,7 +117,7 @@ const serveLarge = Effect.fnUntraced(function*(settings: Readonly<Record<string,
   const { pathname, search } = new URL(output?.url ?? "")
   const target = `${pathname}${search}`
 
-  const held = Effect.provide(Places.Places.use((places) => places.held(`streams:${id}`)), books)
+  const held = Effect.provide(Places.Places.use((places) => places.held(`links:${id}`)), books)
   const account = {
     /** URL of the result on a server. All servers sign with the same keys. */
     url: ({ baseUrl }: Program.Server) => `${baseUrl}${target}`,

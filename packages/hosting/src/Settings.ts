@@ -94,7 +94,7 @@ export interface Settings {
   readonly downloadBytesPerDay: number
   /** Bytes of a result that may be downloaded per UTC day, as a multiple of its length. */
   readonly resultDownloadMultiple: number
-  /** Maximum number of concurrent downloads of an account. */
+  /** Maximum number of concurrent downloads of an account with its keys, and of as many through signed URLs. */
   readonly downloadStreamsMax: number
   /** Limits of the usable uploads of an account: their number, and their bytes together. */
   readonly uploads: { readonly uploadsMax: number; readonly uploadBytesMax: number }

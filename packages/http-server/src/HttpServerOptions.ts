@@ -58,7 +58,7 @@ export interface HttpServerOptions {
    * worker's; the API only reports it, in whole hours. Default 24 hours.
    */
   readonly resultTtl: Duration.Duration
-  /** Concurrent downloads of one account. Default 8. */
+  /** Concurrent downloads of one account with its keys, and as many through signed URLs. Default 8. */
   readonly downloadStreamsMax: number
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number

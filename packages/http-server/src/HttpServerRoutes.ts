@@ -22,6 +22,7 @@ import * as Authentication from "./middleware/authentication.ts"
 import * as Edge from "./middleware/edge.ts"
 import { clientRoutes } from "./middleware/routeTable.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
+import { Suspensions } from "./middleware/suspensions.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as AccountRoutes from "./routes/account.ts"
 import * as CallbackRoutes from "./routes/callbacks.ts"
@@ -66,6 +67,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       HealthRoutes.layer,
       HealthRoutes.layerMonitoring(all)
     ]),
+    Layer.provide(Suspensions.layer),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
   )
   const routes = Layer.mergeAll(

@@ -1,6 +1,7 @@
 /** Clients that send or receive nothing, over sockets and in real time. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
 import { Places } from "@kinora/rate-limit"
 import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -46,6 +47,13 @@ const readAll = (socket: Socket) =>
     socket.once("close", () => done(Effect.succeed(text)))
   })
 
+/** Waits until this many downloads with keys of the account hold a place. */
+const awaitHeld = (account: string, count: number) =>
+  Effect.repeat(Places.Places.use((places) => places.held(`streams:${account}`)), {
+    until: (held) => held === count,
+    schedule: Schedule.spaced("20 millis")
+  })
+
 layer(server, { excludeTestServices: true })("clients that", (it) => {
   it.effect("send no more of their bodies get 408, and their connections are closed", () =>
     Effect.gen(function*() {
@@ -65,17 +73,31 @@ layer(server, { excludeTestServices: true })("clients that", (it) => {
   it.effect("do not receive their files lose their places", () =>
     Effect.gen(function*() {
       const { account, key } = yield* Host.openAccount({ email: "reader@example.com" })
-      const places = yield* Places.Places
       // Much more than the buffers of the sockets hold.
       const { id } = yield* Host.addCompleted(account, new Uint8Array(32 * 1024 ** 2))
       const head = `HTTP/1.1\nHost: localhost\nAuthorization: Bearer ${Redacted.value(key)}\n\n`
-      const awaitHeld = (count: number) =>
-        Effect.repeat(places.held(`streams:${account.id}`), {
-          until: (held) => held === count,
-          schedule: Schedule.spaced("20 millis")
-        })
       for (let n = 0; n < 8; n++) yield* open(`GET /v1/generations/${id}/content ${head}`)
-      yield* awaitHeld(8)
-      yield* awaitHeld(0)
+      yield* awaitHeld(account.id, 8)
+      yield* awaitHeld(account.id, 0)
     }).pipe(Effect.scoped))
+})
+
+/** The same with the default limits, which no download reaches during a test. */
+const patient = HttpRouter.serve(HttpServerRoutes.layer, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provideMerge(Host.services),
+  Layer.provideMerge(NodeHttpServer.layerTest)
+)
+
+layer(patient, { excludeTestServices: true })("the download of a suspended account", (it) => {
+  it.effect("ends, also if its client does not read", () =>
+    Effect.gen(function*() {
+      const { account, key } = yield* Host.openAccount()
+      const { id } = yield* Host.addCompleted(account, new Uint8Array(32 * 1024 ** 2))
+      yield* open(
+        `GET /v1/generations/${id}/content HTTP/1.1\nHost: localhost\nAuthorization: Bearer ${Redacted.value(key)}\n\n`
+      )
+      yield* awaitHeld(account.id, 1)
+      yield* Accounts.Accounts.use((accounts) => accounts.suspend(account.id))
+      yield* awaitHeld(account.id, 0)
+    }).pipe(Effect.scoped), 20_000)
 })

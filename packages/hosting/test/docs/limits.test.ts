@@ -141,7 +141,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "410 `result_expired`; the file is deleted"
   ],
   downloadStreamsMax: [
-    "concurrent downloads per account",
+    "concurrent downloads per account with keys, and as many through signed URLs",
     String(defaults.downloadStreamsMax),
     "download_streams",
     "429 `download_limited`, `details.scope` `streams`"

@@ -20,14 +20,17 @@ export class RequestState {
   budget: RequestBudget
   /** The limits of its body, if that can be large. */
   body: BodyIntake.BodyIntake
+  /** Ends the response while it is sent, as if the client had disconnected. */
+  readonly close: () => void
 
-  constructor(request: HttpServerRequest.HttpServerRequest, id: string) {
+  constructor(request: HttpServerRequest.HttpServerRequest, id: string, close: () => void) {
     this.request = request
     this.id = id
     this.limit = undefined
     this.isWaiting = false
     this.budget = unlimited
     this.body = BodyIntake.unlimited
+    this.close = close
   }
 
   /** The group of addresses whose failed authentications count together. */

@@ -22,7 +22,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const places = yield* Places.Places
 
   /**
-   * Takes a place among the account's streams until the scope closes, and rejects a
+   * Takes a place among the account's streams until the scope closes, or among those of
+   * its signed URLs, so that a leaked URL leaves the places of its keys free. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
    * time, so a killed process leaves at most one block counted that was not sent.
    */
@@ -30,9 +31,11 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     { account, id }: Generation,
     file: File,
     stored: StoredFile,
-    amount: number
+    amount: number,
+    isSigned: boolean
   ) {
-    const hasPlace = yield* places.acquire({ key: `streams:${account}`, max: downloadStreamsMax })
+    const key = `${isSigned ? "links" : "streams"}:${account}`
+    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]

@@ -38,7 +38,8 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const state = new RequestState(
           request,
-          requestId(request.headers["x-request-id"], fiber.getRef(Random.Random))
+          requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
+          () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
         )
         const found = routes.find("GET", request.url)?.handler
         // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
@@ -60,9 +61,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
               const normal = normalize(response)
               measured.answered(normal, !state.isWaiting)
               const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
-              // The server ends a response as it does when the client disconnects.
-              const close = () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
-              return finish(ResponseStream.limit(shared, options, tooSlow, close), state, rateLimit)
+              return finish(ResponseStream.limit(shared, options, tooSlow, state.close), state, rateLimit)
             })
           )
         const fixed = isMisspelled ? noSuchRoute : cors.preflight(request, route)

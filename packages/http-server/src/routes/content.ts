@@ -13,6 +13,7 @@ import { openBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
 import * as Metrics from "../middleware/metrics.ts"
 import { answers } from "../middleware/refusals.ts"
+import { Suspensions } from "../middleware/suspensions.ts"
 import * as FileResponse from "../wire/fileResponse.ts"
 
 /** The handlers. */
@@ -45,6 +46,7 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const blobs = yield* BlobStore.BlobStore
   const { admit } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
+  const { closeOnSuspension, isSuspended } = yield* Suspensions
 
   /** Opens a range whose bytes count as they are sent. */
   const open = Effect.fnUntraced(
@@ -61,7 +63,9 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
       ["NotFound", "ResultNotReady", "ResultNotFound", "ResultExpired"],
       function*({ params, query, request }: FileRequest) {
         const { account } = yield* ContentReader
+        const isSigned = account === undefined
         const { file: stored, generation } = yield* generations.file(params.id, file, account)
+        if (isSigned && (yield* isSuspended(generation.account))) return yield* refuse("account_suspended")
         const isDownload = query.download === "1"
         const headers = FileResponse.headersOf(generation, file, stored, isDownload, yield* DateTime.now)
         const selected = FileResponse.select(request, generation, stored)
@@ -74,11 +78,12 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
         }
         const { range, status } = selected
         const length = range.end - range.start + 1
-        const admitted = admit(generation, file, stored, length)
+        const admitted = admit(generation, file, stored, length, isSigned)
         // HEAD has the checks of GET, but sends nothing and so holds nothing.
         const isHead = request.method === "HEAD"
         const meter = yield* isHead ? Effect.scoped(admitted) : admitted
         const bytes = yield* open(stored, range, meter)
+        yield* closeOnSuspension(generation.account)
         return HttpServerResponse.stream(isHead ? Stream.empty : bytes, {
           status,
           contentType: stored.mime,

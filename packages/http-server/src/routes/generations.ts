@@ -12,6 +12,7 @@ import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
+import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
 import { linksOf, pathOf, toWire } from "../wire/generation.ts"
@@ -25,13 +26,17 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
       const creation = yield* Creation.make(options)
       const places = yield* WaitingPlaces.make(options)
+      const { awaitSuspension } = yield* Suspensions
       const { links, respond, respondWithPage } = yield* makeRespond(options)
 
       /** Waits until the job has ended, if the key has a place left. */
       const awaitFinal = (account: string, id: string, wait: number) =>
         Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
           mayWait
-            ? untimed(generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`))
+            ? untimed(Effect.raceFirst(
+              generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`),
+              Effect.andThen(awaitSuspension(account), generations.get(account, id))
+            ))
             : generations.get(account, id)))
 
       return handlers.handleAll({
@@ -73,7 +78,7 @@ export const layer = (options: HttpServerOptions) =>
             Stream.concat(
               Stream.succeed(first),
               Stream.dropWhile(later, ({ status }) => status === first.status)
-            ),
+            ).pipe(Stream.interruptWhen(awaitSuspension(account))),
             (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
             options.eventsHeartbeat,
             mayFollow || first.finishedAt !== null

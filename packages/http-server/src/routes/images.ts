@@ -15,6 +15,7 @@ import { openBlob } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
+import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import { linksOf, linkTo } from "../wire/generation.ts"
 import * as ImageRequest from "../wire/imageRequest.ts"
@@ -69,6 +70,7 @@ const makeCreate = Effect.fnUntraced(function*(options: HttpServerOptions) {
 const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
+  const { awaitSuspension } = yield* Suspensions
 
   /**
    * Waits until the job has ended, if the key has a place left. Otherwise, and after the
@@ -78,7 +80,10 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   return Effect.fnUntraced(function*({ generation: { account, id }, request }: Creation.Answered) {
     const mayWait = yield* places.image
     if (mayWait) {
-      const generation = yield* untimed(generations.wait(account, id, options.imageWait))
+      const generation = yield* untimed(Effect.raceFirst(
+        generations.wait(account, id, options.imageWait),
+        Effect.andThen(awaitSuspension(account), generations.get(account, id))
+      ))
       if (isFinal(generation.status)) return generation
     }
     yield* generations.extend(account, request, id)

@@ -180,7 +180,7 @@ export const definitions = {
     schema: between(1, 1_000),
     default: "8",
     expected: "a number of downloads from 1 to 1000",
-    about: "Files that an account can download at once."
+    about: "Files that an account can download at once with its keys, and as many through signed URLs."
   },
   uploads_per_account: {
     schema: between(1, 1_000_000),
