@@ -27,17 +27,8 @@ export const layer = (options: HttpServerOptions) =>
       const creation = yield* Creation.make(options)
       const places = yield* WaitingPlaces.make(options)
       const { awaitSuspension } = yield* Suspensions
+      const awaitFinal = yield* makeAwaitFinal(options)
       const { links, respond, respondWithPage } = yield* makeRespond(options)
-
-      /** Waits until the job has ended, if the key has a place left. */
-      const awaitFinal = (account: string, id: string, wait: number) =>
-        Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
-          mayWait
-            ? untimed(Effect.raceFirst(
-              generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`),
-              Effect.andThen(awaitSuspension(account), generations.get(account, id))
-            ))
-            : generations.get(account, id)))
 
       return handlers.handleAll({
         create: answers(Creation.creationRefusals, function*({ headers, payload }) {
@@ -99,6 +90,21 @@ export const layer = (options: HttpServerOptions) =>
 
 const waitSecondsMax = 60
 const pageSizeDefault = 20
+
+/** Makes the effect that waits until the job has ended, if the key has a place left, or until the account is suspended. */
+const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const generations = yield* Generations
+  const places = yield* WaitingPlaces.make(options)
+  const { awaitSuspension } = yield* Suspensions
+  return (account: string, id: string, wait: number) =>
+    Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
+      mayWait
+        ? untimed(Effect.raceFirst(
+          generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`),
+          Effect.andThen(awaitSuspension(account), generations.get(account, id))
+        ))
+        : generations.get(account, id)))
+})
 
 /**
  * Whether the client of an event stream already has the final state. An `EventSource`
