@@ -1,6 +1,8 @@
 export * as Certificates from "./Certificates.ts"
 export * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 export * as Example from "./Example.ts"
+export * as Faults from "./Faults.ts"
+export * as FaultySqlClient from "./FaultySqlClient.ts"
 export * as NameServer from "./NameServer.ts"
 export * as QueryPlan from "./QueryPlan.ts"
 export * as RoundTrips from "./RoundTrips.ts"
