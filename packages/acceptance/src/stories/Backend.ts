@@ -1,0 +1,80 @@
+/** The database that the hosts of stories share: the memory of this process, or a Postgres. */
+import type { VirtualTime } from "@kinora/host-test/VirtualTime"
+import { Stores } from "@kinora/hosting"
+import { Migrations } from "@kinora/persistence"
+import type * as Faults from "@kinora/testkit/Faults"
+import * as FaultySqlClient from "@kinora/testkit/FaultySqlClient"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import * as FaultyMemory from "./FaultyMemory.ts"
+
+/** Every store, and the unit of work. */
+export type AnyStores = Layer.Success<ReturnType<typeof FaultyMemory.layer>>
+
+/** The database of a story. */
+export interface Database {
+  /** The stores of a host with these faults. */
+  readonly stores: (faults: Faults.Faults) => Layer.Layer<AnyStores>
+  /** The stores without faults, to look into. */
+  readonly all: Layer.Layer<AnyStores>
+}
+
+/** A kind of database. */
+export interface Backend {
+  readonly name: "memory" | "postgres"
+  /** Returns an empty database for a story. */
+  readonly open: (still: VirtualTime["Service"]["still"]) => Effect.Effect<Database, never, Scope.Scope>
+}
+
+/** Each story has a memory of its own. */
+export const memory: Backend = {
+  name: "memory",
+  open: () =>
+    Effect.map(Layer.build(Layer.fresh(Stores.layerMemory)), (context) => {
+      const all = Layer.succeedContext(context)
+      return { all, stores: (faults) => FaultyMemory.layer(faults).pipe(Layer.provide(all)) }
+    })
+}
+
+/** Makes a backend over a database, which it migrates first. Stories run one after the other, and empty its tables. */
+export const makePostgres = <E>(
+  database: Layer.Layer<SqlClient.SqlClient, E>
+): Effect.Effect<Backend, E | SqlError.SqlError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const client = yield* Layer.build(database)
+    yield* Effect.orDie(Effect.provideContext(Migrations.run(Stores.migrations), client))
+    const tables = yield* tablesOf(Context.get(client, SqlClient.SqlClient))
+    const sql = Context.get(client, SqlClient.SqlClient)
+    const empty = sql.withTransaction(Effect.andThen(
+      // The books refuse a `TRUNCATE` otherwise.
+      sql`SET LOCAL session_replication_role = replica`,
+      sql`TRUNCATE ${sql.literal(tables)} CASCADE`
+    ))
+    const storesWith = (faults: Faults.Faults | undefined, still: VirtualTime["Service"]["still"]) => {
+      const faulty = FaultySqlClient.layer({ faults, still }).pipe(Layer.provide(Layer.succeedContext(client)))
+      return Layer.fresh(Stores.layerSql.pipe(Layer.provide(faulty)))
+    }
+    return {
+      name: "postgres",
+      open: (still) =>
+        still(Effect.orDie(empty)).pipe(
+          Effect.as({ all: storesWith(undefined, still), stores: (faults: Faults.Faults) => storesWith(faults, still) })
+        )
+    }
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Tables with rows of the product. Those of the migrations stay. */
+const tablesOf = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ readonly name: string }>`
+      SELECT quote_ident(tablename) AS name
+      FROM pg_tables
+      WHERE schemaname = 'public' AND tablename NOT LIKE '%migration%'
+      ORDER BY tablename
+    `,
+    (rows) => rows.map(({ name }) => name).join(", ")
+  )

@@ -1,0 +1,176 @@
+/** The end of a story: faults stop, everything that began has to end, and the books have to be right. */
+import { Generations, GenerationSweep } from "@kinora/generations"
+import { type Generation, isFinal } from "@kinora/generations/Generation"
+import { GenerationStore } from "@kinora/generations/GenerationStore"
+import { VirtualTime } from "@kinora/host-test/VirtualTime"
+import { Ledger } from "@kinora/ledger"
+import { DateTime, Effect, Fiber } from "effect"
+import * as Books from "../Books.ts"
+import type { StoryHost } from "./StoryHost.ts"
+import { credits, type Request, type World } from "./World.ts"
+
+/** Maximum number of running and queued jobs of an account: that of its plan. */
+const cap = 4
+/** Sends of a delivery. */
+const sendsMax = 4
+
+/** Returns a problem for each account that runs more jobs than its plan permits. */
+export const checkCaps = Effect.fnUntraced(function*({ accounts, database }: World) {
+  const store = yield* Effect.provide(GenerationStore, database.all)
+  const problems = yield* Effect.forEach(
+    accounts,
+    (account) =>
+      Effect.map(store.list(account, { limit: 100 }), (generations) => {
+        const held = generations.filter(({ status }) => status === "queued" || status === "processing").length
+        return held > cap ? [`${held} jobs of one account are queued or run; its plan permits ${cap}`] : []
+      })
+  )
+  return problems.flat()
+})
+
+/** The same in the middle of a story. Looks another time if a unit of work that hangs holds the memory. */
+export const checkCapsNow = Effect.fnUntraced(function*(world: World) {
+  const { rest } = yield* VirtualTime
+  const checking = yield* Effect.forkChild(checkCaps(world), { startImmediately: true })
+  yield* rest
+  if (checking.pollUnsafe() !== undefined) return yield* Fiber.join(checking)
+  yield* Fiber.interrupt(checking)
+  return []
+})
+
+/** How a story ended. */
+export interface Ended {
+  /** Every promise that does not hold. */
+  readonly problems: ReadonlyArray<string>
+  /** Final statuses of its jobs. */
+  readonly statuses: ReadonlyArray<string>
+}
+
+/** Ends a story and checks it. */
+export const run = Effect.fnUntraced(function*(world: World) {
+  const time = yield* VirtualTime
+  world.surroundings.reject(0)
+  yield* world.hosts.stopAll
+  const host = yield* world.hosts.startOther(0)
+  yield* repeatAll(world, host)
+  const isDone = Effect.flatMap(
+    checkJobs(world, host),
+    (problems) => Effect.map(checkWebhooks(world, host), (others) => problems.length + others.length === 0)
+  )
+  // A delivery has sends for six minutes, and a job that lost its worker three times runs alone.
+  for (let seconds = 0; seconds < 900 && !(yield* isDone); seconds += 5) yield* time.advance("5 seconds")
+  const problems = [
+    ...yield* checkJobs(world, host),
+    ...yield* checkWebhooks(world, host),
+    ...yield* checkBooks(world, host),
+    ...yield* checkCaps(world)
+  ]
+  const statuses = (yield* jobsOf(world, host)).map(({ status }) => status)
+  const ended: Ended = {
+    statuses,
+    problems: [...problems, ...problems.length > 0 ? [] : yield* checkFiles(world, host)]
+  }
+  return ended
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Clients repeat their requests. Each has to return one job, or a refusal if there never was a job. */
+const repeatAll = (world: World, host: StoryHost) =>
+  Effect.forEach(world.requests(), (request) => world.repeat(host, request), { discard: true })
+
+const jobsOf = (world: World, host: StoryHost) =>
+  host.call(Effect.gen(function*() {
+    const { list } = yield* Generations.Generations
+    return yield* Effect.forEach(world.accounts, (account) => list(account, { limit: 100 }))
+  })).pipe(Effect.map((pages) => pages.flatMap(({ generations }) => generations)))
+
+/** Every request has its job, no job has no request, and every job has ended. */
+const checkJobs = Effect.fnUntraced(function*(world: World, host: StoryHost) {
+  const jobs = yield* jobsOf(world, host)
+  const requests = world.requests()
+  const known = new Set(requests.flatMap((request) => Array.from(request.jobs)))
+  return [
+    ...requests.flatMap(problemsOf),
+    ...jobs.filter(({ id }) => !known.has(id)).map(({ id }) => `no request has the job ${id}`),
+    ...jobs.filter(({ status }) => !isFinal(status)).map(({ id, status }) => `the job ${id} stays ${status}`)
+  ]
+})
+
+const problemsOf = ({ jobs, key, refusals }: Request): ReadonlyArray<string> => {
+  if (jobs.size > 1) return [`key ${key} created ${jobs.size} jobs`]
+  const last = refusals.at(-1)
+  const strange = refusals.filter((refusal) => refusal.startsWith("died"))
+  const unanswered = jobs.size === 0 && last !== "InsufficientCredits" ? [`key ${key} ended with ${last}`] : []
+  return [...strange.map((refusal) => `key ${key} ${refusal}`), ...unanswered]
+}
+
+/** The events of every job were sent until they were accepted, or as often as the schedule has sends. */
+const checkWebhooks = Effect.fnUntraced(function*(world: World, host: StoryHost) {
+  const { received } = world.surroundings
+  const sent = (generation: string, type: string) => {
+    const sends = received.filter((webhook) => webhook.generation === generation && webhook.type === type)
+    return sends.some(({ isAccepted }) => isAccepted) || sends.length >= sendsMax
+  }
+  const jobs = yield* jobsOf(world, host)
+  return jobs.flatMap((job) =>
+    eventsOf(job).filter((type) => !sent(job.id, type)).map((type) => `${type} of ${job.id} was not sent`)
+  )
+})
+
+const eventsOf = ({ startedAt, status }: Generation): ReadonlyArray<string> => [
+  ...startedAt === null ? [] : ["generation.started"],
+  ...status === "completed" || status === "failed" ? [`generation.${status}`] : []
+]
+
+/** Every job was charged once, and refunded once unless it completed. */
+const checkBooks = (world: World, host: StoryHost) =>
+  host.call(Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    const { problems } = yield* Books.verify
+    const jobs = yield* jobsOf(world, host)
+    const found = yield* Effect.forEach(world.accounts, (account) =>
+      Effect.gen(function*() {
+        const own = jobs.filter((job) => job.account === account)
+        const entries = yield* ledger.entries({ account, limit: 1_000 })
+        const count = (kind: string, id: string) =>
+          entries.filter((entry) => entry.kind === kind && entry.reference === id).length
+        const wrong = own.filter(({ id, status }) =>
+          count("charge", id) !== 1 || count("refund", id) !== (status === "completed" ? 0 : 1)
+        )
+        const charges = entries.filter(({ kind }) => kind === "charge").length
+        const spent = own.filter(({ refunded }) => !refunded).reduce(
+          (sum, { costCredits }) => sum + (costCredits ?? 0),
+          0
+        )
+        const left = (yield* ledger.balances(account, yield* DateTime.now)).credits
+        return [
+          ...wrong.map(({ id, status }) =>
+            `${status} ${id}: charges ${count("charge", id)}, refunds ${count("refund", id)}`
+          ),
+          ...charges === own.length ? [] : [`${charges} charges for ${own.length} jobs`],
+          ...left === credits - spent ? [] : [`${left} credits are left after ${spent} of ${credits} were spent`]
+        ]
+      }))
+    return [...problems.map((problem) => JSON.stringify(problem)), ...found.flat()]
+  }))
+
+/** Every result can be read, and no file is left when the download windows have ended. */
+const checkFiles = Effect.fnUntraced(function*(world: World, host: StoryHost) {
+  const time = yield* VirtualTime
+  const files = new Set(yield* world.surroundings.files)
+  const lost = (yield* jobsOf(world, host)).flatMap(({ id, output }) =>
+    output === null || files.has(output.content.key) ? [] : [`the result of ${id} is lost`]
+  )
+  yield* Effect.forkChild(host.stop)
+  yield* time.advance("3 days")
+  yield* host.call(
+    GenerationSweep.GenerationSweep.use(({ dropImages, expireResults }) =>
+      Effect.all([dropImages(1_000), expireResults(1_000)])
+    )
+  )
+  const left = yield* world.surroundings.files
+  return [...lost, ...left.map((key) => `the file ${key} has no row`)]
+})

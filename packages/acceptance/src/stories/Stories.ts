@@ -1,0 +1,144 @@
+/** Runs random stories on the product and checks its promises. */
+import * as VirtualTime from "@kinora/host-test/VirtualTime"
+import { Arbitrary, Cause, Data, Effect, Layer, Logger, Random, References } from "effect"
+import type { Backend } from "./Backend.ts"
+import * as Ending from "./Ending.ts"
+import * as Story from "./Story.ts"
+import * as World from "./World.ts"
+
+/** A story after which a promise of the product does not hold. */
+export class BrokenPromise extends Data.TaggedError("BrokenPromise")<{ readonly problems: ReadonlyArray<string> }> {
+  override get message(): string {
+    return this.problems.join("\n")
+  }
+}
+
+/** A seed whose story breaks a promise. */
+export class BrokenSeed extends Data.TaggedError("BrokenSeed")<{
+  readonly seed: number
+  /** The shortest story that was found and breaks a promise too. */
+  readonly story: Story.Story
+  readonly problems: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    const { problems, seed, story } = this
+    return [`The seed ${seed} breaks a promise:`, ...problems, "Shortest story:", Story.format(story)].join("\n")
+  }
+}
+
+/** Stories that are tried to shorten a failing one. */
+const shrinksMax = 150
+
+/** Maximum length of lists in a story. */
+const sizeMax = 18
+
+/** Facts about a story that show that it had an effect. */
+export interface Told {
+  /** Number of calls that faults hit. */
+  readonly hits: number
+  /** Final statuses of its jobs. */
+  readonly statuses: ReadonlyArray<string>
+}
+
+/** Runs a story from its beginning to its end. Fails if a promise does not hold, or if something dies. */
+export const run = (story: Story.Story, backend: Backend): Effect.Effect<Told, BrokenPromise> =>
+  Effect.gen(function*() {
+    const world = yield* World.make(story, backend)
+    const problems: Array<string> = []
+    for (const step of story.steps) {
+      yield* world.take(step)
+      if (step._tag === "pass") problems.push(...yield* Ending.checkCapsNow(world))
+    }
+    const ended = yield* Ending.run(world)
+    problems.push(...ended.problems)
+    if (problems.length > 0) return yield* new BrokenPromise({ problems })
+    const told: Told = { hits: world.hosts.hits(), statuses: ended.statuses }
+    return told
+  }).pipe(
+    Effect.scoped,
+    Random.withSeed("story"),
+    // Spans would be a third of the work.
+    Effect.provideService(References.TracerEnabled, false),
+    Effect.provide(Layer.merge(VirtualTime.layer(startsAt), Logger.layer([]))),
+    Effect.catchCause((cause) => {
+      const error = Cause.squash(cause)
+      return Effect.fail(
+        error instanceof BrokenPromise ? error : new BrokenPromise({ problems: [Cause.pretty(cause)] })
+      )
+    })
+  )
+
+/** Runs the story of a seed. Fails with a short story that breaks a promise as well. */
+export const check = Effect.fnUntraced(function*(seed: number, backend: Backend) {
+  let told: Told = { hits: 0, statuses: [] }
+  const result = yield* Arbitrary.checkEffect(
+    Story.arbitrary,
+    (story) =>
+      Effect.map(run(story, backend), (facts) => {
+        told = facts
+        return true
+      }),
+    { seed, runs: 1, size: sizeMax, maxShrinks: shrinksMax }
+  )
+  if (result._tag === "Passed") return told
+  if (result._tag !== "Falsified" || result.failure._tag === "ReturnedFalse") {
+    return yield* Effect.die(new Error(`The seed ${seed} has no story: ${result._tag}`))
+  }
+  return yield* new BrokenSeed({ seed, story: result.shrunkInput, problems: result.failure.error.problems })
+})
+
+/** Options of `checkAll`. */
+export interface CheckAllOptions {
+  /** Seed of the first story. The others follow. */
+  readonly first: number
+  readonly count: number
+  readonly backend: Backend
+  readonly onBroken?: ((broken: BrokenSeed) => Effect.Effect<void>) | undefined
+  /** Runs after each story with the number of stories so far. */
+  readonly onProgress?: ((told: number) => Effect.Effect<void>) | undefined
+}
+
+/** Facts about many stories. */
+export interface Total {
+  readonly stories: number
+  /** Seeds whose stories break a promise. */
+  readonly broken: ReadonlyArray<number>
+  /** Number of calls that faults hit. */
+  readonly hits: number
+  /** Number of jobs by final status. */
+  readonly jobs: Readonly<Record<string, number>>
+}
+
+/** Runs the stories of many seeds, one after the other. */
+export const checkAll = Effect.fnUntraced(function*(options: CheckAllOptions) {
+  const { backend, count, first, onBroken = () => Effect.void, onProgress = () => Effect.void } = options
+  const broken: Array<number> = []
+  const jobs: Record<string, number> = {}
+  let hits = 0
+  for (let seed = first; seed < first + count; seed++) {
+    const told = yield* Effect.catchTag(check(seed, backend), "BrokenSeed", (failure) => {
+      broken.push(seed)
+      return Effect.as(onBroken(failure), undefined)
+    })
+    hits += told?.hits ?? 0
+    for (const status of told?.statuses ?? []) jobs[status] = (jobs[status] ?? 0) + 1
+    yield* onProgress(seed - first + 1)
+  }
+  const total: Total = { stories: count, broken, hits, jobs }
+  return total
+})
+
+/** Returns one line. */
+export const formatTotal = ({ broken, hits, jobs, stories }: Total): string =>
+  [
+    `${stories} stories`,
+    broken.length === 0 ? "every promise holds" : `broken seeds: ${broken.join(" ")}`,
+    `${hits} calls were hit by faults`,
+    ...Object.entries(jobs).map(([status, count]) => `${count} jobs ${status}`)
+  ].join(", ")
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const startsAt = Date.UTC(2030, 0, 1)

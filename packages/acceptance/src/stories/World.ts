@@ -1,0 +1,191 @@
+/** The accounts, hosts and clients of a story. */
+import { Accounts } from "@kinora/accounts"
+import { AccountId } from "@kinora/accounts/Account"
+import { type GenerationError, Generations } from "@kinora/generations"
+import type { GenerationId } from "@kinora/generations/Generation"
+import { VirtualTime } from "@kinora/host-test/VirtualTime"
+import { Fingerprint } from "@kinora/idempotency"
+import { Webhooks } from "@kinora/webhooks"
+import { Effect, Exit, Option, type Scope } from "effect"
+import * as Books from "../Books.ts"
+import type { Backend, Database } from "./Backend.ts"
+import * as Hosts from "./Hosts.ts"
+import { accountsMax, type Step, type Story } from "./Story.ts"
+import * as StoryHost from "./StoryHost.ts"
+import * as Surroundings from "./Surroundings.ts"
+
+/** A request of a client, which it repeats until it has a final response. */
+export interface Request {
+  readonly account: string
+  readonly key: number
+  /** Jobs that responses contained. More than one is a defect of the product. */
+  readonly jobs: Set<GenerationId>
+  /** Names of other responses, oldest first. */
+  readonly refusals: Array<string>
+}
+
+/** A story in progress. */
+export interface World {
+  readonly accounts: ReadonlyArray<string>
+  readonly database: Database
+  readonly surroundings: Surroundings.Surroundings
+  readonly requests: () => ReadonlyArray<Request>
+  /** Takes a step. Calls of clients run in the background. */
+  readonly take: (step: Step) => Effect.Effect<void>
+  /** Sends the request again and waits for the response. */
+  readonly repeat: (host: StoryHost.StoryHost, request: Request) => Effect.Effect<void>
+  readonly hosts: Hosts.Hosts
+}
+
+/** Credits of each account, which pay for 6 of its 8 possible jobs. */
+export const credits = 48
+
+/** A PNG of 3 by 2 pixels. */
+const png =
+  "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQImWM4ESACQQxwFgBKnAcJLDtDdwAAAABJRU5ErkJggg=="
+
+/** Opens the accounts of a story and starts its first host. */
+export const make = Effect.fnUntraced(function*(
+  story: Story,
+  backend: Backend
+): Effect.fn.Return<World, unknown, Scope.Scope | VirtualTime> {
+  const time = yield* VirtualTime
+  const database = yield* backend.open(time.still)
+  const surroundings = yield* Surroundings.make(1)
+  const hosts = yield* Hosts.make({ database, surroundings, skews: story.skews })
+  const requests = new Map<string, Request>()
+  yield* hosts.start(0)
+  yield* hosts.start(1)
+  const opened = yield* hosts.running(0)!.call(openAccounts)
+
+  const { call, callLater, requestOf } = makeClients(hosts, requests, opened)
+
+  const take = Effect.fnUntraced(function*(step: Step): Effect.fn.Return<void> {
+    switch (step._tag) {
+      case "create":
+        return yield* Effect.forEach(
+          step.keys,
+          (key) => call(step.host, send(requestOf(step.account, key))),
+          { discard: true }
+        )
+      case "cancel":
+        return yield* callLater(
+          step,
+          (account, job) => Generations.Generations.use(({ cancel }) => cancel(account, job))
+        )
+      case "poll":
+        return yield* callLater(
+          step,
+          (account, job) => Generations.Generations.use(({ wait }) => wait(account, job, "2 seconds"))
+        )
+      case "pass":
+        return yield* time.advance(step.millis)
+      case "start":
+        return yield* hosts.start(step.place)
+      case "stop":
+      case "kill":
+        return yield* hosts.end(step.host, step._tag)
+      case "fault":
+        return hosts.running(step.host)?.faults.plan(step)
+      case "reject":
+        return surroundings.reject(step.sends)
+    }
+  })
+
+  return {
+    accounts: opened,
+    database,
+    surroundings,
+    requests: () => Array.from(requests.values()),
+    take,
+    repeat: (host, request) => host.call(send(request)),
+    hosts
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Makes the calls of clients. */
+const makeClients = (hosts: Hosts.Hosts, requests: Map<string, Request>, accounts: ReadonlyArray<string>) => {
+  const requestOf = (index: number, key: number): Request => {
+    const account = accounts[index] ?? ""
+    const name = `${account} ${key}`
+    const request = requests.get(name) ?? { account, key, jobs: new Set(), refusals: [] }
+    requests.set(name, request)
+    return request
+  }
+
+  /** Runs a call of a client in the background. The host's end interrupts it. */
+  const call = (pick: number, effect: Effect.Effect<void, never, StoryHost.HostServices>) => {
+    const host = hosts.running(pick)
+    return host === undefined ? Effect.void : Effect.asVoid(Effect.forkIn(host.call(effect), host.scope))
+  }
+  /** Runs a call about the job of an earlier request. Its failure is a response like another. */
+  const callLater = (
+    { host, pick }: { readonly host: number; readonly pick: number },
+    use: (account: string, job: GenerationId) => Effect.Effect<unknown, unknown, StoryHost.HostServices>
+  ) => {
+    const later = Effect.suspend(() => {
+      const request = Array.from(requests.values())[pick % Math.max(1, requests.size)]
+      const [job] = request?.jobs ?? []
+      return request === undefined || job === undefined ? Effect.void : Effect.exit(use(request.account, job))
+    })
+    // The client has the response to the request first.
+    return call(host, Effect.asVoid(Effect.andThen(Effect.sleep("5 millis"), later)))
+  }
+
+  return { call, callLater, requestOf }
+}
+
+/** Opens accounts whose webhooks are all received. */
+const openAccounts = Effect.gen(function*() {
+  const webhooks = yield* Webhooks.Webhooks
+  return yield* Effect.forEach(Array.from({ length: accountsMax }), () =>
+    Effect.gen(function*() {
+      const { id } = yield* Books.openAccount({ credits })
+      yield* webhooks.create(id, { url: "https://receiver.example/hooks" })
+      return id
+    }))
+})
+
+/** Sends a request and records the response. */
+const send = Effect.fnUntraced(function*(request: Request) {
+  const exit = yield* Effect.exit(create(request))
+  if (Exit.isSuccess(exit)) request.jobs.add(exit.value)
+  else request.refusals.push(nameOf(exit))
+})
+
+const create = Effect.fnUntraced(function*({ account: text, key }: Request) {
+  const accounts = yield* Accounts.Accounts
+  const generations = yield* Generations.Generations
+  const account = yield* accounts.get(Option.getOrThrow(Option.fromUndefinedOr(AccountId.parse(text))))
+  const images = key % 3 === 0 ? { images: [{ data: png }] } : {}
+  const params = { prompt: Surroundings.promptOf(key), ...images }
+  const identity = {
+    scope: `create:${text}`,
+    key: `key ${key}`,
+    endpoint: "generations",
+    fingerprint: yield* Fingerprint.make({ plan: "credits", model: StoryHost.model.id, params })
+  }
+  const { generation } = yield* generations.create({
+    account,
+    plan: "credits",
+    model: StoryHost.model.id,
+    params,
+    identity
+  })
+  return generation.id
+})
+
+/** Name of a refusal or of an error. */
+const nameOf = (exit: Exit.Failure<unknown, { readonly _tag: string; readonly reason?: unknown }>): string => {
+  const [reason] = exit.cause.reasons
+  if (reason?._tag !== "Fail") return reason?._tag === "Die" ? `died: ${String(reason.defect)}` : "interrupted"
+  const { error } = reason
+  return isTagged(error.reason) ? error.reason._tag : error._tag
+}
+
+const isTagged = (value: unknown): value is { readonly _tag: GenerationError.GenerationError["reason"]["_tag"] } =>
+  typeof value === "object" && value !== null && "_tag" in value

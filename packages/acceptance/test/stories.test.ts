@@ -1,0 +1,50 @@
+/** Random stories of clients and hosts under faults, in memory and in virtual time. `npm run stories` has more seeds. */
+import { assert, describe, it } from "@effect/vitest"
+import { IdempotencyStore } from "@kinora/idempotency"
+import { Effect, Layer } from "effect"
+import * as Backend from "../src/stories/Backend.ts"
+import * as Stories from "../src/stories/Stories.ts"
+
+/** Number of stories of a test run. Each takes 80 milliseconds of processor time. */
+const count = 400
+
+/** The database of a product that forgets the keys of requests. */
+const forgetful: Backend.Backend = {
+  name: "memory",
+  open: (still) =>
+    Effect.map(Backend.memory.open(still), (database) => ({
+      ...database,
+      stores: (faults) => forgetting.pipe(Layer.provideMerge(database.stores(faults)))
+    }))
+}
+
+const forgetting = Layer.effect(
+  IdempotencyStore.IdempotencyStore,
+  Effect.map(IdempotencyStore.IdempotencyStore, (store) =>
+    IdempotencyStore.IdempotencyStore.of({
+      ...store,
+      find: () => Effect.succeed([]),
+      claim: () => Effect.succeed([])
+    }))
+)
+
+describe("random stories in memory", { timeout: 600_000 }, () => {
+  it.live("break no promise", () =>
+    Effect.gen(function*() {
+      const onBroken = (broken: Stories.BrokenSeed) => Effect.die(broken)
+      const { hits, jobs } = yield* Stories.checkAll({ first: 1, count, backend: Backend.memory, onBroken })
+      // The stories had an effect.
+      assert.isAbove(hits, count)
+      for (const status of ["completed", "failed"]) assert.isAbove(jobs[status] ?? 0, count / 100)
+    }))
+
+  it.live("find a product that forgets the keys of requests, and print a short story", () =>
+    Effect.gen(function*() {
+      const failures: Array<Stories.BrokenSeed> = []
+      const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken))
+      yield* Stories.checkAll({ first: 2, count: 1, backend: forgetful, onBroken })
+      const [broken] = failures
+      assert.isAtMost(broken?.story.steps.length ?? 100, 3)
+      assert.match(broken?.message ?? "", /^The seed 2 breaks a promise:\n[^]*\n1\. create /)
+    }))
+})
