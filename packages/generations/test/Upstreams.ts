@@ -98,6 +98,25 @@ export const start = Effect.fnUntraced(
   Effect.orDie
 )
 
+/** Starts a worker that leaves its jobs and its lease as they are when the scope closes, like a killed process. */
+export const startKillable = Effect.fnUntraced(function*(options: StartOptions) {
+  const scheduler = yield* Scheduler.Scheduler
+  let lease = ""
+  const killed = {
+    ...scheduler,
+    takeLease: (options: Parameters<typeof scheduler.takeLease>[0]) =>
+      Effect.tap(scheduler.takeLease(options), (taken) =>
+        Effect.sync(() => {
+          lease = taken
+        })),
+    release: () => Effect.void,
+    returnLease: () => Effect.void
+  }
+  yield* Effect.provideService(start(options), Scheduler.Scheduler, killed)
+  /** Ends the lease, as its expiry does. */
+  return { expire: Effect.suspend(() => scheduler.returnLease(lease)) }
+})
+
 /** Creates jobs of a model, of an account of their own each. */
 export const createJobs = Effect.fnUntraced(function*(model: string, count: number) {
   const { create } = yield* Generations

@@ -12,6 +12,7 @@ import {
   makeUpstream,
   pass,
   start,
+  startKillable,
   statesOf,
   statusesOf,
   until,
@@ -23,6 +24,8 @@ type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 const [still, redraw] = ["kinora-still", "redraw-1"] as const
 /** A model with a time limit of one minute. The clock moves in steps of a second. */
 const brief = "brief-1"
+
+const failWith = (reason: GeneratorError.Reason) => Effect.fail(new GeneratorError.GeneratorError({ reason }))
 
 /** Limits with short times. */
 const quick = { failures_max: 3, open_time: "10 seconds" }
@@ -103,6 +106,74 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         yield* upstream.control.succeed(jobs[0]!.id)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed"])
         assert.strictEqual(upstream.outage.submits, 1)
+      }).pipe(Effect.scoped))
+
+    it.effect("is not asked again for a job that it has lost while it gets no submits", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({
+          limits: { failures_max: 3, open_time: "30 seconds" },
+          script: { delay: "hold" }
+        })
+        let isDown = false
+        let polls = 0
+        const failing: Upstream = {
+          ...upstream,
+          generator: {
+            ...upstream.generator,
+            submit: (request) => isDown ? failWith(busy) : upstream.generator.submit(request),
+            poll: (operation) =>
+              Effect.suspend(() => {
+                polls++
+                return isDown ? failWith(new GeneratorError.Lost()) : upstream.generator.poll(operation)
+              })
+          }
+        }
+        yield* start({ upstreams: { main: failing }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => polls > 0))
+        isDown = true
+        yield* pass(20)
+        const before = polls
+        yield* pass(5)
+        assert.strictEqual(polls, before)
+        isDown = false
+        yield* upstream.control.succeed(jobs[0]!.id)
+        assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed"])
+      }).pipe(Effect.scoped))
+
+    // The last one, since the jobs that are not submitted do not end.
+    it.effect("is polled for the jobs of a killed worker, which another one completes without a second submit", () =>
+      Effect.gen(function*() {
+        const upstream = yield* makeUpstream({ script: { delay: "hold" } })
+        const drivers = { [still]: { name: "main" } }
+        const killed = yield* Scope.make()
+        const { expire } = yield* Scope.provide(startKillable({ upstreams: { main: upstream }, drivers }), killed)
+        const [job] = yield* createJobs(still, 1)
+        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        yield* Scope.close(killed, Exit.void)
+
+        let refusals = 0
+        const refuse = Effect.suspend(() => {
+          refusals++
+          return failWith(busy)
+        })
+        const full: Upstream = {
+          ...(yield* makeUpstream({ limits: { failures_max: 3, open_time: "1 hour" } })),
+          generator: { ...upstream.generator, submit: () => refuse }
+        }
+        yield* start({ upstreams: { main: full }, drivers })
+        const waiting = yield* createJobs(still, 3)
+        yield* until(Effect.sync(() => refusals === 3))
+        yield* pass(5)
+        const polls = upstream.outage.polls
+        yield* expire
+        yield* until(Effect.sync(() => upstream.outage.polls > polls))
+        yield* upstream.control.succeed(job!.id)
+        assert.deepStrictEqual((yield* ended([job!])).map(({ status }) => status), ["completed"])
+        assert.deepStrictEqual([upstream.outage.submits, refusals], [1, 3])
+        for (const { failure, status } of yield* statesOf(waiting)) {
+          assert.deepStrictEqual([failure, status === "completed"], [null, false])
+        }
       }).pipe(Effect.scoped))
   })
 

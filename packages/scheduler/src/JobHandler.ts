@@ -75,6 +75,7 @@ export interface PoolLimit {
   /**
    * Returns how many more jobs of these pools the worker may claim now; `Infinity` if there is no
    * limit. Read before each claim. Jobs that are not claimed stay in the queue, and take no slot of the worker.
+   * Jobs whose checkpoint is `resumable` are claimed also without room, into slots of the worker.
    */
   readonly room: Effect.Effect<number>
 }

@@ -40,7 +40,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           Leases.isAloneDue(tables.queued.values(), workers(), question, Workers.heldAt(workers(), now))
         ),
       checkpoint: (checkpoints) =>
-        access(() => changeEach(tables, checkpoints, (job, lease) => Leases.checkpoint(job, lease, lease.checkpoint))),
+        access(() => changeEach(tables, checkpoints, (job, lease) => Leases.checkpoint(job, lease, lease))),
       release: (leases) => access(() => changeEach(tables, leases, Leases.release)),
       rescue: (terms) =>
         accessNow((now) => {

@@ -8,12 +8,13 @@
 import * as Backend from "@kinora/persistence/Backend"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, Duration, Effect, Layer, type Schema } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { PlaceRequest } from "./internal/place.ts"
 import type {
   CapCommand,
+  CheckpointOptions,
   ClaimOptions,
   Enqueue,
   LeaseOptions,
@@ -106,7 +107,7 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
   /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
   readonly checkpoint: (
-    command: Lease & { readonly checkpoint: Schema.Json }
+    command: CheckpointOptions
   ) => Effect.Effect<void, SchedulerError | StorageError>
   /**
    * Returns leased jobs to the queue, before all jobs that were queued after them. They

@@ -22,7 +22,8 @@ export const migrations: Migrations = {
     "0004_offers": Schema.offers,
     "0005_worker_leases": Schema.workerLeases,
     "0006_fair_claims": Schema.fairClaims,
-    "0007_room_for_updates": Schema.roomForUpdates
+    "0007_room_for_updates": Schema.roomForUpdates,
+    "0008_resumable": Schema.resumable
   }
 }
 

@@ -283,6 +283,29 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
+    it.effect("claims resumable jobs of the kinds that the worker has no room for, in the order of the queue", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [full, free] = [JobKind.pool(world.kind, "full"), JobKind.pool(world.kind, "free")]
+        const kinds = [full, free, full, full, free]
+        const jobs = yield* Effect.forEach(kinds, (kind) => scheduler.enqueue(world.job({ cap: 5, kind })))
+        const claimed = yield* world.claim({ kinds: [full.name, free.name], limit: 3 })
+        yield* scheduler.checkpoint({ ...claimed[0]!, checkpoint: "kept" })
+        yield* scheduler.checkpoint({ ...claimed[1]!, checkpoint: "kept" })
+        yield* scheduler.checkpoint({ ...claimed[2]!, checkpoint: "kept", resumable: true })
+        yield* scheduler.release(claimed)
+        const selected = { kinds: [free.name], resumableKinds: [full.name, free.name] }
+        const again = yield* world.claim({ ...selected, limit: 2 })
+        assert.deepStrictEqual(ids(again), ids([jobs[1]!, jobs[2]!]))
+        assert.deepStrictEqual(again[1]!.checkpoint, Option.some("kept"))
+        // A checkpoint says it anew.
+        yield* scheduler.checkpoint({ ...again[1]!, checkpoint: "kept" })
+        yield* scheduler.release(again)
+        assert.deepStrictEqual(ids(yield* world.claim({ kinds: [], resumableKinds: [full.name] })), [])
+        assert.deepStrictEqual(ids(yield* world.claim(selected)), ids([jobs[1]!, jobs[4]!]))
+      }))
+
     it.effect("wakes workers when jobs are released, after the unit has committed, unless all leases are lost", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

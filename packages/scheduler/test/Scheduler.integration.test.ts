@@ -69,6 +69,7 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
       lease: yield* takeLease(),
       worker: "test",
       kinds: [world.kind.name],
+      resumableKinds: [],
       limit: 100,
       alone: false,
       except: []
@@ -108,6 +109,7 @@ it.effect("claims without reading the jobs of other kinds", () =>
       kinds: ["a", "b", "c"].map((pool) =>
         kindOf(pool).name
       ),
+      resumableKinds: [kindOf("busy").name],
       limit: 3,
       alone: false,
       except: []
@@ -137,6 +139,7 @@ it.effect("claims without reading the other lanes with queued jobs", () =>
       lease: yield* takeLease(),
       worker: "test",
       kinds: [world.kind.name],
+      resumableKinds: [],
       limit: 10,
       alone: false,
       except: []

@@ -28,6 +28,7 @@ const Job = Schema.Struct({
   attempt: Few(3),
   attemptsMax: Few(2),
   checkpoint: Schema.Literals(["none", "a"]),
+  resumable: Schema.Boolean,
   hasStarted: Schema.Boolean,
   timeLimitSeconds: Schema.Literals([-1, 0, 49, 51]),
   /** Picks a worker, or a lease of the job only, as builds without leases of workers have it. */
@@ -50,18 +51,24 @@ const Workers = Schema.Tuple([Worker, Worker, Worker])
 
 const Own = Schema.Literals([0, 1, 2])
 
-const Lease = Schema.Struct({ pick: Few(8), epoch: Few(4), checkpoint: Schema.NullOr(Schema.Literals(["b", "c"])) })
+const Lease = Schema.Struct({
+  pick: Few(8),
+  epoch: Few(4),
+  checkpoint: Schema.NullOr(Schema.Literals(["b", "c"])),
+  resumable: Schema.Boolean
+})
 
 const Command = Schema.Union([
   Schema.TaggedStruct("claim", {
     own: Own,
     limit: Few(4),
-    kinds: Schema.Literals([1, 2, 3]),
+    kinds: Few(3),
+    hasResumable: Schema.Boolean,
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
   Schema.TaggedStruct("rescue", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2]) }),
-  Schema.TaggedStruct("isAloneDue", { own: Own, isIdle: Schema.Boolean, kinds: Schema.Literals([1, 2, 3]) }),
+  Schema.TaggedStruct("isAloneDue", { own: Own, isIdle: Schema.Boolean, kinds: Few(3), hasResumable: Schema.Boolean }),
   Schema.TaggedStruct("take", { own: Own }),
   Schema.TaggedStruct("renew", { own: Own, kind: Schema.Literals([0, 1, 2]) }),
   Schema.TaggedStruct("return", { own: Own }),
@@ -122,7 +129,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               case "claim": {
                 const { alone, isExcepted, limit, own } = command
                 const except = isExcepted ? [otherGroup(world)] : []
-                const given = { ...termsOf(own), alone, except, limit, kinds: kinds.slice(0, command.kinds) }
+                const given = { ...termsOf(own), ...selectedOf(kinds, command), alone, except, limit }
+                // The operation does not call the store without a kind.
+                if (given.kinds.length + given.resumableKinds.length === 0) break
                 const expected = Leases.claim(jobs, given, held)
                 assert.deepStrictEqual(yield* store.claim(given), claimed(expected))
                 change(expected)
@@ -142,7 +151,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               }
               case "isAloneDue": {
                 const { isIdle, own } = command
-                const question = { id: `worker-${own}`, isIdle, kinds: kinds.slice(0, command.kinds) }
+                const question = { ...selectedOf(kinds, command), id: `worker-${own}`, isIdle }
                 assert.strictEqual(
                   yield* store.isAloneDue(question),
                   Leases.isAloneDue(jobs, workers, question, held)
@@ -187,14 +196,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               }
               default: {
                 const found = jobs[command.lease.pick]
-                const { checkpoint, epoch } = command.lease
+                const { checkpoint, epoch, resumable } = command.lease
                 const lease = { job: found?.job ?? world.id(), epoch }
                 if (command._tag === "release") {
                   const release = { ...lease, pool: command.pool }
                   underLease(Leases.release(found, release), yield* store.release([release]))
                 } else {
-                  const held = yield* store.checkpoint([{ ...lease, checkpoint }])
-                  underLease(Leases.checkpoint(found, lease, checkpoint), held)
+                  const held = yield* store.checkpoint([{ ...lease, checkpoint, resumable }])
+                  underLease(Leases.checkpoint(found, lease, { checkpoint, resumable }), held)
                 }
               }
             }
@@ -324,6 +333,7 @@ const jobOf = (
     // Distinct, so that the order in which jobs exceed it is defined.
     timeLimit: small.timeLimitSeconds < 0 ? undefined : 1_000 * small.timeLimitSeconds + index,
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
+    resumable: small.resumable,
     enqueuedAt: seconds(-100 + index),
     startedAt: isRunning || small.hasStarted ? seconds(-50) : undefined,
     lease: isRunning && small.lease !== "own" ? `lease-${small.lease}` : undefined,
@@ -336,6 +346,12 @@ const jobOf = (
 }
 
 const otherGroup = ({ group }: World) => `${group}-other`
+
+/** The first `count` kinds, and the resumable jobs of the others or of none. */
+const selectedOf = (
+  kinds: ReadonlyArray<string>,
+  { hasResumable, kinds: count }: { readonly hasResumable: boolean; readonly kinds: number }
+) => ({ kinds: kinds.slice(0, count), resumableKinds: hasResumable ? kinds.slice(count) : [] })
 
 const termsOf = (own: number) => ({ lease: `lease-${own}`, worker: "worker" })
 
@@ -382,6 +398,7 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       kind: ["text", ({ kind }) => kind],
       payload: ["json", ({ payload }) => payload],
       checkpoint: ["json?", ({ checkpoint }) => Option.getOrNull(checkpoint)],
+      resumable: ["boolean", ({ resumable }) => resumable],
       state: ["text", ({ state }) => state],
       position: ["int8", ({ position }) => position],
       epoch: ["int4", ({ epoch }) => epoch],
@@ -416,6 +433,7 @@ const Row = Schema.Struct({
   kind: Schema.String,
   payload: Schema.Json,
   checkpoint: Schema.Json,
+  resumable: Schema.Boolean,
   state: Schema.Literals(["pending", "queued", "running"]),
   position: Schema.BigInt,
   share: Schema.Number,
@@ -438,7 +456,7 @@ const readJobs = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* decodeRows(sql`
     SELECT
-      id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, state, position, share, epoch, attempt,
+      id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, resumable, state, position, share, epoch, attempt,
       attempts_max AS "attemptsMax", time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
       started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
     FROM scheduler_job

@@ -503,6 +503,46 @@ layer(memory)("Worker", (it) => {
       yield* settled
     }))
 
+  it.effect("claims resumable jobs of a pool without room, at most as many as it can run", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const scheduler = yield* Scheduler.Scheduler
+      const kind = JobKind.pool(world.kind, "a")
+      const jobs = yield* Effect.forEach([1, 2, 3, 4], () => scheduler.enqueue(world.job({ kind, cap: 5 })))
+      const before = yield* world.claim({ kinds: [kind.name] })
+      yield* Effect.forEach(
+        before.slice(1),
+        (job) => scheduler.checkpoint({ ...job, checkpoint: "at the provider", resumable: true })
+      )
+      yield* scheduler.release(before)
+      const gate = yield* makeGate
+      const limits = [{ pools: ["a"], room: Effect.succeed(0) }]
+      const { settled } = yield* start(gate.run, { pools: ["a"], limits, concurrency: 2 }, world)
+      yield* gate.started
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ids(gate.seen), ids(jobs.slice(1, 3)))
+      yield* gate.open
+      yield* Effect.replicateEffect(settled, 3)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ids(gate.seen), ids(jobs.slice(1)))
+      assert.strictEqual(yield* stateOf(jobs[0]!.job), "queued")
+    }))
+
+  it.effect("runs a resumable job of a pool without room alone in its last attempt", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const scheduler = yield* Scheduler.Scheduler
+      const kind = JobKind.pool(world.kind, "a")
+      const job = yield* scheduler.enqueue(world.job({ kind, attemptsMax: 2 }))
+      const [lost] = yield* world.claim({ kinds: [kind.name], ttl: "1 second" })
+      yield* scheduler.checkpoint({ ...lost!, checkpoint: "at the provider", resumable: true })
+      const limits = [{ pools: ["a"], room: Effect.succeed(0) }]
+      const { outcome } = yield* start(() => Effect.succeed("done"), { pools: ["a"], limits }, world)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* outcome, "done")
+      assert.isUndefined(yield* stateOf(job.job))
+    }))
+
   it.effect("claims the next job of a limited pool as soon as one ends", () =>
     Effect.gen(function*() {
       let now = 0

@@ -10,12 +10,14 @@ import * as KindName from "./kindName.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
 import type { Release } from "./requests.ts"
 import { startedShare } from "./shares.ts"
-import type { AloneQuestion, ClaimTerms, LeaseTerms, RescueTerms } from "./storeTypes.ts"
+import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "./storeTypes.ts"
 import { type Held, isHeld, type StoredWorker } from "./workers.ts"
 
 /** A job as a store holds it. */
 export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
   readonly checkpoint: Option.Option<Schema.Json>
+  /** Whether a worker may claim it also if its pool has no room. */
+  readonly resumable: boolean
   readonly attempt: number
   readonly enqueuedAt: DateTime.Utc
   readonly startedAt: DateTime.Utc | undefined
@@ -33,14 +35,14 @@ export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
 }
 
 /**
- * Claims queued jobs of the given kinds, the smallest share first, then in the order in which they
- * got their slots. Leaves out the jobs of some groups. A job that has to run alone is claimed only
- * if the worker asks for one, the longest waiting one first.
+ * Claims queued jobs of the given kinds, and resumable ones of others, the smallest share first,
+ * then in the order in which they got their slots. Leaves out the jobs of some groups. A job that
+ * has to run alone is claimed only if the worker asks for one, the longest waiting one first.
  */
 export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held): ReadonlyArray<StoredJob> => {
   if (!isHeld(held, terms.lease)) return []
-  const queued = Array.from(jobs).filter(({ group, kind, state }) =>
-    state === "queued" && terms.kinds.includes(kind) && !terms.except.includes(group)
+  const queued = Array.from(jobs).filter((job) =>
+    job.state === "queued" && isClaimed(job, terms) && !terms.except.includes(job.group)
   )
   const next = terms.alone
     ? queued.filter((job) => mayRunAlone(job, held.now)).toSorted(byAloneFrom).slice(0, Math.min(1, terms.limit))
@@ -55,12 +57,12 @@ export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held):
 export const isAloneDue = (
   jobs: Iterable<StoredJob>,
   workers: Iterable<StoredWorker>,
-  { id, isIdle, kinds }: AloneQuestion,
+  { id, isIdle, ...claimed }: AloneQuestion,
   held: Held
 ): boolean => {
   const others = Array.from(workers).filter((other) => isHeld(held, other.lease) && other.id < id)
   return Array.from(jobs).some((job) =>
-    job.state === "queued" && kinds.includes(job.kind) && mayRunAlone(job, held.now) &&
+    job.state === "queued" && isClaimed(job, claimed) && mayRunAlone(job, held.now) &&
     (isIdle || !others.some((other) => other.kinds.includes(job.kind)))
   )
 }
@@ -107,13 +109,13 @@ export const release = (job: StoredJob | undefined, lease: Release): Decision.De
     kind: lease.pool === undefined ? job.kind : KindName.ofPool(KindName.baseOf(job.kind), lease.pool)
   }))
 
-/** Stores a checkpoint. JSON null removes it. */
+/** Stores a checkpoint, and whether the job is resumable. JSON null removes the checkpoint. */
 export const checkpoint = (
   job: StoredJob | undefined,
   lease: Lease,
-  checkpoint: Schema.Json
+  { checkpoint, resumable }: Pick<Checkpoint, "checkpoint" | "resumable">
 ): Decision.Decision<StoredJob, void, LeaseLost> =>
-  underLease(job, lease, (job) => ({ ...job, checkpoint: Option.fromNullOr(checkpoint) }))
+  underLease(job, lease, (job) => ({ ...job, checkpoint: Option.fromNullOr(checkpoint), resumable }))
 
 /** Orders jobs by their position. */
 export const byPosition = (a: StoredJob, b: StoredJob): number => a.position - b.position
@@ -183,6 +185,11 @@ const requeued = (job: StoredJob): StoredJob => ({
 
 /** Orders jobs as they are claimed. */
 const byShare = (a: StoredJob, b: StoredJob): number => a.share - b.share || byPosition(a, b)
+
+const isClaimed = (
+  { kind, resumable }: StoredJob,
+  { kinds, resumableKinds = [] }: Pick<AloneQuestion, "kinds" | "resumableKinds">
+): boolean => kinds.includes(kind) || (resumable && resumableKinds.includes(kind))
 
 const mayRunAlone = ({ aloneFrom }: StoredJob, now: DateTime.Utc) =>
   aloneFrom !== undefined && millis(aloneFrom) <= millis(now)

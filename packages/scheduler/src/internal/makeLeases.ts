@@ -7,7 +7,7 @@ import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { JobId } from "./ids.ts"
-import type { ClaimOptions, LeaseOptions, Release, RenewalOptions } from "./requests.ts"
+import type { CheckpointOptions, ClaimOptions, LeaseOptions, Release, RenewalOptions } from "./requests.ts"
 import type { AloneQuestion, Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
@@ -17,8 +17,10 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
   const wakeup = yield* Wakeup
 
   const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
-    if (options.limit <= 0 || options.kinds.length === 0) return []
-    return yield* store.claim({ ...options, alone: options.alone ?? false, except: options.except ?? [] })
+    const { alone = false, except = [], kinds, limit } = options
+    const resumableKinds = (options.resumableKinds ?? []).filter((kind) => !kinds.includes(kind))
+    if (limit <= 0 || kinds.length + resumableKinds.length === 0) return []
+    return yield* store.claim({ ...options, alone, except, resumableKinds })
   })
 
   const takeLease = Effect.fn("Scheduler.takeLease")(function*({ ttl, ...worker }: LeaseOptions) {
@@ -27,7 +29,7 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
     return lease
   })
 
-  const checkpoint = yield* Folding.makeResult({
+  const checkpointFolded = yield* Folding.makeResult({
     name: "Scheduler.checkpoint",
     keyOf: ({ job }: Checkpoint) => job,
     run: Effect.fnUntraced(function*(commands: ReadonlyArray<Checkpoint>) {
@@ -40,6 +42,9 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
       )
     })
   })
+
+  const checkpoint = ({ resumable = false, ...command }: CheckpointOptions) =>
+    checkpointFolded({ ...command, resumable })
 
   const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Release>) {
     if (leases.length === 0) return

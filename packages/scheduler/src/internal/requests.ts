@@ -1,5 +1,5 @@
 /** Arguments of the scheduler's operations. */
-import type { Duration } from "effect"
+import type { Duration, Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import type { JobKind } from "../JobKind.ts"
 
@@ -42,6 +42,17 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly timeLimit?: Duration.Input | undefined
 }
 
+/** A checkpoint to store, under the lease of its job. */
+export interface CheckpointOptions extends Lease {
+  /** JSON null removes the last checkpoint. */
+  readonly checkpoint: Schema.Json
+  /**
+   * Whether the work continues elsewhere, so that the next worker of the job only follows it. A
+   * worker claims such a job also if `PoolLimit.room` of its pool is 0. Default `false`.
+   */
+  readonly resumable?: boolean | undefined
+}
+
 /** A lease to give back. */
 export interface Release extends Lease {
   /** Moves the job to this pool of its kind. Default: the job stays in its pool. */
@@ -56,6 +67,11 @@ export interface ClaimOptions {
   readonly worker: string
   /** Names of kinds. A claim does not include their pools, which have their own names; a rescue does. */
   readonly kinds: ReadonlyArray<string>
+  /**
+   * Names of kinds of which only resumable jobs are claimed, in the same order as those of
+   * `kinds`. A rescue ignores it. Default: none.
+   */
+  readonly resumableKinds?: ReadonlyArray<string> | undefined
   /** Maximum number of jobs. */
   readonly limit: number
   /**

@@ -28,6 +28,8 @@ export interface LeaseTerms {
 /** Selects the jobs to claim. */
 export interface ClaimTerms extends LeaseTerms {
   readonly kinds: ReadonlyArray<string>
+  /** Kinds of which only resumable jobs are selected. None of `kinds`. */
+  readonly resumableKinds: ReadonlyArray<string>
   readonly limit: number
   /** Selects one job that has to run alone instead of the others. */
   readonly alone: boolean
@@ -65,6 +67,8 @@ export interface Renewal {
 export interface AloneQuestion {
   readonly id: string
   readonly kinds: ReadonlyArray<string>
+  /** Kinds of which the worker claims only resumable jobs. Default: none. */
+  readonly resumableKinds?: ReadonlyArray<string> | undefined
   /** Whether the worker runs no job. */
   readonly isIdle: boolean
 }
@@ -72,6 +76,8 @@ export interface AloneQuestion {
 /** A checkpoint to store. */
 export interface Checkpoint extends Lease {
   readonly checkpoint: Schema.Json
+  /** Whether the next worker may claim the job also if its pool has no room. */
+  readonly resumable: boolean
 }
 
 /** Result of a rescue. */

@@ -38,7 +38,7 @@ export const allowsFallback = (reason: Reason): boolean =>
  * with `UpstreamUnavailable` if the job must wait for an upstream to work again, or for a place.
  */
 export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
-  const { send, store } = yield* makeSend(retries)
+  const { send, sendOrWait, store } = yield* makeSend(retries)
 
   /** Repeats a submit whose outcome is unknown, at the same upstream. */
   const repeat = Effect.fnUntraced(function*(running: RunningJob, name: string) {
@@ -48,7 +48,7 @@ export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
       return yield* new GeneratorError({ reason: new UnknownOutcome() })
     }
     // A worker claims the jobs of the model while another upstream works, so this job is not returned to the queue.
-    return yield* routes.length === 1 ? send(running, route) : Effect.retry(send(running, route), {
+    return yield* routes.length === 1 ? sendOrWait(running, route) : Effect.retry(send(running, route), {
       while: ({ _tag }) => _tag === "UpstreamUnavailable",
       schedule: Schedule.spaced("5 seconds")
     })
@@ -141,11 +141,13 @@ const makeStore = Effect.map(
       const { job: { epoch, job }, source } = running
       const upstream = progress._tag === "Unsent" ? undefined : progress.upstream
       const credential = source.routes.find((route) => route.upstream.name === upstream)?.upstream.credential
-      return retryStorage(scheduler.checkpoint({ job, epoch, checkpoint: Progress.toCheckpoint(progress, credential) }))
+      const checkpoint = Progress.toCheckpoint(progress, credential)
+      // A job that an upstream has needs no room there, so its next worker polls it also while the circuit is open.
+      return retryStorage(scheduler.checkpoint({ job, epoch, checkpoint, resumable: progress._tag === "Sent" }))
     })
 )
 
-/** Makes the function that submits a job to an upstream, and the one that stores its progress. */
+/** Makes the functions that submit a job to an upstream, and the one that stores its progress. */
 const makeSend = Effect.fnUntraced(function*(retries: number) {
   const openImages = yield* makeOpenImages
   const store = yield* makeStore
@@ -182,5 +184,13 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
     )
   })
 
-  return { send, store }
+  /** Submits the job, or makes it wait in the queue for the upstream, also if it was there and the upstream has lost it. */
+  const sendOrWait = (running: RunningJob, route: Route) =>
+    Effect.tapErrorTag(
+      send(running, route),
+      "UpstreamUnavailable",
+      () => store(running, Progress.sending(route.upstream.name, running.progress.failed))
+    )
+
+  return { send, sendOrWait, store }
 })

@@ -92,6 +92,7 @@ const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
     epoch: 0,
     attempt: 0,
     checkpoint: Option.none(),
+    resumable: false,
     enqueuedAt: now,
     startedAt: undefined,
     lease: undefined,

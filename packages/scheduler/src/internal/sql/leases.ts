@@ -20,7 +20,7 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
 })
 
 /**
- * The statement of `claim`. The index contains only queued jobs, by kind, share and position,
+ * The statement of `claim`. The indexes contain only queued jobs, by kind, share and position,
  * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and
  * lanes there are nor on the jobs of other kinds. Jobs are locked one by one in the merged order,
  * so no job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each other's
@@ -111,11 +111,11 @@ export const rescue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, term
 
 /** Returns whether the worker should run no other job, so that it can run one alone. */
 export const isAloneDue = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, { id, isIdle, kinds }: AloneQuestion) {
+  function*(sql: SqlClient.SqlClient, { id, isIdle, ...claimed }: AloneQuestion) {
     const now = yield* DatabaseTime.now
     const rows = yield* decodeIds(sql`
       SELECT job.id FROM scheduler_job AS job
-      WHERE job.state = 'queued' AND job.alone_from <= ${now} AND job.kind = ANY(${Rows.array("text", kinds)})
+      WHERE job.state = 'queued' AND job.alone_from <= ${now} AND ${isClaimed(sql, claimed)}
         AND (${isIdle}::boolean OR NOT EXISTS (
           SELECT 1 FROM scheduler_worker AS other
           WHERE other.lease IS NOT NULL AND other.until > ${now}
@@ -132,9 +132,10 @@ export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<
   updateHeld(sql, checkpoints, {
     given: Rows.table("given", checkpoints, {
       id: ["uuid", ({ job }) => job],
-      checkpoint: ["json", ({ checkpoint }) => checkpoint]
+      checkpoint: ["json", ({ checkpoint }) => checkpoint],
+      resumable: ["boolean", ({ resumable }) => resumable]
     }),
-    set: sql`checkpoint = given.checkpoint`
+    set: sql`checkpoint = given.checkpoint, resumable = given.resumable`
   })
 
 /** Queues leased jobs again without counting the attempt, and returns those whose lease held. */
@@ -167,9 +168,9 @@ type ClaimStatement = (
 const claimAloneStatement: ClaimStatement = (sql, terms, now) =>
   sql`
     WITH next AS MATERIALIZED (
-      SELECT id FROM scheduler_job
+      SELECT id FROM scheduler_job AS job
       WHERE state = 'queued' AND alone_from <= ${now}
-        AND kind = ANY(${Rows.array("text", terms.kinds)})
+        AND ${isClaimed(sql, terms)}
         AND group_id <> ALL(${Rows.array("text", terms.except)})
         AND ${holds(sql, terms, now)}
       ORDER BY alone_from, position
@@ -198,28 +199,42 @@ const claimNext = (sql: SqlClient.SqlClient, terms: LeaseTerms, now: Statement.F
     RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
   `
 
+/** Whether a claim selects the row `job`, by its kind. */
+const isClaimed = (
+  sql: SqlClient.SqlClient,
+  { kinds, resumableKinds = [] }: Pick<AloneQuestion, "kinds" | "resumableKinds">
+) =>
+  sql`(
+    job.kind = ANY(${Rows.array("text", kinds)})
+    OR (job.resumable AND job.kind = ANY(${Rows.array("text", resumableKinds)}))
+  )`
+
 /** Jobs that a claim can skip at least, because other claims and units have locked them. It finds the jobs behind more of them at the next poll. */
 const skippedMax = 256
 
 /**
- * Queued jobs of these kinds by share and position, without those of some groups. Reads the first
- * ones of each kind from the index, and sorts them together. The limit is a literal, since a
+ * Queued jobs that a claim selects by share and position, without those of some groups. Reads the first
+ * ones of each kind from an index, and sorts them together. The limit is a literal, since a
  * prepared statement is planned without the values of its parameters, and the plan for an unknown
  * limit sorts all queued jobs. It is rounded, so that there are few statements.
  */
-const queuedInOrder = (sql: SqlClient.SqlClient, { except, kinds, limit }: ClaimTerms) => {
+const queuedInOrder = (sql: SqlClient.SqlClient, { except, kinds, limit, resumableKinds }: ClaimTerms) => {
   const lookedAt = sql.literal(String(skippedMax + 16 * Math.ceil(limit / 16)))
   const others = except.length === 0 ? sql`` : sql`AND group_id <> ALL(${Rows.array("text", except)})`
-  const ofKind = (kind: string) =>
+  const ofKind = (kind: string, resumable: Statement.Fragment) =>
     sql`
       SELECT id, share, position FROM (
         SELECT id, share, position FROM scheduler_job
-        WHERE state = 'queued' AND kind = ${kind} AND alone_from IS NULL ${others}
+        WHERE state = 'queued' AND kind = ${kind} AND alone_from IS NULL ${resumable} ${others}
         ORDER BY share, position
         LIMIT ${lookedAt}
       ) AS of_kind
     `
-  return sql`${sql.join(" UNION ALL ", false)(kinds.map(ofKind))} ORDER BY share, position`
+  const ranges = [
+    ...kinds.map((kind) => ofKind(kind, sql``)),
+    ...resumableKinds.map((kind) => ofKind(kind, sql`AND resumable`))
+  ]
+  return sql`${sql.join(" UNION ALL ", false)(ranges)} ORDER BY share, position`
 }
 
 /** SQL expression for the time at which the time limit of a started job passes. */

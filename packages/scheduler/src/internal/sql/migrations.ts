@@ -150,3 +150,18 @@ export const roomForUpdates = Effect.gen(function*() {
     yield* sql`ALTER TABLE ${sql.literal(table)} SET (fillfactor = 60)`
   }
 })
+
+/**
+ * Jobs that continue elsewhere while they wait for their next worker. Workers of earlier builds
+ * store checkpoints without the column. A job that they mark too seldom waits for room, and
+ * one whose mark they do not remove is claimed once more than necessary.
+ */
+export const resumable = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_job ADD COLUMN resumable bool NOT NULL DEFAULT false`
+  // Only jobs that a worker released or lost, of which there are few.
+  yield* sql`
+    CREATE INDEX scheduler_job_continued ON scheduler_job (kind, share, position)
+    WHERE state = 'queued' AND resumable
+  `
+})

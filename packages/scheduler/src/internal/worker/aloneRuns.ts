@@ -26,8 +26,8 @@ export const make = Effect.fnUntraced(function*(settings: Settings, running: Run
 
   const look = Effect.gen(function*() {
     if (isDue) return
-    const { open: kinds } = yield* openKinds(settings, 1)
-    isDue = yield* scheduler.isAloneDue({ id, kinds, isIdle: running.jobs().length === 0 })
+    const { claimed } = yield* openKinds(settings, 1)
+    isDue = yield* scheduler.isAloneDue({ ...claimed, id, isIdle: running.jobs().length === 0 })
     if (isDue) { for (const listener of listeners) listener() }
   })
 

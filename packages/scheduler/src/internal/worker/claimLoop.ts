@@ -41,7 +41,7 @@ export const makeClaimLoop = Effect.fnUntraced(
 
     /** Claims and starts jobs. Returns whether more of these kinds may be queued. */
     const claimAndStart = Effect.fnUntraced(
-      function*(selected: Pick<ClaimOptions, "alone" | "except" | "kinds" | "limit">) {
+      function*(selected: Pick<ClaimOptions, "alone" | "except" | "kinds" | "limit" | "resumableKinds">) {
         const current = lease.current()
         if (current === undefined) return false
         const jobs = yield* claimJobs({ ...selected, lease: current, worker: settings.name })
@@ -56,9 +56,9 @@ export const makeClaimLoop = Effect.fnUntraced(
     const claim = Effect.gen(function*() {
       wakeup.closeUnsafe()
       const selection = next()
-      const { limited, open } = yield* openKinds(settings, selection.limit)
+      const { claimed, limited } = yield* openKinds(settings, selection.limit)
       leftOut = limited.length > 0 || selection.except.length > 0
-      const more = yield* claimAndStart({ ...selection, kinds: open })
+      const more = yield* claimAndStart({ ...selection, ...claimed })
       for (const { kinds, room } of limited) {
         // Read again, since the jobs that have just started may share the limit.
         const { except, limit } = next()
@@ -70,8 +70,8 @@ export const makeClaimLoop = Effect.fnUntraced(
 
     const claimAlone = Effect.gen(function*() {
       alone.take()
-      const { open: kinds } = yield* openKinds(settings, 1)
-      yield* claimAndStart({ kinds, limit: 1, alone: true })
+      const { claimed } = yield* openKinds(settings, 1)
+      yield* claimAndStart({ ...claimed, limit: 1, alone: true })
     }).pipe(logFailure("Claiming a job that runs alone failed", undefined), Effect.uninterruptible)
 
     /** Waits for the other jobs of the worker, runs a job alone, and waits for its end. */
