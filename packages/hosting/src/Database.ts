@@ -72,8 +72,7 @@ export const layer = (
 
 /**
  * Runs the migrations. On Postgres they use a separate connection without a statement
- * timeout, since rewriting a large table takes longer than a request may. The lock
- * timeout applies.
+ * timeout, since rewriting a large table takes longer than a request may.
  */
 export const layerMigrations = (
   { url }: Pick<DatabaseOptions, "url">,

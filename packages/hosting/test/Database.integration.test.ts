@@ -37,7 +37,7 @@ it.live("applies no statement timeout to migrations, and limits to the statement
     const services = yield* migrateWith((sql) =>
       Effect.tap(limitsOf(sql), (rows) => Effect.sync(() => seen.push(...rows)))
     )
-    assert.deepStrictEqual(seen, [{ statement: "0", lock: "10s", idle: "1min", transaction: "0" }])
+    assert.deepStrictEqual(seen, [{ statement: "0", lock: "300ms", idle: "1min", transaction: "0" }])
     const [limits] = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, limitsOf), services)
     assert.deepStrictEqual(limits, { statement: "4s", lock: "300ms", idle: "1s", transaction: "14s" })
   }).pipe(Effect.scoped))

@@ -4,8 +4,9 @@
  * The migrator runs only ids above the highest recorded one. Packages must not share
  * a table, since the migrations of the second one would be skipped silently.
  */
-import { Cause, Data, Effect, Layer } from "effect"
+import { Cause, Data, Duration, Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import * as LockTimeout from "./internal/lockTimeout.ts"
 import type { StorageError } from "./StorageError.ts"
 import * as Storage from "./StorageError.ts"
 
@@ -35,14 +36,30 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   }
 }
 
+/** Options for `run`. */
+export interface MigrationsOptions {
+  /**
+   * Time after which a migration's wait for a lock of a table ends, since every query of the
+   * table waits behind it. Default 300 milliseconds.
+   */
+  readonly lockMax?: Duration.Input | undefined
+  /**
+   * Time for which the migrations of a package are tried again when a lock is taken, for
+   * example by a report or a backup. They hold no lock in between. Default 10 minutes.
+   */
+  readonly lockedMax?: Duration.Input | undefined
+}
+
 /**
  * Runs the pending migrations of each package, in order. Any number of hosts can run
- * it at the same time. Fails with `SchemaMismatch` if the database is newer.
+ * it at the same time. Fails with `SchemaMismatch` if the database is newer, and with
+ * `StorageError` if a table stays locked for longer than `lockedMax`.
  */
 export const run = (
-  packages: ReadonlyArray<Migrations>
+  packages: ReadonlyArray<Migrations>,
+  options: MigrationsOptions = {}
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
-  Effect.forEach(packages, runOne, { discard: true }).pipe(Effect.withSpan("Migrations.run"))
+  Effect.forEach(packages, (self) => runOne(self, options), { discard: true }).pipe(Effect.withSpan("Migrations.run"))
 
 /** Fails with `SchemaMismatch` unless the database has exactly the schema of this build. Runs no DDL. */
 export const check = (
@@ -65,15 +82,37 @@ export const layer = (
 // internal
 // -----------------------------------------------------------------------------
 
-const runOne = Effect.fnUntraced(function*(self: Migrations) {
-  const found = yield* newestFound(self)
-  const known = newestKnown(self)
-  if (found > known) {
-    return yield* new SchemaMismatch({ namespace: self.namespace, known, found })
+const runOne = Effect.fnUntraced(
+  function*(self: Migrations, { lockMax = "300 millis", lockedMax = "10 minutes" }: MigrationsOptions) {
+    const found = yield* newestFound(self)
+    const known = newestKnown(self)
+    if (found > known) {
+      return yield* new SchemaMismatch({ namespace: self.namespace, known, found })
+    }
+    if (found === known) return
+    const retries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(pauseMax)]).pipe(
+      Schedule.jittered,
+      Schedule.upTo({ duration: lockedMax })
+    )
+    yield* runPending(self, Duration.fromInputUnsafe(lockMax)).pipe(
+      Effect.tapError((error) =>
+        isLocked(error)
+          ? Effect.logWarning("A migration waits for a table that is locked", { namespace: self.namespace })
+          : Effect.void
+      ),
+      Effect.retry({ schedule: retries, while: isLocked })
+    )
   }
-  if (found === known) return
-  yield* Migrator.make({})({
-    loader: Migrator.fromRecord(self.migrations as Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>),
+)
+
+/** Runs the pending migrations in one transaction. */
+const runPending = (self: Migrations, lockMax: Duration.Duration) =>
+  Migrator.make({})({
+    // The migrator loads inside of its transaction, after it has waited for the migrations of other hosts.
+    loader: Effect.andThen(
+      setLockTimeout(lockMax),
+      Migrator.fromRecord(self.migrations as Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>)
+    ),
     table: tableOf(self)
   }).pipe(
     Effect.catchCause((cause) => {
@@ -81,7 +120,16 @@ const runOne = Effect.fnUntraced(function*(self: Migrations) {
       return failure?.isRetryable === true ? Effect.fail(failure) : Effect.die(Cause.squash(cause))
     })
   )
-})
+
+const setLockTimeout = (lockMax: Duration.Duration) =>
+  SqlClient.SqlClient.use((sql) =>
+    Effect.orDie(sql`SELECT set_config('lock_timeout', ${`${Math.ceil(Duration.toMillis(lockMax))}ms`}, true)`)
+  )
+
+const isLocked = (error: StorageError): boolean => LockTimeout.isIn(Cause.fail(error))
+
+/** Maximum time between two attempts. */
+const pauseMax = Duration.seconds(5)
 
 /** Finds the failure of the database, which the migrator wraps in its own error. */
 const failureIn = (cause: Cause.Cause<unknown>): StorageError | undefined => {

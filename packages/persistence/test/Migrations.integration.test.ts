@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../src/Migrations.ts"
 
@@ -34,3 +34,40 @@ for (const [name, database] of TestDatabase.all) {
       }))
   })
 }
+
+const shelf = { namespace: "locked", migrations: { "0001_shelf": statement("CREATE TABLE locked_shelf (id int)") } }
+const labelled = {
+  ...shelf,
+  migrations: { ...shelf.migrations, "0002_label": statement("ALTER TABLE locked_shelf ADD COLUMN label text") }
+}
+
+layer(TestDatabase.postgres, { excludeTestServices: true })("Migrations of a table that a report reads", (it) => {
+  it.effect("run again until the report ends, and delay other queries only for the time of an attempt", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* Migrations.run([shelf])
+      const reads = yield* Deferred.make<void>()
+      const ends = yield* Deferred.make<void>()
+      const report = yield* sql`SELECT FROM locked_shelf`.pipe(
+        Effect.andThen(Deferred.succeed(reads, undefined)),
+        Effect.andThen(Deferred.await(ends)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(reads)
+
+      const error = yield* Effect.flip(Migrations.run([labelled], { lockMax: "20 millis", lockedMax: 0 }))
+      assert.deepInclude(error, { _tag: "StorageError", reason: "unavailable" })
+
+      const migrating = yield* Effect.forkChild(Migrations.run([labelled], { lockMax: "20 millis" }), {
+        startImmediately: true
+      })
+      // While the migration waits for its lock, queries wait behind it.
+      for (let count = 0; count < 20; count++) yield* sql`SELECT FROM locked_shelf`
+      assert.isUndefined(migrating.pollUnsafe())
+      yield* Deferred.succeed(ends, undefined)
+      yield* Fiber.join(report)
+      yield* Fiber.join(migrating)
+      yield* Migrations.check([labelled])
+    }))
+})
