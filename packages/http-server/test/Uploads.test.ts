@@ -172,7 +172,7 @@ it.effect("returns 429 until the minute ends, if an image has more pixels than i
     )
     const answer = yield* upload(Host.pixel, png)
     const { details, message } = errorOf(answer, "rate_limited")
-    assert.deepStrictEqual(details, { scope: "pixels" })
+    assert.deepStrictEqual(details, { scope: "uploads" })
     assert.include(message, "500 pixels per minute")
     assert.deepStrictEqual([answer.headers["retry-after"], answer.headers["retry-after-ms"]], ["32", "31500"])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

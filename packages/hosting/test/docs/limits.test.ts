@@ -227,7 +227,7 @@ const bodies: ReadonlyArray<Row> = [
     "pixels of the input images of an account per minute; an upload counts again with each job if the service moderates",
     `${Settings.docs.find(({ key }) => key === "input_megapixels_per_minute")?.default ?? ""} megapixels`,
     "input_megapixels_per_minute",
-    "429 `rate_limited`, `details.scope` `pixels`"
+    "429 `rate_limited`, `details.scope` `uploads`"
   ],
   [
     "input images that a process decodes at a time, half of them per account",

@@ -188,9 +188,9 @@ export const clientErrors = {
     plan: "sometimes",
     details: {
       scope: field(
-        Schema.Literals(["key", "plan", "auth", "uploads", "pixels"]),
+        Schema.Literals(["key", "plan", "auth", "uploads"]),
         "The limit: requests of the API key, creations of the plan group, failed authentications of the address, " +
-          "stored uploads of the account, or pixels of its input images."
+          "or uploads and pixels of input images of the account."
       )
     },
     retry: "after"

@@ -123,7 +123,7 @@ const refusals = {
     refuse("rate_limited", {
       message: `The input images of an account are limited to ${perMinute} pixels per minute; scale them down, or ` +
         "retry after the time in Retry-After.",
-      details: { scope: "pixels" },
+      details: { scope: "uploads" },
       retryAfterMillis: Duration.toMillis(retryAfter)
     }),
   UploadNotFound: (reason: GenerationError.UploadNotFound | UploadError.UploadNotFound) =>
