@@ -10,7 +10,7 @@ const limits: Transfers.TransferLimits = {
 }
 
 const start = Effect.fnUntraced(function*(some: Partial<Transfers.TransferLimits> = {}) {
-  const tooSlow = yield* Transfers.make
+  const { tooSlow } = yield* Transfers.make
   const transfer = new Transfers.Transfer({ ...limits, ...some })
   const ended = yield* Effect.forkChild(tooSlow(transfer), { startImmediately: true })
   return { transfer, hasEnded: () => ended.pollUnsafe() !== undefined, ended }

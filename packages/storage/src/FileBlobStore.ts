@@ -8,7 +8,7 @@
  * partly visible. Both directories must be on one file system, which the rename
  * requires. Any number of processes can share the directory.
  */
-import { Cause, Clock, Duration, Effect, Layer, type Pull, Stream } from "effect"
+import { Cause, Channel, Clock, Duration, Effect, Layer, type Pull, Scope, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
 import * as path from "node:path"
@@ -65,11 +65,14 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
     }, Effect.scoped),
 
     get: (key, range) =>
-      Stream.fromPull(Effect.gen(function*() {
-        yield* BlobKey.check(key)
-        const handle = yield* acquireFile(key, places.fileOf(key))
-        return yield* readFrom(key, handle, range)
-      })).pipe(Stream.scoped),
+      // In the scope of the channel, since one of its own needs more memory per reader.
+      Stream.fromChannel(Channel.fromTransform((_, scope) =>
+        Effect.gen(function*() {
+          yield* BlobKey.check(key)
+          const handle = yield* Scope.provide(acquireFile(key, places.fileOf(key)), scope)
+          return yield* readFrom(key, handle, range)
+        })
+      )),
 
     head: Effect.fn("BlobStore.head")(function*(key) {
       yield* BlobKey.check(key)

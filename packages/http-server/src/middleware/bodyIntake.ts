@@ -2,7 +2,7 @@
 import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import { Effect } from "effect"
 import type { Holding } from "./share.ts"
-import type { TooSlow, Transfer } from "./transfers.ts"
+import type { Transfer, Transfers } from "./transfers.ts"
 
 /** The limits of a body that a handler reads. */
 export interface BodyIntake {
@@ -16,7 +16,7 @@ export interface BodyIntake {
 export const unlimited: BodyIntake = { take: () => Effect.succeed(true), read: (effect) => effect }
 
 /** Makes the limits of a body that takes memory from a holding. */
-export const make = (memory: Holding, transfer: Transfer, tooSlow: TooSlow): BodyIntake => ({
+export const make = (memory: Holding, transfer: Transfer, tooSlow: Transfers["tooSlow"]): BodyIntake => ({
   take: (bytes) =>
     Effect.suspend(() => {
       transfer.count(bytes)

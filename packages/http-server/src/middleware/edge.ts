@@ -30,7 +30,7 @@ type Response = HttpServerResponse.HttpServerResponse
 export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
   HttpRouter.middleware(
     Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options), Transfers.make]), (
-      [rateLimit, budgeted, tooSlow]
+      [rateLimit, budgeted, transfers]
     ) =>
     (app) => {
       const cors = Cors.make(options)
@@ -61,7 +61,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
               const normal = normalize(response)
               measured.answered(normal, !state.isWaiting)
               const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
-              return finish(ResponseStream.limit(shared, options, tooSlow, state.close), state, rateLimit)
+              return finish(ResponseStream.limit(shared, options, transfers, state.close), state, rateLimit)
             })
           )
         const fixed = isMisspelled ? noSuchRoute : cors.preflight(request, route)

@@ -19,7 +19,7 @@ type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 /** Makes the limiter around the handlers of POST requests. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
-  const tooSlow = yield* Transfers.make
+  const { tooSlow } = yield* Transfers.make
 
   /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are weighed. */
   const guard = <E, R>(

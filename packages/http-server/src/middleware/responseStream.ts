@@ -1,8 +1,8 @@
 /** Ends streamed responses that clients receive too slowly, so that these cannot hold files, places and memory. */
-import { Duration, Effect, Stream } from "effect"
+import { Duration, Effect, Scope, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { type TooSlow, Transfer } from "./transfers.ts"
+import { Transfer, type Transfers } from "./transfers.ts"
 
 /**
  * Returns the same response, which calls `close` when the client is too slow. The time in which the server has nothing
@@ -11,7 +11,7 @@ import { type TooSlow, Transfer } from "./transfers.ts"
 export const limit = (
   response: HttpServerResponse.HttpServerResponse,
   { responseStallMax: stallMax, transferRateMin: rateMin }: HttpServerOptions,
-  tooSlow: TooSlow,
+  { observe }: Transfers,
   close: () => void
 ): HttpServerResponse.HttpServerResponse => {
   const { body } = response
@@ -26,7 +26,7 @@ export const limit = (
         return chunks
       })
     })
-    return Effect.as(Effect.forkIn(Effect.andThen(tooSlow(transfer), Effect.sync(close)), scope), next)
+    return Effect.as(Scope.provide(observe(transfer, close), scope), next)
   })
   return HttpServerResponse.setBody(response, HttpBody.stream(limited, body.contentType, body.contentLength))
 }

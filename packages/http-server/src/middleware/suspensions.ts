@@ -1,7 +1,7 @@
 /** Ends reads that authentication does not cover: those through signed URLs, and those that began before a suspension. */
 import { Accounts } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
-import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Latch, Layer, RcMap } from "effect"
 import { currentRequest } from "./currentRequest.ts"
 
 /** The suspensions of accounts. They take effect within 5 seconds. */
@@ -20,17 +20,39 @@ export class Suspensions extends Context.Service<Suspensions>()("@kinora/http-se
     /** Returns whether the account is suspended. */
     const isSuspended = (account: string) => Cache.get(suspensions, account)
 
-    /** Completes when the account is suspended. Storage failures are ignored until they pass. */
+    // One fiber per account, since thousands of reads can wait.
+    const watches = yield* RcMap.make({
+      lookup: Effect.fnUntraced(function*(account: string) {
+        const observers = new Set<() => void>()
+        const check = Effect.gen(function*() {
+          yield* Effect.sleep(ageMax)
+          // Storage failures are ignored until they pass.
+          const suspended = yield* Effect.orElseSucceed(isSuspended(account), () => false)
+          if (suspended) { for (const observer of observers) observer() }
+        })
+        yield* Effect.forkScoped(Effect.forever(check))
+        return observers
+      })
+    })
+
+    /** Calls `onSuspended` while the account is suspended, from some seconds later on, until the scope closes. */
+    const observe = Effect.fnUntraced(function*(account: string, onSuspended: () => void) {
+      const observers = yield* RcMap.get(watches, account)
+      observers.add(onSuspended)
+      yield* Effect.addFinalizer(() => Effect.sync(() => observers.delete(onSuspended)))
+    })
+
+    /** Completes when the account is suspended. */
     const awaitSuspension = (account: string): Effect.Effect<void> =>
-      Effect.repeat(Effect.orElseSucceed(Effect.delay(isSuspended(account), ageMax), () => false), {
-        until: (suspended) => suspended
-      }).pipe(Effect.asVoid)
+      Effect.scoped(Effect.gen(function*() {
+        const suspended = yield* Latch.make()
+        yield* observe(account, () => suspended.openUnsafe())
+        yield* suspended.await
+      }))
 
     /** Closes the connection of the current request when the account is suspended before the request ends. */
-    const closeOnSuspension = Effect.fnUntraced(function*(account: string) {
-      const { close } = yield* currentRequest
-      yield* Effect.forkScoped(Effect.andThen(awaitSuspension(account), Effect.sync(close)))
-    })
+    const closeOnSuspension = (account: string) =>
+      Effect.flatMap(currentRequest, ({ close }) => observe(account, close))
 
     return { isSuspended, awaitSuspension, closeOnSuspension }
   })

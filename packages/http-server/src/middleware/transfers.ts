@@ -4,7 +4,7 @@
  * Time is counted in seconds of one shared timer, so that a transfer does not end because the process was suspended or
  * busy.
  */
-import { Duration, Effect } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import * as SharedTimer from "./sharedTimer.ts"
 
 /** How slow a transfer can be. */
@@ -63,16 +63,26 @@ export class Transfer implements SharedTimer.Member {
   }
 }
 
-/** Makes the effect that counts the time of a transfer while it runs, and completes when the transfer is too slow. */
-export const make = Effect.map(
-  SharedTimer.make(Duration.seconds(1)),
-  (timer) => (transfer: Transfer): Effect.Effect<void> =>
+/** Makes the functions that count the time of transfers. */
+export const make = Effect.map(SharedTimer.make(Duration.seconds(1)), (timer) => ({
+  /** Counts the time of a transfer while it runs, and completes when the transfer is too slow. */
+  tooSlow: (transfer: Transfer): Effect.Effect<void> =>
     Effect.callback<void>((done) => {
       transfer.observe(() => done(Effect.void))
       timer.add(transfer)
       return Effect.sync(() => timer.delete(transfer))
-    })
-)
+    }),
+
+  /** Counts the time of a transfer until the scope closes, and calls `onTooSlow` when the transfer is too slow. Needs no fiber. */
+  observe: (transfer: Transfer, onTooSlow: () => void): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        transfer.observe(onTooSlow)
+        timer.add(transfer)
+      }),
+      () => Effect.sync(() => timer.delete(transfer))
+    )
+}))
 
 /** See `make`. */
-export type TooSlow = Effect.Success<typeof make>
+export type Transfers = Effect.Success<typeof make>

@@ -51,10 +51,11 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
   /** Opens a range whose bytes count as they are sent. */
   const open = Effect.fnUntraced(
     function*({ key }: StoredFile, range: BlobStore.ByteRange, meter: DownloadLimits.Meter) {
-      return Stream.tap(
-        yield* openBlob(blobs, key, range),
-        ({ length }) => Effect.andThen(Metrics.countBytes(length), meter.count(length))
-      )
+      // Whole arrays of chunks, since a stream of single chunks needs more memory per reader.
+      return Stream.mapArrayEffect(yield* openBlob(blobs, key, range), (chunks) => {
+        const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
+        return Effect.as(Effect.andThen(Metrics.countBytes(bytes), meter.count(bytes)), chunks)
+      })
     }
   )
 
