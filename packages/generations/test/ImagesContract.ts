@@ -16,6 +16,7 @@ import { ImageStore } from "../src/ImageStore.ts"
 import { make as makeUploads, Uploads } from "../src/Uploads.ts"
 import { type layerMemory, openAccount, request, startWorker, uploadsMax } from "./Assembly.ts"
 import { bytesOf, jpeg, png } from "./Pictures.ts"
+import * as Preparations from "./Preparations.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
@@ -192,6 +193,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const read: Array<string> = []
         const entered = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
+        const { following, reached } = yield* Preparations.follow(5)
         const { create } = yield* Effect.provideService(make({ imageRequestsMax: 1 }), Media.Media, {
           ...media,
           normalise: (bytes, options) =>
@@ -202,7 +204,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         })
         const send = Effect.fnUntraced(function*(account: Account, key: string, data: string) {
           const command = yield* redraw(account, key, [{ data }])
-          return yield* Effect.forkChild(create(command), { startImmediately: true })
+          return yield* Effect.forkChild(following(create(command)), { startImmediately: true })
         })
         const busy = yield* openAccount({ credits: 100 })
         const other = yield* openAccount({ credits: 100 })
@@ -210,6 +212,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* Deferred.await(entered)
         const later = yield* Effect.forEach(["2", "3", "4"], (key) => send(busy, key, png))
         const last = yield* send(other, "1", jpeg)
+        yield* reached
         yield* Deferred.succeed(goOn, undefined)
         yield* Effect.forEach([first, ...later, last], Fiber.join)
         assert.strictEqual(read.length, 5)

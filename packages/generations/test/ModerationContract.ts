@@ -8,13 +8,13 @@ import { type JobHandler, Scheduler } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
 import { DateTime, Deferred, Effect, Exit, Fiber, type Layer, type Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Preparation } from "../src/CreateCommand.ts"
 import { GenerationId } from "../src/Generation.ts"
 import { type Failure, Generations, make } from "../src/Generations.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
 import * as ResultFiles from "../src/internal/run/resultFiles.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
 import { bytesOf, jpeg, mp4, png } from "./Pictures.ts"
+import * as Preparations from "./Preparations.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
@@ -190,30 +190,21 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const checked: Array<string> = []
         const isEntered = yield* Deferred.make<void>()
         const mayContinue = yield* Deferred.make<void>()
-        // Each request prepares its images, and then its verdict, which starts with the wait for a turn.
-        const areWaiting = yield* Deferred.make<void>()
-        let left = 4 * 2
-        const preparation = {
-          run: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-            Effect.suspend(() => {
-              if (--left === 0) Deferred.doneUnsafe(areWaiting, Effect.void)
-              return effect
-            })
-        }
+        const { following, reached } = yield* Preparations.follow(4 * 2)
         const { create } = yield* moderating(({ account }) =>
           Effect.suspend(() => {
             checked.push(account)
             return Deferred.succeed(isEntered, undefined)
           }).pipe(Effect.andThen(Deferred.await(mayContinue)), Effect.as(accepted)), { moderationsMax: 1 })
         const send = Effect.fnUntraced(function*(account: Account, key: string) {
-          const created = Effect.provideService(create(yield* request(account, { key })), Preparation, preparation)
-          return yield* Effect.forkChild(created, { startImmediately: true })
+          return yield* Effect.forkChild(following(create(yield* request(account, { key }))), {
+            startImmediately: true
+          })
         })
         const first = yield* send(busy, "1")
         yield* Deferred.await(isEntered)
         const others = [yield* send(busy, "2"), yield* send(busy, "3"), yield* send(other, "1")]
-        yield* Deferred.await(areWaiting)
-        yield* Effect.replicateEffect(Effect.yieldNow, 10, { discard: true })
+        yield* reached
         yield* Deferred.succeed(mayContinue, undefined)
         yield* Effect.forEach([first, ...others], Fiber.join)
         assert.strictEqual(checked.length, 4)
@@ -223,17 +214,14 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("that does not end refuses the request after 30 seconds, also while it waits for its turn", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits })
-        const isEntered = yield* Deferred.make<void>()
-        const { create } = yield* moderating(
-          () => Effect.andThen(Deferred.succeed(isEntered, undefined), Effect.never),
-          { moderationsMax: 1 }
-        )
+        const { following, reached } = yield* Preparations.follow(2 * 2)
+        const { create } = yield* moderating(() => Effect.never, { moderationsMax: 1 })
         const commands = yield* Effect.forEach(["1", "2"], (key) => request(account, { key }))
         const fibers = yield* Effect.forEach(
           commands,
-          (command) => Effect.forkChild(refusalOf(create(command)), { startImmediately: true })
+          (command) => Effect.forkChild(refusalOf(following(create(command))), { startImmediately: true })
         )
-        yield* Deferred.await(isEntered)
+        yield* reached
         yield* TestClock.adjust("30 seconds")
         const refusals = yield* Effect.forEach(fibers, Fiber.join)
         assert.deepStrictEqual(refusals.map(({ _tag }) => _tag), ["ModerationUnavailable", "ModerationUnavailable"])
