@@ -12,22 +12,22 @@ import { makeSite } from "./sites.ts"
 const models = [Drill.model({ id: "drill-short", delay: "300 millis" })]
 const accountCount = 6
 const ordersPerAccount = 24
-/** Connections are dropped after this many responses. */
-const answersPerDrop = 15
+/** Connections are dropped after this many accepted jobs. While the server connects again, many requests receive 503. */
+const acceptedPerDrop = 15
 
 it.live("clients receive 503 at worst, and every accepted job completes once", () =>
   Effect.gen(function*() {
     const site = yield* makeSite("Postgres", models)
     const server = yield* Program.startServer(site.environment)
     const accounts = yield* Books.use(site, Books.openAccounts(accountCount, { credits: 100 }))
-    const answers = yield* Queue.unbounded<void>()
+    const accepted = yield* Queue.unbounded<void>()
 
     /** Repeats a request with one key until it is accepted. */
     const order = (client: Client.Client, n: number) =>
       client.create({ model: "drill-short", idempotencyKey: `order ${n}` }).pipe(
-        Effect.tap(() => Queue.offer(answers, undefined)),
         Effect.tap(({ status }) => Effect.sync(() => assert.include([200, 201, 429, 503], status))),
         Effect.repeat({ until: ({ status }) => status < 400 }),
+        Effect.tap(() => Queue.offer(accepted, undefined)),
         Effect.map(Client.jobOf)
       )
     const ordering = yield* Effect.forkChild(Effect.forEach(accounts, ({ key }) => {
@@ -38,7 +38,7 @@ it.live("clients receive 503 at worst, and every accepted job completes once", (
       )
     }, { concurrency: "unbounded" }))
     for (let drop = 0; drop < 6; drop++) {
-      yield* Queue.takeN(answers, answersPerDrop)
+      yield* Queue.takeN(accepted, acceptedPerDrop)
       assert.isAbove(yield* dropConnections(site.databaseUrl), 0)
     }
 
