@@ -5,7 +5,17 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import { type Cause, type Duration, Effect, Exit, identity, RequestResolver, type Result, Semaphore } from "effect"
+import {
+  type Cause,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  identity,
+  RequestResolver,
+  type Result,
+  Semaphore
+} from "effect"
 import * as LockedKeys from "./internal/lockedKeys.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import * as StorageError from "./StorageError.ts"
@@ -144,18 +154,19 @@ const makeResolver = <Command, A, E>(
 
   const lockedKeys = keyOf && LockedKeys.make({ keyOf, membersMax, settle })
 
-  /** Runs a set. Keys that were found locked while it collected do not run with the others. */
+  /** Runs a set. Keys that were found locked before its turn do not run with the others. */
   const settleSet = (entries: Entries) => {
     if (lockedKeys === undefined) return Effect.asVoid(turns.run(settle(entries)))
-    const isFree = ({ request }: Entries[number]) => lockedKeys.resolverOf(request.command) === undefined
-    const free = entries.filter(isFree)
-    const locked = free.length === entries.length ? [] : entries.filter((entry) => !isFree(entry))
-    const settleFree = Effect.flatMap(turns.run(settle(free)), (unsettled) => lockedKeys.run(unsettled.entries))
-    if (locked.length === 0) return settleFree
-    return Effect.all([lockedKeys.run(locked), free.length === 0 ? Effect.void : settleFree], {
-      concurrency: 2,
-      discard: true
+    const settleFree = Effect.suspend(() => {
+      const { free, locked } = lockedKeys.split(entries)
+      if (free.length === 0) return Effect.succeed(locked)
+      return Effect.map(settle(free), (unsettled) => {
+        // Within the turn, so that the next set does not run these keys.
+        lockedKeys.lock(unsettled.entries)
+        return [...locked, ...unsettled.entries]
+      })
     })
+    return Effect.flatMap(turns.run(settleFree), lockedKeys.run)
   }
 
   const resolver = RequestResolver.make<LockedKeys.Fold<Command, A, E>>(settleSet).pipe(
@@ -182,7 +193,11 @@ const makeTurns = (setsMax: number, patience: Duration.Input) => {
             return permits.release(1)
           })
         )
-        return Effect.raceFirst(set, Effect.andThen(giveWay, Effect.never))
+        // Not a race, which would need two more fibers for each set.
+        return Effect.flatMap(
+          Effect.forkDetach(giveWay, { startImmediately: true }),
+          (waiting) => Effect.ensuring(set, Fiber.interrupt(waiting))
+        )
       },
       ({ held }) => held.release(1)
     )

@@ -6,6 +6,7 @@
  */
 import { Cause, Data, Duration, Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import * as ConcurrentIndexes from "./internal/concurrentIndexes.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import type { StorageError } from "./StorageError.ts"
 import * as Storage from "./StorageError.ts"
@@ -19,6 +20,12 @@ export interface Migrations {
    * a released migration: expand first, and contract in a later one.
    */
   readonly migrations: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
+  /**
+   * Indexes of tables that can have many rows: the part of `CREATE INDEX` after the name, by name. They are built after
+   * the migrations, outside of a transaction, so that writes continue meanwhile. A changed index needs another name. To
+   * remove one, remove it here and drop it in a migration of a later release.
+   */
+  readonly indexes?: Readonly<Record<string, string>> | undefined
 }
 
 /** The schema in the database differs from the schema of this build. */
@@ -48,18 +55,27 @@ export interface MigrationsOptions {
    * example by a report or a backup. They hold no lock in between. Default 10 minutes.
    */
   readonly lockedMax?: Duration.Input | undefined
+  /**
+   * Time for which the build of an index waits for a lock, or for transactions that began before it, such as a backup.
+   * Afterwards the start continues without the index, which the next run builds. Default 30 seconds.
+   */
+  readonly indexLockedMax?: Duration.Input | undefined
 }
 
 /**
- * Runs the pending migrations of each package, in order. Any number of hosts can run
- * it at the same time. Fails with `SchemaMismatch` if the database is newer, and with
+ * Runs the pending migrations of each package, in order, then builds the indexes that are missing or that a killed
+ * process left invalid. Any number of hosts can run it at the same time; an index is left to the host that builds it.
+ * Fails with `SchemaMismatch` if the database is newer, and with
  * `StorageError` if a table stays locked for longer than `lockedMax`.
  */
 export const run = (
   packages: ReadonlyArray<Migrations>,
   options: MigrationsOptions = {}
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
-  Effect.forEach(packages, (self) => runOne(self, options), { discard: true }).pipe(Effect.withSpan("Migrations.run"))
+  Effect.forEach(packages, (self) => runOne(self, options), { discard: true }).pipe(
+    Effect.andThen(Effect.forEach(packages, (self) => buildIndexes(self, options), { discard: true })),
+    Effect.withSpan("Migrations.run")
+  )
 
 /** Fails with `SchemaMismatch` unless the database has exactly the schema of this build. Runs no DDL. */
 export const check = (
@@ -104,6 +120,24 @@ const runOne = Effect.fnUntraced(
     )
   }
 )
+
+const buildIndexes = (
+  { indexes = {} }: Migrations,
+  { indexLockedMax = "30 seconds" }: MigrationsOptions
+): Effect.Effect<void, StorageError, SqlClient.SqlClient> =>
+  Effect.forEach(
+    Object.entries(indexes),
+    ([name, definition]) =>
+      ConcurrentIndexes.build(name, definition, Duration.fromInputUnsafe(indexLockedMax)).pipe(
+        Storage.mapSql("Migrations.run"),
+        Effect.catchIf(
+          isLocked,
+          () =>
+            Effect.logWarning("An index is not built before the next start, since a transaction blocks it", { name })
+        )
+      ),
+    { discard: true }
+  )
 
 /** Runs the pending migrations in one transaction. */
 const runPending = (self: Migrations, lockMax: Duration.Duration) =>

@@ -10,7 +10,7 @@
  *       ...Rows.fields({ amount: "int8", reverses: "uuid?" })
  *     })}`
  */
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, identity, Schema } from "effect"
 import { Statement } from "effect/sql"
 
 /** The values of each column type, as a row holds them. */
@@ -76,8 +76,21 @@ export const unnest = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): St
   ])
 }
 
+/** Options for `array`. */
+export interface ArrayOptions {
+  /**
+   * Hides the length of the arrays from the planner. Default `false`.
+   *
+   * Postgres plans a statement again for each execution as long as the plan for the actual
+   * lengths seems cheaper than the one for the average length. For a large statement this
+   * takes longer than the execution. With arrays of unknown length the plan of the first
+   * executions stays. Use it if an index finds the rows of each element, whatever the length.
+   */
+  readonly unknownLength?: boolean | undefined
+}
+
 /** Options for `table`. */
-export interface TableOptions {
+export interface TableOptions extends ArrayOptions {
   /** Name of an additional `int8` column that counts the rows from 1, in their order. */
   readonly place?: string | undefined
 }
@@ -90,20 +103,20 @@ export const table = <Row>(
   alias: string,
   rows: ReadonlyArray<Row>,
   columns: Columns<Row>,
-  { place }: TableOptions = {}
+  { place, unknownLength }: TableOptions = {}
 ): Statement.Fragment => {
   const ordinality = place === undefined ? "" : " WITH ORDINALITY"
   const names = namesOf([...Object.keys(columns), ...(place === undefined ? [] : [place])])
   if (!Object.values(columns).some(([type]) => isJson(type))) {
     return Statement.fragment([
-      ...unnested(rows, columns),
+      ...unnested(rows, columns, unknownLength),
       Statement.literal(`${ordinality} AS "${alias}" (${names})`)
     ])
   }
   const selected = place === undefined ? selectedOf(columns) : `${selectedOf(columns)}, "${place}"`
   return Statement.fragment([
     Statement.literal(`(SELECT ${selected} FROM `),
-    ...unnested(rows, columns),
+    ...unnested(rows, columns, unknownLength),
     Statement.literal(`${ordinality} AS "raw" (${names})) AS "${alias}"`)
   ])
 }
@@ -111,8 +124,9 @@ export const table = <Row>(
 /** Returns an array parameter such as `$1::uuid[]`, for `= ANY(...)`, `<> ALL(...)` and `IN (SELECT unnest(...))`. */
 export const array = <Type extends ColumnType>(
   type: Type,
-  values: ReadonlyArray<ColumnValues[Type]>
-): Statement.Fragment => Statement.fragment(arrayOf(type, values))
+  values: ReadonlyArray<ColumnValues[Type]>,
+  { unknownLength }: ArrayOptions = {}
+): Statement.Fragment => Statement.fragment(arrayOf(type, values, unknownLength))
 
 /**
  * Decodes the rows that a statement returns, all of them with one schema. A row that
@@ -141,33 +155,73 @@ const selectedOf = (columns: Readonly<Record<string, readonly [type: string, val
     .map(([name, [type]]) => isJson(type) ? `"${name}"::${plain(type)} AS "${name}"` : `"${name}"`)
     .join(", ")
 
-const unnested = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): ReadonlyArray<Statement.Segment> => [
+const unnested = <Row>(
+  rows: ReadonlyArray<Row>,
+  columns: Columns<Row>,
+  unknownLength?: boolean
+): ReadonlyArray<Statement.Segment> => [
   Statement.literal("unnest("),
   ...Object.values(columns).flatMap(([type, value], index) => [
     ...(index === 0 ? [] : [Statement.literal(", ")]),
-    ...arrayOf(type, rows.map((row): unknown => value(row)))
+    ...arrayOf(type, rows.map((row): unknown => value(row)), unknownLength)
   ]),
   Statement.literal(")")
 ]
 
-const arrayOf = (type: string, values: ReadonlyArray<unknown>): ReadonlyArray<Statement.Segment> => [
-  Statement.parameter(parameterOf(values.map((value) => encode(type, value)))),
-  Statement.literal(`::${isJson(type) ? "text" : plain(type)}[]`)
-]
+const arrayOf = (
+  type: string,
+  values: ReadonlyArray<unknown>,
+  unknownLength = false
+): ReadonlyArray<Statement.Segment> => {
+  const { cast, encode } = encodings.get(type) ?? encodingOf(type)
+  const array = [Statement.parameter(parameterOf(values.map(encode))), cast]
+  // With the second cast it is one value. `= ANY((SELECT ...))` would compare with the rows of the subquery.
+  return unknownLength ? [Statement.literal("(SELECT "), ...array, Statement.literal(")"), cast] : array
+}
 
 /** The driver infers an array's type from its values, so an array of nulls is sent as text. */
 const parameterOf = (values: ReadonlyArray<unknown>): unknown =>
   values.length > 0 && values.every((value) => value === null) ? `{${values.map(() => "NULL").join(",")}}` : values
 
-const encode = (type: string, value: unknown): unknown => {
-  // The null of a column that is not nullable is a JSON null.
-  if (value === undefined || (value === null && isNullable(type))) return null
-  if (isJson(type)) return JSON.stringify(value)
-  // An array of small and large numbers has to be of one type.
-  if (typeof value === "number" && plain(type) === "int8") return BigInt(value)
-  // The driver infers other types for whole numbers than for fractions.
-  if (typeof value === "number" && plain(type) === "float8") return String(value)
-  return DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
+/** How the values of a type become an array parameter. */
+interface Encoding {
+  readonly encode: (value: unknown) => unknown
+  /** The cast of the parameter. */
+  readonly cast: Statement.Segment
+}
+
+/** Encodings by type, since a statement encodes each of its columns again. */
+const encodings = new Map<string, Encoding>()
+
+const encodingOf = (type: string): Encoding => {
+  const encode = encoderOf(plain(type))
+  const encoding = {
+    // The null of a column that is not nullable is a JSON null.
+    encode: isNullable(type)
+      ? (value: unknown) => value === undefined || value === null ? null : encode(value)
+      : (value: unknown) => value === undefined ? null : encode(value),
+    cast: Statement.literal(`::${isJson(type) ? "text" : plain(type)}[]`)
+  }
+  encodings.set(type, encoding)
+  return encoding
+}
+
+const encoderOf = (type: string): (value: unknown) => unknown => {
+  switch (type) {
+    case "json":
+    case "jsonb":
+      return (value) => JSON.stringify(value)
+    case "int8":
+      // An array of small and large numbers has to be of one type.
+      return (value) => typeof value === "number" ? BigInt(value) : value
+    case "float8":
+      // The driver infers other types for whole numbers than for fractions.
+      return (value) => typeof value === "number" ? String(value) : value
+    case "timestamptz":
+      return (value) => DateTime.isDateTime(value) ? DateTime.toDateUtc(value) : value
+    default:
+      return identity
+  }
 }
 
 const isJson = (type: string): boolean => plain(type).startsWith("json")

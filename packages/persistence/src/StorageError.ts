@@ -4,6 +4,7 @@
  */
 import { Cause, Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
+import { sqlStateOf } from "./internal/sqlErrors.ts"
 
 /**
  * Kind of a failure:
@@ -73,8 +74,8 @@ export const findInCause = (operation: string, cause: Cause.Cause<unknown>): Sto
 // internal
 // -----------------------------------------------------------------------------
 
-const failureOf = ({ reason }: SqlError.SqlError): StorageFailure => {
-  switch (reason._tag) {
+const failureOf = (error: SqlError.SqlError): StorageFailure => {
+  switch (error.reason._tag) {
     case "SerializationError":
     case "DeadlockError":
       return "conflict"
@@ -83,7 +84,7 @@ const failureOf = ({ reason }: SqlError.SqlError): StorageFailure => {
     case "StatementTimeoutError":
       return "unavailable"
     default:
-      return failureOfState(sqlStateOf(reason.cause))
+      return failureOfState(sqlStateOf(error))
   }
 }
 
@@ -104,6 +105,3 @@ const serverClasses = new Set(["08", "40", "53", "57", "58"])
 
 /** The server is read-only, as after a failover, and the time limit of transactions. */
 const serverStates = new Set(["25006", "25P04"])
-
-const sqlStateOf = (cause: unknown): string =>
-  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""

@@ -38,6 +38,20 @@ export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R>
     Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options))))
   ))
 
+/** Options for `layerAged`. */
+export interface AgedSweepOptions<R> extends Pick<SweepOptions<R>, "interval" | "limit" | "name"> {
+  /** Age from which rows are deleted. If it is not finite, nothing is deleted. */
+  readonly age: Duration.Input
+  /** Deletes up to `limit` rows that are older than `age` and returns their number. */
+  readonly run: (age: Duration.Duration, limit: number) => Effect.Effect<number, unknown, R>
+}
+
+/** `layer` for a sweep that deletes rows by their age. */
+export const layerAged = <R>({ age, run, ...options }: AgedSweepOptions<R>): Layer.Layer<never, never, R> => {
+  const finite = Duration.fromInputUnsafe(age)
+  return Duration.isFinite(finite) ? layer({ ...options, run: (limit) => run(finite, limit) }) : Layer.empty
+}
+
 /** Options of the `layerSweep` of a package. Its docstring has the defaults. */
 export interface LayerSweepOptions {
   /** See `SweepOptions`. */

@@ -11,6 +11,7 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as LockTimeout from "./internal/lockTimeout.ts"
+import * as LostConnection from "./internal/lostConnection.ts"
 import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
 import * as StorageError from "./StorageError.ts"
@@ -32,8 +33,9 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
    * If the database reports a conflict (SQLSTATE 40001, 40P01), or that it ended the session
    * because the unit was idle for too long (25P03), the outermost call runs its body again,
    * up to `reruns` times. After a lock timeout (55P03) it does so for up to 2 seconds,
-   * and holds no locks in between. A unit whose connection was lost is not
-   * repeated, since it may have committed.
+   * and holds no locks in between. If its connection was lost before its `COMMIT` was
+   * written, it runs again up to `reruns` times within 4 seconds. A unit whose connection
+   * was lost later is not repeated, since it may have committed.
    *
    * On SQL, a unit that has not begun to commit after `deadline` is rolled back and fails
    * with `StorageError` (`unavailable`). The wait for a connection counts.
@@ -217,7 +219,8 @@ const beginWithin = <A, E, R>(
       isCommitting: false,
       isLate: false,
       reruns: options.reruns ?? 0,
-      lockedUntil: waitsForLocks ? nowMillis() + Duration.toMillis(LockTimeout.lockWaitMax) : 0
+      lockedUntil: waitsForLocks ? nowMillis() + Duration.toMillis(LockTimeout.lockWaitMax) : 0,
+      lostUntil: nowMillis() + Duration.toMillis(LostConnection.lostMax)
     }
     const stopped = Effect.suspend(() => {
       progress.isLate = true
@@ -238,6 +241,8 @@ interface Progress {
   readonly reruns: number
   /** Time until which the unit runs again after a lock timeout, in milliseconds since 1970. */
   readonly lockedUntil: number
+  /** Time until which the unit runs again after a lost connection, in milliseconds since 1970. */
+  readonly lostUntil: number
 }
 
 /** Runs a unit as a transaction, or as a savepoint of the open one, and again after a conflict. */
@@ -255,10 +260,7 @@ const beginSql = <A, E, R>(
   return OpenUnit.begin(key, effect, (body) => sql.withTransaction(Effect.tap(body, () => setCommitting(true)))).pipe(
     Effect.catchCause((cause): Effect.Effect<A, E, R> => {
       const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
-      const runsAgain = LockTimeout.isIn(cause)
-        ? nowMillis() < progress.lockedUntil
-        : failure?.reason === "conflict" && run < progress.reruns
-      if (!runsAgain || progress.isLate) {
+      if (progress.isLate || !runsAgain(cause, failure, progress, run)) {
         return failure === undefined || Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<E>)
           : Effect.fail(failure as E)
@@ -269,6 +271,18 @@ const beginSql = <A, E, R>(
       )
     })
   )
+}
+
+/** Returns whether nothing of a failed unit was applied, and a further run is allowed. */
+const runsAgain = (
+  cause: Cause.Cause<unknown>,
+  failure: StorageError.StorageError | undefined,
+  { isCommitting, lockedUntil, lostUntil, reruns }: Progress,
+  run: number
+): boolean => {
+  if (LockTimeout.isIn(cause)) return nowMillis() < lockedUntil
+  if (run >= reruns) return false
+  return failure?.reason === "conflict" || (!isCommitting && LostConnection.isIn(cause) && nowMillis() < lostUntil)
 }
 
 /** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that the parties of a conflict do not meet again. */

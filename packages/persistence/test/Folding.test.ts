@@ -200,6 +200,39 @@ it.effect("runs the commands of a locked key apart from the others until its row
     assert.deepInclude(sets, [33, 6])
   }))
 
+it.effect("does not run a key in a full set that waits while the set before it finds the key locked", () =>
+  Effect.gen(function*() {
+    const sets: Array<ReadonlyArray<number>> = []
+    let locked: number | undefined = 3
+    const started = yield* Deferred.make<void>()
+    const gate = yield* Deferred.make<void>()
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      membersMax: 2,
+      keyOf: (n) => `${n % 10}`,
+      run: (commands) => {
+        sets.push(commands)
+        const isLocked = commands.some((n) => n % 10 === locked)
+        if (sets.length > 1) return isLocked ? Effect.fail(lockTimeout) : Effect.succeed(commands)
+        return Deferred.succeed(started, undefined).pipe(
+          Effect.andThen(Deferred.await(gate)),
+          Effect.andThen(Effect.fail(lockTimeout))
+        )
+      }
+    })
+    const start = (n: number) => Effect.forkChild(call(n), { startImmediately: true })
+    const first = yield* start(3)
+    yield* Deferred.await(started)
+    const late = yield* start(13)
+    const other = yield* start(2)
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(yield* Fiber.join(other), 2)
+    assert.deepInclude(sets, [2])
+    assert.isFalse(sets.some((set) => set.includes(13) && set.includes(2)))
+    locked = undefined
+    assert.deepStrictEqual(yield* Effect.forEach([first, late], Fiber.join), [3, 13])
+  }))
+
 it.effect("tries a single command again after a lock timeout", () =>
   Effect.gen(function*() {
     let runs = 0

@@ -71,3 +71,79 @@ layer(TestDatabase.postgres, { excludeTestServices: true })("Migrations of a tab
       yield* Migrations.check([labelled])
     }))
 })
+
+const indexed = (indexes: Readonly<Record<string, string>>): Migrations.Migrations => ({
+  namespace: "indexed",
+  migrations: { "0001_shelf": statement("CREATE TABLE indexed_shelf (id int, label text)") },
+  indexes
+})
+const byLabel = { indexed_shelf_label: "ON indexed_shelf (label) WHERE label IS NOT NULL" }
+
+const indexesOfShelf = SqlClient.SqlClient.use((sql) =>
+  sql<{ readonly name: string; readonly valid: boolean }>`
+    SELECT indexrelid::regclass::text AS name, indisvalid AS valid
+    FROM pg_index WHERE indrelid = 'indexed_shelf'::regclass ORDER BY 1
+  `
+)
+const built = [{ name: "indexed_shelf_label", valid: true }]
+
+for (const [name, database] of TestDatabase.all) {
+  layer(database)(`Indexes (${name})`, (it) => {
+    it.effect("are built after the migrations, also on a database that has them all", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([indexed({})])
+        assert.deepStrictEqual(yield* indexesOfShelf, [])
+        yield* Migrations.run([indexed(byLabel)])
+        assert.deepStrictEqual(yield* indexesOfShelf, built)
+        yield* Migrations.run([indexed(byLabel)])
+        assert.deepStrictEqual(yield* indexesOfShelf, built)
+      }))
+  })
+}
+
+layer(TestDatabase.postgres, { excludeTestServices: true })("An index of a table that is in use", (it) => {
+  it.effect("is built while others write, and built again if a build has left it invalid", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* Migrations.run([indexed({})])
+      const writes = yield* Deferred.make<void>()
+      const ends = yield* Deferred.make<void>()
+      const write = (label: string) => sql`INSERT INTO indexed_shelf (id, label) VALUES (1, ${label})`
+      const writer = yield* write("a").pipe(
+        Effect.andThen(Deferred.succeed(writes, undefined)),
+        Effect.andThen(Deferred.await(ends)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(writes)
+
+      // A build waits for the writer, but the start does not wait for longer than this.
+      yield* Migrations.run([indexed(byLabel)], { indexLockedMax: "20 millis" })
+      assert.deepStrictEqual(yield* indexesOfShelf, [{ name: "indexed_shelf_label", valid: false }])
+
+      const building = yield* Effect.forkChild(Migrations.run([indexed(byLabel)]), { startImmediately: true })
+      yield* Effect.repeat(isBuilding, { until: (is) => is })
+      yield* write("b")
+      // Another process leaves it to this one.
+      yield* Migrations.run([indexed(byLabel)])
+      assert.isUndefined(building.pollUnsafe())
+      yield* Deferred.succeed(ends, undefined)
+      yield* Fiber.join(writer)
+      yield* Fiber.join(building)
+      assert.deepStrictEqual(yield* indexesOfShelf, built)
+      const [limits] = yield* sql`SELECT current_setting('lock_timeout') AS lock`
+      assert.deepStrictEqual(limits, { lock: "0" })
+    }))
+})
+
+/** Whether a build waits in this database, to drop the invalid index or to build another. */
+const isBuilding = SqlClient.SqlClient.use((sql) =>
+  Effect.map(
+    sql`
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '% INDEX CONCURRENTLY indexed_shelf_label%'
+        AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'
+    `,
+    ({ length }) => length > 0
+  )
+)

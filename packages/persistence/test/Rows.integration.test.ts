@@ -122,6 +122,41 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual(yield* count([]), [{ count: 0 }])
       }).pipe(Effect.provide(database)))
 
+    it.effect("keeps the plan of a statement whose arrays have an unknown length", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE rows_planned (id int4 PRIMARY KEY)`
+        yield* sql`INSERT INTO rows_planned SELECT generate_series(1, 1000)`
+        const plans = yield* sql.withTransaction(Effect.gen(function*() {
+          for (let round = 0; round < 10; round++) {
+            const known = yield* sql`SELECT id FROM rows_planned AS known WHERE id = ANY(${Rows.array("int4", [7])})`
+            const unknown = yield* sql`
+              SELECT id FROM rows_planned AS unknown WHERE id = ANY(${Rows.array("int4", [7], { unknownLength: true })})
+            `
+            const joined = yield* sql`
+              SELECT joined.id
+              FROM rows_planned AS joined
+              JOIN ${Rows.table("wanted", [7], { id: ["int4", (id) => id] }, { unknownLength: true })} USING (id)
+            `
+            assert.deepStrictEqual([known, unknown, joined], [[{ id: 7 }], [{ id: 7 }], [{ id: 7 }]])
+          }
+          return yield* sql`
+            SELECT substring(statement FROM 'AS (known|unknown|joined)') AS name, generic_plans > 0 AS "isKept"
+            FROM pg_prepared_statements
+            WHERE statement ~ 'rows_planned AS (known|unknown|joined)'
+            ORDER BY 1
+          `
+        }))
+        // PGlite prepares no statements.
+        if (plans.length > 0) {
+          assert.deepStrictEqual(plans, [
+            { name: "joined", isKept: true },
+            { name: "known", isKept: false },
+            { name: "unknown", isKept: true }
+          ])
+        }
+      }).pipe(Effect.provide(database)))
+
     it.effect("decodes rows, and fails with a SchemaError if one does not fit", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
-import { Context, Data, Deferred, Effect, Exit, Layer } from "effect"
+import { Faults, FaultySqlClient, TestDatabase } from "@kinora/testkit"
+import { Context, Data, Deferred, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import { mapSql, StorageError } from "../src/StorageError.ts"
@@ -10,6 +10,12 @@ import { suite } from "./UnitOfWorkContract.ts"
 
 const over = (database: TestDatabase.TestDatabase) =>
   Layer.mergeAll(layerSql, Cells.layerSql).pipe(Layer.provideMerge(database))
+
+const overFaulty = (database: TestDatabase.TestDatabase, faults: Faults.Faults) =>
+  Layer.mergeAll(layerSql, Cells.layerSql).pipe(
+    Layer.provideMerge(FaultySqlClient.layer({ faults })),
+    Layer.provideMerge(database)
+  )
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
@@ -133,22 +139,114 @@ it.effect("runs a unit again after a serialization failure, and applies it once"
     assert.strictEqual(yield* get("conflict"), 2)
   }).pipe(Effect.provide(over(TestDatabase.postgres))))
 
-it.effect("does not repeat a unit whose connection was lost, and fails as unavailable", () =>
+it.effect("runs a unit again on another connection if the server ends its session, at most as often as after conflicts", () =>
   Effect.gen(function*() {
     const { atomically } = yield* UnitOfWork
+    const { get, put } = yield* Cells.Cells
+    const sql = yield* SqlClient.SqlClient
+    const lossesOf = (losses: number) => {
+      const unit = { runs: 0 }
+      const run = atomically(Effect.gen(function*() {
+        const value = (yield* get("lost")) ?? 0
+        yield* put("lost", value + 1)
+        if (unit.runs++ < losses) yield* sql`SELECT pg_terminate_backend(pg_backend_pid())`
+        yield* put("last", value + 1)
+      }))
+      return { run, unit }
+    }
+    const once = lossesOf(1)
+    yield* once.run
+    assert.strictEqual(once.unit.runs, 2)
+    assert.strictEqual(yield* get("lost"), 1)
+    assert.strictEqual(yield* get("last"), 1)
+
+    const always = lossesOf(Infinity)
+    const error = yield* Effect.flip(always.run)
+    assert.strictEqual(error.reason, "unavailable")
+    assert.strictEqual(always.unit.runs, 6)
+    assert.strictEqual(yield* get("lost"), 1)
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+it.live("runs a unit again that Postgres ended while it was idle, also if the unit notices it with its next statement", () =>
+  Effect.gen(function*() {
+    const { atomically } = yield* UnitOfWork
+    const { get, put } = yield* Cells.Cells
     const sql = yield* SqlClient.SqlClient
     let runs = 0
-    const exit = yield* atomically(Effect.gen(function*() {
-      runs++
-      const [backend] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
-      yield* sql`SELECT pg_terminate_backend(${backend!.pid})`
-      yield* sql`SELECT 1`
-    })).pipe(Effect.exit)
-    assert.strictEqual(runs, 1)
-    assert.isTrue(Exit.isFailure(exit))
-    const error = Exit.isFailure(exit) ? exit.cause.reasons[0] : undefined
-    assert.isTrue(error?._tag === "Fail" && error.error instanceof StorageError && error.error.reason === "unavailable")
+    yield* atomically(Effect.gen(function*() {
+      const value = (yield* get("idle")) ?? 0
+      yield* put("idle", value + 1)
+      yield* sql`SELECT set_config('idle_in_transaction_session_timeout', '1ms', true)`
+      if (runs++ === 0) {
+        // Blocks the process like a suspension, so that the next statement is written before the message is read.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+      }
+      yield* sql`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`
+    }))
+    assert.isAtLeast(runs, 2)
+    assert.strictEqual(yield* get("idle"), 1)
   }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+/** A unit of three statements over a client with faults. */
+const faultyUnit = Effect.fnUntraced(function*(faults: Faults.Faults) {
+  const { atomically } = yield* UnitOfWork
+  const { get, put } = yield* Cells.Cells
+  let runs = 0
+  const unit = atomically(Effect.gen(function*() {
+    runs++
+    const value = (yield* get("faulty")) ?? 0
+    yield* put("faulty", value + 1)
+    yield* put("also", value + 1)
+  }))
+  return {
+    /** Runs the unit with a fault. Returns the result, the number of runs, and how often the unit took effect. */
+    runWith: Effect.fnUntraced(function*(fault: Pick<Faults.PlannedFault, "kind" | "place" | "skip">) {
+      runs = 0
+      const before = (yield* get("faulty")) ?? 0
+      const hits = faults.hits()
+      faults.plan({ ...fault, millis: 0, count: 1 })
+      const result = yield* Effect.result(unit)
+      assert.strictEqual(faults.hits(), hits + 1)
+      const after = (yield* get("faulty")) ?? 0
+      assert.strictEqual(yield* get("also"), after === 0 ? undefined : after)
+      return { result: Result.isSuccess(result) ? "done" : result.failure.reason, runs, effects: after - before }
+    })
+  }
+})
+
+for (const [name, database] of TestDatabase.all) {
+  it.effect(`takes effect once if its connection is lost at any statement before its COMMIT (${name})`, () => {
+    const faults = Faults.make()
+    return Effect.gen(function*() {
+      const { runWith } = yield* faultyUnit(faults)
+      // BEGIN, and the statements.
+      for (const skip of [0, 1, 2, 3]) {
+        for (const kind of ["lostBefore", "lostAfter"] as const) {
+          const { effects, result, runs } = yield* runWith({ kind, place: "statement", skip })
+          // A body does not run before its BEGIN has succeeded.
+          assert.deepStrictEqual({ effects, result, runs }, { effects: 1, result: "done", runs: skip === 0 ? 1 : 2 })
+        }
+      }
+    }).pipe(Effect.provide(overFaulty(database, faults)))
+  })
+
+  it.effect(`is not repeated if its connection is lost once its COMMIT may have been written (${name})`, () => {
+    const faults = Faults.make()
+    return Effect.gen(function*() {
+      const { runWith } = yield* faultyUnit(faults)
+      assert.deepStrictEqual(yield* runWith({ kind: "lostAfter", place: "commit", skip: 0 }), {
+        effects: 1,
+        result: "unavailable",
+        runs: 1
+      })
+      assert.deepStrictEqual(yield* runWith({ kind: "lostBefore", place: "commit", skip: 0 }), {
+        effects: 0,
+        result: "unavailable",
+        runs: 1
+      })
+    }).pipe(Effect.provide(overFaulty(database, faults)))
+  })
+}
 
 it.effect("rolls back a unit that is open at its deadline, and fails as unavailable", () =>
   Effect.gen(function*() {

@@ -4,8 +4,8 @@
  * A host sets a short `lock_timeout` on its sessions, because a transaction that waits for a lock keeps its own locks
  * and its connection. A transaction that reaches it is rolled back and runs again, so that it holds nothing in between.
  */
-import { Cause, Context, Duration } from "effect"
-import { SqlError } from "effect/sql"
+import { type Cause, Context, Duration } from "effect"
+import { sqlErrorsIn } from "./sqlErrors.ts"
 
 /** Total time for which work is tried again that finds a lock taken. Shorter than clients wait for a response. */
 export const lockWaitMax = Duration.seconds(2)
@@ -20,15 +20,4 @@ export const CallerReruns = Context.Reference<boolean>("@kinora/persistence/inte
  * package count if their `cause` is that error.
  */
 export const isIn = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) =>
-    Cause.isFailReason(reason) ? isLockTimeout(reason.error) : Cause.isDieReason(reason) && isLockTimeout(reason.defect)
-  )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const isLockTimeout = (problem: unknown): boolean => {
-  const error = SqlError.isSqlError(problem) ? problem : problem instanceof Error ? problem.cause : undefined
-  return SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
-}
+  sqlErrorsIn(cause).some(({ reason }) => reason._tag === "LockTimeoutError")

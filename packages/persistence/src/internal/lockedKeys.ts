@@ -28,6 +28,13 @@ export interface LockedKeysOptions<Command, A, E> {
 export interface LockedKeys<Command, A, E> {
   /** Returns the resolver of the key of a command, or `undefined` if the key is not locked. */
   readonly resolverOf: (command: Command) => RequestResolver.RequestResolver<Fold<Command, A, E>> | undefined
+  /** Returns the entries whose keys are not locked, and the others. */
+  readonly split: (entries: Entries<Command, A, E>) => {
+    readonly free: Entries<Command, A, E>
+    readonly locked: Entries<Command, A, E>
+  }
+  /** Marks the keys of the entries as locked. */
+  readonly lock: (entries: Entries<Command, A, E>) => void
   /** Marks the keys of the entries as locked, and settles the entries in sets of one key each. */
   readonly run: (entries: Entries<Command, A, E>) => Effect.Effect<void>
 }
@@ -63,7 +70,7 @@ export const make = <Command, A, E>(
     )
   }
 
-  const lock = (key: string) => {
+  const lockedOf = (key: string) => {
     const known = resolvers.get(key)
     if (known !== undefined) return known
     const oldest = resolvers.size < keysMax ? undefined : resolvers.keys().next().value
@@ -75,12 +82,21 @@ export const make = <Command, A, E>(
 
   const runOne = (entry: Request.Entry<Fold<Command, A, E>>) =>
     Effect.map(
-      Effect.exit(Effect.request(entry.request, lock(keyOf(entry.request.command)))),
+      Effect.exit(Effect.request(entry.request, lockedOf(keyOf(entry.request.command)))),
       (exit) => entry.completeUnsafe(exit)
     )
 
+  const isLocked = ({ request }: Entries<Command, A, E>[number]) => resolvers.has(keyOf(request.command))
+
   return {
     resolverOf: (command) => resolvers.get(keyOf(command)),
+    split: (entries) => ({
+      free: entries.filter((entry) => !isLocked(entry)),
+      locked: entries.filter(isLocked)
+    }),
+    lock: (entries) => {
+      for (const { request } of entries) lockedOf(keyOf(request.command))
+    },
     run: (entries) => Effect.forEach(entries, runOne, { concurrency: "unbounded", discard: true })
   }
 }

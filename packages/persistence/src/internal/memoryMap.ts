@@ -10,6 +10,7 @@ export interface MemoryMap<K, V> {
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
   readonly values: () => MapIterator<V>
+  readonly entries: () => MapIterator<[K, V]>
   readonly size: () => number
 }
 
@@ -36,6 +37,7 @@ export const makeMemoryMap = <K, V>(log: (revert: () => void) => void): MemoryMa
       map.delete(key)
     },
     values: () => map.values(),
+    entries: () => map.entries(),
     size: () => map.size
   }
 }
