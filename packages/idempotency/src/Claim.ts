@@ -15,6 +15,8 @@ export interface Request {
 export interface Claim extends Request {
   /** At most 128 characters. */
   readonly reference: string
+  /** How long the claim holds. Default: that of `Windows`. */
+  readonly window?: Duration.Input | undefined
 }
 
 /**

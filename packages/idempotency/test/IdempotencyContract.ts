@@ -189,15 +189,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
       }))
 
     for (
-      const [kind, key, window] of [
+      const [kind, key, window, own] of [
         ["a key", IdempotencyKey.Explicit({ text: "window" }), Duration.hours(24)],
-        ["no key", IdempotencyKey.Implicit({ endpoint: "window" }), Duration.seconds(120)]
+        ["no key", IdempotencyKey.Implicit({ endpoint: "window" }), Duration.seconds(120)],
+        ["a window of its own", IdempotencyKey.Explicit({ text: "own" }), Duration.hours(30), { window: "30 hours" }]
       ] as const
     ) {
       it.effect(`holds a request with ${kind} to the millisecond for ${Duration.format(window)}`, () =>
         Effect.gen(function*() {
           const { claimAll, find } = yield* Idempotency
-          const claim = { ...requestOf(`window ${kind}`, key), reference: "first" }
+          const claim = { ...requestOf(`window ${kind}`, key), ...own, reference: "first" }
           yield* claimAll([claim])
           yield* TestClock.adjust(Duration.subtract(window, Duration.millis(1)))
           const last = { ...claim, reference: "second" }

@@ -105,6 +105,8 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
 
   return Places.of({
     acquire: Effect.fn("Places.acquire")(function*(request: PlaceRequest) {
+      // Whoever repeats refused requests costs no statements.
+      if (heldPlaces.countOf(request.key) >= request.max) return false
       const scope = yield* Scope.Scope
       const place = yield* acquireFolded({ ...request, lasts: lease })
       if (place === undefined) return false

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
-import { SkewedClock } from "@kinora/testkit"
+import { SkewedClock, TestTime } from "@kinora/testkit"
 import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -36,6 +36,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue(yield* Effect.scoped(acquire(request)))
       }))
 
+    it.effect("rejects without a statement while its own places are the maximum", () =>
+      Effect.gen(function*() {
+        const store = yield* RateLimitStore
+        let calls = 0
+        const counting = RateLimitStore.of({
+          ...store,
+          acquire: (leases) => Effect.suspend(() => (calls++, store.acquire(leases)))
+        })
+        const { acquire } = yield* Effect.provideService(instance(), RateLimitStore, counting)
+        const request = { key: "own", max: 1 }
+        const scope = yield* Scope.make()
+        assert.isTrue(yield* Scope.provide(acquire(request), scope))
+        for (let n = 0; n < 3; n++) assert.isFalse(yield* Effect.scoped(acquire(request)))
+        assert.strictEqual(calls, 1)
+        yield* Scope.close(scope, Exit.void)
+        assert.isTrue(yield* Effect.scoped(acquire(request)))
+        assert.strictEqual(calls, 2)
+      }))
+
     it.effect("keeps a place until its lease ends if its holder is interrupted and asked for that", () =>
       Effect.gen(function*() {
         const { acquire, held } = yield* Places
@@ -44,9 +63,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isTrue(yield* Scope.provide(acquire(request), scope))
         yield* Scope.close(scope, Exit.interrupt())
         assert.strictEqual(yield* held("handed over"), 1)
-        yield* TestClock.adjust("29 seconds")
+        yield* TestTime.advance("29 seconds")
         assert.isFalse(yield* Effect.scoped(acquire(request)))
-        yield* TestClock.adjust("1 second")
+        yield* TestTime.advance("1 second")
         assert.isTrue(yield* Effect.scoped(acquire(request)))
         assert.strictEqual(yield* held("handed over"), 0)
       }))
@@ -56,14 +75,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const [first, second] = [yield* instance(), yield* instance()]
         const request = { key: "timed", max: 2, lasts: "1 minute" } as const
         assert.isTrue(yield* first.acquireFor(request))
-        yield* TestClock.adjust("40 seconds")
+        yield* TestTime.advance("40 seconds")
         assert.isTrue(yield* second.acquireFor(request))
         assert.isFalse(yield* first.acquireFor(request))
-        yield* TestClock.adjust("20 seconds")
+        yield* TestTime.advance("20 seconds")
         assert.isTrue(yield* first.acquireFor(request))
         assert.isFalse(yield* second.acquireFor(request))
         assert.strictEqual(yield* first.held("timed"), 2)
-        yield* TestClock.adjust("1 minute")
+        yield* TestTime.advance("1 minute")
         assert.strictEqual(yield* first.held("timed"), 0)
         assert.isAtLeast(yield* first.sweep(10), 2)
       }))
@@ -85,13 +104,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
               [false, false]
             )
             yield* onHost(skewed.sweep(100))
-            yield* TestClock.adjust("10 seconds")
+            yield* TestTime.advance("10 seconds")
           }
           assert.isTrue(yield* right.acquireFor(timed))
           assert.isFalse(yield* onHost(skewed.acquireFor(timed)))
           yield* onHost(Scope.close(scope, Exit.void))
           assert.isTrue(yield* Effect.scoped(right.acquire(held)))
-          yield* TestClock.adjust("1 minute")
+          yield* TestTime.advance("1 minute")
           assert.isAtLeast(yield* onHost(skewed.sweep(100)), 1)
         }))
     }
@@ -143,9 +162,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const random = yield* SecureRandom.SecureRandom
         const lasts = Duration.seconds(30)
         yield* store.acquire([{ id: yield* random.uuidV7(), key: "died", max: 1, lasts }])
-        yield* TestClock.adjust("29999 millis")
+        yield* TestTime.advance("29999 millis")
         assert.isFalse(yield* acquire({ key: "died", max: 1 }))
-        yield* TestClock.adjust("1 millis")
+        yield* TestTime.advance("1 millis")
         assert.isTrue(yield* acquire({ key: "died", max: 1 }))
         assert.strictEqual(yield* sweep(10), 1)
         assert.strictEqual(yield* held("died"), 1)
@@ -157,7 +176,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const { acquire } = yield* Places
         for (const key of ["long a", "long b", "long c"]) yield* service.acquire({ key, max: 1 })
         for (let tick = 0; tick < 12; tick++) {
-          yield* TestClock.adjust("10 seconds")
+          yield* TestTime.advance("10 seconds")
           assert.strictEqual(yield* Queue.take(renewed), 3)
         }
         assert.isFalse(yield* acquire({ key: "long a", max: 1 }))
@@ -167,10 +186,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
       Effect.gen(function*() {
         const { renewed, service } = yield* watchedInstance
         yield* Effect.scoped(service.acquire({ key: "shortly", max: 1 }))
-        yield* TestClock.adjust("10 minutes")
+        yield* TestTime.advance("10 minutes")
         assert.strictEqual(yield* Queue.size(renewed), 0)
         yield* service.acquire({ key: "shortly", max: 1 })
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         assert.strictEqual(yield* Queue.take(renewed), 1)
       }))
 
@@ -186,7 +205,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
         const scope = yield* Scope.make()
         yield* Scope.provide(service.acquire({ key: "overtaken", max: 1 }), scope)
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* Deferred.await(started)
         const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
         yield* Deferred.succeed(gate, undefined)
@@ -209,7 +228,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
         const scope = yield* Scope.make()
         yield* Scope.provide(service.acquire({ key: "late", max: 1 }), scope)
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* Deferred.await(started)
         yield* atomically(Scope.close(scope, Exit.void))
         assert.strictEqual(yield* Queue.take(released), 1)
@@ -224,13 +243,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const { renewed, service } = yield* watchedInstance
         const store = yield* RateLimitStore
         yield* service.acquire({ key: "lost", max: 1 })
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* Queue.take(renewed)
         const tomorrow = SkewedClock.aheadOf(yield* Clock.Clock, 86_400_000)
         const sweep = Effect.provideService(store.sweepLeases(1000), DatabaseTime.DatabaseClock, tomorrow)
         while ((yield* sweep) > 0);
         assert.strictEqual(yield* service.held("lost"), 0)
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* Queue.take(renewed)
         assert.strictEqual(yield* service.held("lost"), 1)
       }))

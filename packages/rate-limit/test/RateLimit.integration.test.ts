@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
@@ -20,7 +21,7 @@ const overPostgres = Layer.mergeAll(
   RateLimit.layer,
   Budget.layer,
   Places.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto))
-).pipe(Layer.provide(Backend.over(TestDatabase.postgres)))
+).pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
 
 /** Counts the statements of an effect. */
 const statementsOf = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
@@ -44,6 +45,22 @@ it.effect("needs one statement for a set, and none for keys whose minute is full
     assert.strictEqual(yield* statementsOf(hitAll(hits)), 0)
     const requests = Array.from({ length: 100 }, (_, index) => ({ key: `counted ${index}`, limit: 5, amount: 3 }))
     assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("reads a limit without reading the counters of other keys", () =>
+  Effect.gen(function*() {
+    const { hitAll, peek } = yield* RateLimit.RateLimit
+    const sql = yield* SqlClient.SqlClient
+    const counted = sql<{ readonly rows: number }>`
+      SELECT (seq_tup_read + idx_tup_fetch)::int4 AS rows FROM pg_stat_xact_user_tables WHERE relname = 'rate_limit_minute'
+    `.pipe(Effect.map(([found]) => found!.rows))
+    const rows = yield* sql.withTransaction(Effect.gen(function*() {
+      yield* hitAll(Array.from({ length: 1000 }, (_, index) => ({ key: `other ${index}`, limit: 5 })))
+      const before = yield* counted
+      yield* peek({ key: "other 7", limit: 5 })
+      return (yield* counted) - before
+    }))
+    assert.strictEqual(rows, 1)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("does not deadlock when sets have their keys in different orders", () =>

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { Context, Effect, Exit, Layer, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { Budget, Places, RateLimit, RateLimitStore } from "../src/index.ts"
 
 /** Runs an effect in a transaction. */
@@ -111,7 +111,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, callers
           const exits = yield* runAll(callers, yield* transaction, () => Scope.provide(acquire(request), scope))
           assert.strictEqual(exits.filter((exit) => Exit.isSuccess(exit) && exit.value).length, committed)
           assert.strictEqual(yield* held(request.key), committed)
-          yield* TestClock.adjust("10 seconds")
+          yield* TestTime.advance("10 seconds")
           assert.strictEqual(yield* Queue.take(renewed), committed)
           assert.strictEqual(yield* held(request.key), committed)
           yield* Scope.close(scope, Exit.void)
@@ -135,9 +135,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, callers
             }).pipe(inTransaction, Effect.exit), { concurrency: "unbounded", discard: true })
           // The leases of callers that rolled back end by themselves.
           assert.strictEqual(yield* held(request.key), 10)
-          yield* TestClock.adjust("10 seconds")
+          yield* TestTime.advance("10 seconds")
           assert.strictEqual(yield* Queue.take(renewed), 1)
-          yield* TestClock.adjust("20 seconds")
+          yield* TestTime.advance("20 seconds")
           assert.strictEqual(yield* held(request.key), 0)
           yield* Scope.close(outer, Exit.void)
         }))

@@ -189,7 +189,8 @@ const close = (handle: FileHandle) => Effect.ignore(attempt("close", () => handl
 /** Reads one chunk per pull, each into new memory, since a socket may still hold the previous one. */
 const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, range: ByteRange | undefined) {
   const { size } = yield* attempt("get", () => handle.stat())
-  const outOfRange = Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes: size }) }))
+  // Suspended, because an error captures a stack trace, which a slow reader would hold.
+  const outOfRange = Effect.suspend(() => Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes: size }) })))
   if (range !== undefined && range.end >= size) return yield* outOfRange
   const stop = range === undefined ? size : range.end + 1
   let position = range?.start ?? 0

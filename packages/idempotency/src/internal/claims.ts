@@ -53,7 +53,8 @@ export const arrivingOf = (claim: Claim, windows: Windows): Arriving => ({
   fingerprint: claim.fingerprint,
   reference: claim.reference,
   window: Duration.fromInputUnsafe(
-    claim.key._tag === "Explicit" ? windows.explicit ?? "24 hours" : windows.implicit ?? "120 seconds"
+    claim.window ??
+      (claim.key._tag === "Explicit" ? windows.explicit ?? "24 hours" : windows.implicit ?? "120 seconds")
   )
 })
 

@@ -12,6 +12,8 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
   const store = yield* RateLimitStore
   const { afterCommit, isOpen } = yield* UnitOfWork
   const places = new Map<string, Place>()
+  /** Number of places by key. */
+  const counts = new Map<string, number>()
   const released = new WeakSet<Place>()
   const isHolding = Latch.makeUnsafe(false)
   // Separates renewals from releases, because a renewal stores a missing lease again.
@@ -41,18 +43,28 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     Effect.forkScoped
   )
 
+  const change = (key: string, by: 1 | -1): void => {
+    const count = (counts.get(key) ?? 0) + by
+    if (count === 0) counts.delete(key)
+    else counts.set(key, count)
+  }
+
+  /** Returns the number of places of a key that this process renews. */
+  const countOf = (key: string): number => counts.get(key) ?? 0
+
   /** Starts to renew a place, after the open transaction has committed: one that rolls back takes the place back. */
   const hold = (place: Place): Effect.Effect<void> =>
     afterCommit(Effect.sync(() => {
       if (released.has(place)) return
       places.set(place.id, place)
+      change(place.key, 1)
       isHolding.openUnsafe()
     }))
 
   /** Stops to renew a place. */
   const drop = (place: Place): void => {
     released.add(place)
-    places.delete(place.id)
+    if (places.delete(place.id)) change(place.key, -1)
   }
 
   /**
@@ -62,5 +74,5 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
   const release = (ids: ReadonlyArray<string>) =>
     Effect.flatMap(isOpen, (open) => open ? store.release(ids) : writing.withPermits(1)(store.release(ids)))
 
-  return { hold, drop, release }
+  return { countOf, hold, drop, release }
 })

@@ -48,7 +48,7 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
     sql<FoundRow>`
     WITH named AS MATERIALIZED (
       SELECT ${transactionColumns(sql)}
-      FROM ${Rows.table("name", query.transactions, Rows.fields({ account: "text", reference: "text", kind: "text" }))}
+      FROM ${Rows.table("name", query.transactions, nameColumns, { unknownLength: true })}
       JOIN ledger_transaction AS booked USING (account, reference, kind)
     ), touched AS (
       SELECT side.book
@@ -60,12 +60,12 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
       FROM ledger_lot
       -- An array, since the planner cannot estimate the rows of \`touched\`, and reads the whole table for a join.
       WHERE id = ANY(
-        ${Rows.array("uuid", query.lots.map(LotId.toUuid))}
+        ${Rows.array("uuid", query.lots.map(LotId.toUuid), { unknownLength: true })}
         || ARRAY(SELECT substr(book, length('lot:') + 1)::uuid FROM touched WHERE book LIKE 'lot:%')
       )
       UNION
       SELECT live.*
-      FROM ${Rows.table("wanted", query.accounts, { account: ["text", (account) => account] })}
+      FROM ${Rows.table("wanted", query.accounts, { account: ["text", (account) => account] }, { unknownLength: true })}
       CROSS JOIN LATERAL (
         SELECT ${lotColumns(sql)}
         FROM ledger_lot
@@ -79,7 +79,7 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
     ), quota AS (
       SELECT account, kind, day, used::float8 AS used
       FROM ledger_quota
-      WHERE account = ANY(${Rows.array("text", query.accounts)})
+      WHERE account = ANY(${Rows.array("text", query.accounts, { unknownLength: true })})
         AND (
           day BETWEEN ${query.days.first}::date AND ${query.days.last}::date
           OR day = ANY(ARRAY(SELECT right(book, length('YYYY-MM-DD'))::date FROM touched WHERE book LIKE 'quota:%'))
@@ -91,6 +91,8 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(named) FROM named
   `)
+
+const nameColumns = Rows.fields({ account: "text", reference: "text", kind: "text" })
 
 /** The columns of `LotRow`. */
 const lotColumns = (sql: SqlClient.SqlClient) =>

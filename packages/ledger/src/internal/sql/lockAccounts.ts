@@ -30,7 +30,7 @@ const lockExisting = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>)
     decodeRows(sql`
     SELECT (extract(epoch FROM ${now}) * 1000)::float8 AS now
     FROM ledger_account
-    WHERE id = ANY(${Rows.array("text", accounts)})
+    WHERE id = ANY(${Rows.array("text", accounts, { unknownLength: true })})
     ORDER BY id
     FOR UPDATE
   `))

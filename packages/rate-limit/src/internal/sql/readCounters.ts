@@ -6,15 +6,27 @@ import type * as Counter from "../counter.ts"
 import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
 
-/** Returns the counters of the current period, one per key. */
+/**
+ * Returns the counters of the current period, one per key. The subquery looks each key up by the index. A join would be
+ * planned for the average period, and read all counters of this one.
+ */
 export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind, keys: ReadonlyArray<string>) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
-      SELECT current.period, wanted.key, coalesce(counter.used, 0)::float8 AS used, ${millisAt(now)} AS at
+      SELECT
+        current.period,
+        wanted.key,
+        coalesce(
+          (
+            SELECT used
+            FROM ${counterTable(sql, kind)} AS counter
+            WHERE counter.period = current.period AND counter.key = wanted.key
+          ),
+          0
+        )::float8 AS used,
+        ${millisAt(now)} AS at
       FROM (SELECT ${periodAt(kind, now)} AS period) AS current
       CROSS JOIN ${Rows.table("wanted", keys, { key: ["text", (key) => key] })}
-      LEFT JOIN ${counterTable(sql, kind)} AS counter
-        ON counter.period = current.period AND counter.key = wanted.key
     `))
 
 // -----------------------------------------------------------------------------
