@@ -28,13 +28,14 @@ export interface Lease {
  *     enqueue ───────────────────▶ queued ─────────────────▶ running ───▶ settle
  *        │                         ▲    ▲                     │  │ ▲
  *        │ no slot         promote │    └─────────────────────┘  └─┘
- *        └────────────▶ pending ───┘     release, rescue        rescue of a job
- *                                        (keeps its slot)       without attempts left
+ *        └────────────▶ pending ◀──┘     release, rescue        rescue of a job
+ *                                swap    (keeps its slot)       without attempts left
  *
  * - `pending`: waits for a slot of its lane.
  * - `queued`: holds a slot and waits for a worker.
  * - `running`: holds a slot and is leased to a worker.
  *
+ * `swapSlots` exchanges a queued job that no worker claims with a pending one that a worker claims.
  * `cancel` ends a pending or queued job, `settle` a running one. The scheduler deletes the
  * row of a job that ends; its outcome belongs to the application.
  */

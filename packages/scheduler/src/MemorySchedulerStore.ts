@@ -29,6 +29,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       load: (request) => access(() => Lanes.load(tables, request)),
       peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
       apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
+      swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
       claim: (terms) =>
         accessNow((now) =>
           putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))

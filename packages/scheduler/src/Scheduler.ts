@@ -22,7 +22,7 @@ import type {
   Release,
   RenewalOptions
 } from "./internal/requests.ts"
-import type { AloneQuestion, Drift, Offer, Queue, Rescued } from "./internal/storeTypes.ts"
+import type { AloneQuestion, Drift, Offer, Queue, Rescued, Swapped } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -44,8 +44,8 @@ export class Scheduler extends Context.Service<Scheduler, {
 
   /**
    * Writes what was decided since `load`, and gives free slots to the jobs that wait
-   * longest. Returns the jobs that were pending, or enqueued as pending, and now hold a
-   * slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
+   * longest, those that a live worker claims before the others. Returns the jobs that were
+   * pending, or enqueued as pending, and now hold a slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
    * that were saved already, or that are not based on the stored ones, are a defect. A
    * `save` that does not succeed dooms the unit, also if the caller recovers.
    */
@@ -77,6 +77,15 @@ export class Scheduler extends Context.Service<Scheduler, {
   readonly setCap: (
     command: CapCommand
   ) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
+
+  /**
+   * Gives the slots of queued jobs that no live worker claims to the oldest pending jobs of their
+   * lanes that a worker claims, so that the other jobs of a lane run while a pool has no worker.
+   * A job without its slot is pending again, before all other pending jobs of its lane. Jobs that
+   * have started keep their slots. Swaps at most `limit` pairs, and skips locked lanes and jobs:
+   * call it every few seconds. Wakes workers after the unit has committed.
+   */
+  readonly swapSlots: (limit: number) => Effect.Effect<Swapped, StorageError>
 
   /**
    * Takes a lease for a worker, and records what it claims, for `queues` and `offers`. Returns

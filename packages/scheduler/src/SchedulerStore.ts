@@ -17,11 +17,12 @@ import type {
   Renewal,
   Rescued,
   RescueTerms,
-  StoreRequest
+  StoreRequest,
+  Swapped
 } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobStatus } from "./Job.ts"
 
-/** Stores jobs and lanes. Each method except `load`, `recount` and `apply` is one atomic step. */
+/** Stores jobs and lanes. Each method except `load`, `recount`, `apply` and `swap` is one atomic step. */
 export class SchedulerStore extends Context.Service<SchedulerStore, {
   /** Locks groups, then lanes, then jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
   readonly load: (request: StoreRequest) => Effect.Effect<LanesState, StorageError>
@@ -36,6 +37,12 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
    * ones, and if fewer jobs are pending than are to be promoted.
    */
   readonly apply: (changes: LanesChanges) => Effect.Effect<Applied, StorageError>
+  /**
+   * Exchanges queued jobs that have not started and that no worker claims with the oldest pending
+   * jobs of their lanes that a worker claims. At most `limit` swaps in at most `limit` lanes. Locks
+   * the lanes until the unit ends, and skips locked ones.
+   */
+  readonly swap: (limit: number) => Effect.Effect<Swapped, StorageError>
   /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
   readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
   /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */

@@ -9,6 +9,7 @@ import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Schema from "./internal/sql/migrations.ts"
 import * as Queries from "./internal/sql/queries.ts"
+import * as Swaps from "./internal/sql/swaps.ts"
 import * as Workers from "./internal/sql/workers.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
@@ -35,6 +36,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       load: (request) => mapSql("SchedulerStore.load")(Lanes.load(sql, request)),
       peek: (lane, group) => mapSql("SchedulerStore.peek")(Lanes.peek(sql, lane, group)),
       apply: (changes) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes)),
+      swap: (limit) => mapSql("SchedulerStore.swap")(Swaps.swap(sql, limit)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),

@@ -12,10 +12,12 @@ import { suite as crowd } from "./CrowdContract.ts"
 import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
+import { suite as swaps } from "./SwapsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
   leases(name, over(database))
+  swaps(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {
     it.effect("runs all jobs of several lanes", () =>
@@ -162,6 +164,9 @@ it.effect("updates the counters of lanes without touching their indexes", () =>
       const { state } = Decision.all(yield* scheduler.load({ lanes: jobs }), jobs, Lanes.enqueue)
       yield* scheduler.save(state)
     }))
+    // A page is pruned when it is read, unless a transaction of any database on this server is older than the dead rows. A
+    // vacuum waits for transactions of its own database only.
+    yield* sql`VACUUM scheduler_lane`
     const countUpdates = decodeUpdates(sql`
       SELECT
         pg_stat_get_xact_tuples_updated('scheduler_lane'::regclass)::int4 AS updated,

@@ -2,7 +2,9 @@ import { suite as crowd } from "./CrowdContract.ts"
 import { memory } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
+import { suite as swaps } from "./SwapsContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
+swaps("memory", memory)
 crowd("memory", memory, 10_000)

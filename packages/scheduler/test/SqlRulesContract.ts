@@ -11,6 +11,7 @@ import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Queues from "../src/internal/queues.ts"
 import { restamp } from "../src/internal/shares.ts"
+import * as Swaps from "../src/internal/swaps.ts"
 import * as Rules from "../src/internal/workers.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, makeWorld } from "./Fixture.ts"
@@ -284,6 +285,70 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
         }),
       { arbitrary: { runs } }
     )
+
+    it.effect.prop(
+      "slots go to the jobs that the rules select",
+      [Jobs, Workers, Schema.Tuple([Few(3), Few(3), Few(3)]), Few(4)],
+      ([smalls, smallWorkers, counts, limit]) =>
+        Effect.gen(function*() {
+          yield* TestClock.setTime(now.epochMilliseconds)
+          const store = yield* SchedulerStore
+          const { atomically } = yield* UnitOfWork
+          const world = yield* makeWorld
+          const kinds = ["a", "b", "c"]
+          yield* clear
+          const lanes = laneIds(world.lane)
+          yield* insertLanes(world.group, lanes.map((lane) => ({ ...emptyLane(lane, world.group), waiting: 8 })), 24)
+          // Most jobs are in one lane and have not started, so that several of them can be exchanged.
+          yield* insertJobs(smalls.map((small, index) => {
+            const lane = index === 0 ? small.lane : 0
+            const crowded = { ...small, lane, epoch: small.epoch === 3 ? 1 : 0 } as const
+            return jobOf(
+              world,
+              index < 5 && small.state === "running" ? { ...crowded, state: "queued" } : crowded,
+              index,
+              kinds
+            )
+          }))
+          yield* insertWorkers(smallWorkers.map((small, index) => workerOf(small, index, kinds)))
+          const jobs = yield* readJobs
+          const offered = Swaps.offeredKinds(Rules.offers(yield* readWorkers, now))
+          let position = yield* lastPosition
+          const swaps = Swaps.swap(jobs, offered, limit, () => ++position)
+          const swapped = yield* atomically(store.swap(limit))
+          assert.sameMembers(swapped.promoted.map(({ job }) => job), swaps.map(({ promoted }) => promoted.job))
+          assert.sameMembers(swapped.displaced.map(({ job }) => job), swaps.map(({ displaced }) => displaced.job))
+          const byId = (changed: ReadonlyArray<Leases.StoredJob>) => new Map(changed.map((job) => [job.job, job]))
+          const moved = byId(swaps.flatMap(({ displaced, promoted }) => [displaced, promoted]))
+          const exchanged = jobs.map((job) => moved.get(job.job) ?? job)
+          const changedLanes = new Set(swaps.map(({ promoted }) => promoted.lane))
+          const restamped = byId(
+            lanes.filter((lane) => changedLanes.has(lane)).flatMap((lane) =>
+              restamp(exchanged.filter((job) => job.lane === lane && job.state !== "pending"), {
+                weight: 1,
+                limit: undefined
+              })
+            )
+          )
+          const after = exchanged.map((job) => restamped.get(job.job) ?? job)
+          assert.deepStrictEqual(yield* readJobs, after)
+
+          const next = lanes.map((lane, index) =>
+            Swaps.nextInLine(
+              after.filter((job) => job.lane === lane && job.state === "pending"),
+              offered,
+              counts[index]!
+            )
+          )
+          const promotions = lanes
+            .map((lane, index) => ({ lane, count: next[index]!.length, ahead: 0, weight: 1, beside: [] }))
+            .filter(({ count }) => count > 0)
+          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped: [], promotions }
+          const { promoted } = yield* atomically(store.apply(changes))
+          assert.sameMembers([...promoted], next.flat().map(({ job }) => job))
+        }),
+      { arbitrary: { runs } }
+    )
   })
 
 // -----------------------------------------------------------------------------
@@ -415,6 +480,15 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
     })
   }`
 })
+
+const lastPosition = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // Drawn, so that the sequence has a value.
+  const [row] = yield* decodePosition(sql`SELECT nextval('scheduler_position') AS position`)
+  return Number(row!.position)
+})
+
+const decodePosition = Rows.decodeAll(Schema.Struct({ position: Schema.BigInt }))
 
 const insertWorkers = Effect.fnUntraced(function*(workers: ReadonlyArray<Rules.StoredWorker>) {
   const sql = yield* SqlClient.SqlClient

@@ -78,7 +78,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
   const enqueue = <Payload>(command: Enqueue<Payload>) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
-  return { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
+  return { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild, swapSlots: yield* makeSwapSlots }
 })
 
 // -----------------------------------------------------------------------------
@@ -120,6 +120,18 @@ const makeSave = Effect.gen(function*() {
     const hasWork = promoted.length > 0 || restamped > 0 || changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* afterCommit(wakeup.wake)
     return { promoted }
+  }, atomically)
+})
+
+const makeSwapSlots = Effect.gen(function*() {
+  const { afterCommit, atomically } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+  const wakeup = yield* Wakeup
+
+  return Effect.fn("Scheduler.swapSlots")(function*(limit: number) {
+    const swapped = yield* store.swap(limit)
+    if (swapped.promoted.length > 0) yield* afterCommit(wakeup.wake)
+    return swapped
   }, atomically)
 })
 

@@ -19,6 +19,14 @@ export interface Applied {
   readonly restamped: number
 }
 
+/** Jobs that exchanged a slot. */
+export interface Swapped {
+  /** Pending jobs that got a slot, because a worker claims them. */
+  readonly promoted: ReadonlyArray<JobAddress>
+  /** Queued jobs that lost it, because no worker claims them. They are pending again. */
+  readonly displaced: ReadonlyArray<JobAddress>
+}
+
 /** The worker that leases jobs, by its lease and its name. */
 export interface LeaseTerms {
   readonly lease: string

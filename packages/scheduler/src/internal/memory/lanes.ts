@@ -4,10 +4,12 @@ import { type DateTime, Effect, Option } from "effect"
 import * as Audit from "../audit.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
-import { byPosition } from "../leases.ts"
+import { byPosition, type StoredJob } from "../leases.ts"
 import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
-import type { Applied, StoreRequest } from "../storeTypes.ts"
+import type { Applied, StoreRequest, Swapped } from "../storeTypes.ts"
+import * as Swaps from "../swaps.ts"
+import { offers } from "../workers.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
@@ -46,10 +48,25 @@ export const apply = (
   for (const { after } of changes.lanes) tables.lanes.set(after.lane, after)
   const restamped = changes.restamped.flatMap((lane) => restamp(tables.heldIn(lane.lane).values(), lane))
   restamped.forEach(tables.put)
+  const offered = offeredAt(tables, now)
   return Effect.succeed({
-    promoted: changes.promotions.flatMap((promotion) => promote(tables, promotion)),
+    promoted: changes.promotions.flatMap((promotion) => promote(tables, promotion, offered)),
     restamped: restamped.length
   })
+}
+
+/** Exchanges queued jobs that no worker claims with pending jobs that a worker claims. */
+export const swap = (tables: Tables, limit: number, now: DateTime.Utc): Swapped => {
+  const swaps = Swaps.swap(tables.jobs.values(), offeredAt(tables, now), limit, tables.nextPosition)
+  for (const { displaced, promoted } of swaps) [displaced, promoted].forEach(tables.put)
+  for (const lane of new Set(swaps.map(({ promoted }) => promoted.lane))) {
+    const { weight = 1 } = tables.lanes.get(lane) ?? {}
+    restamp(tables.heldIn(lane).values(), { limit: undefined, weight }).forEach(tables.put)
+  }
+  return {
+    promoted: swaps.map(({ promoted }) => addressOf(promoted)),
+    displaced: swaps.map(({ displaced }) => addressOf(displaced))
+  }
 }
 
 /** Counters of groups and their lanes, as stored and as counted from the jobs. */
@@ -102,8 +119,16 @@ const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
     position: tables.nextPosition()
   })
 
-const promote = (tables: Tables, { ahead, beside, count, lane, weight }: Promotion): ReadonlyArray<JobId> => {
-  const promoted = Array.from(tables.pendingIn(lane).values()).toSorted(byPosition).slice(0, count)
+const offeredAt = ({ workers }: Tables, now: DateTime.Utc) => Swaps.offeredKinds(offers(workers.values(), now))
+
+const addressOf = ({ group, job, lane }: StoredJob) => ({ job, lane, group })
+
+const promote = (
+  tables: Tables,
+  { ahead, beside, count, lane, weight }: Promotion,
+  offered: ReadonlySet<string>
+): ReadonlyArray<JobId> => {
+  const promoted = Swaps.nextInLine(tables.pendingIn(lane).values(), offered, count)
   const inLine = [...promoted, ...beside.flatMap((job) => tables.jobs.get(job) ?? [])].toSorted(byPosition)
   for (const [index, job] of inLine.entries()) {
     const share = shareOf(ahead + index, weight)

@@ -7,6 +7,7 @@ import type { LanesChanges, Promotion } from "../laneChanges.ts"
 import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
 import { aheadMax, type Restamp } from "../shares.ts"
 import type { Applied } from "../storeTypes.ts"
+import { offeredKinds } from "./workers.ts"
 
 /** Applies changes. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
@@ -23,7 +24,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     applied = { promoted: [], restamped: written.restamped }
   }
   if (promotions.length === 0) return applied
-  const rows = yield* promote(sql, promotions)
+  const rows = yield* promote(sql, promotions, yield* DatabaseTime.now)
   const promoted = rows.filter((row) => row.promoted)
   const expected = promotions.reduce((sum, { count }) => sum + count, 0)
   return promoted.length === expected
@@ -120,7 +121,7 @@ const decodeWritten = Rows.decodeAll(
  * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
  * jobs, which are being claimed: their shares no longer matter.
  */
-const restampStatement = (sql: SqlClient.SqlClient, restamped: ReadonlyArray<Restamp>) =>
+export const restampStatement = (sql: SqlClient.SqlClient, restamped: ReadonlyArray<Restamp>) =>
   sql`
     UPDATE scheduler_job AS job SET share = next.share
     FROM (
@@ -152,22 +153,31 @@ const restampStatement = (sql: SqlClient.SqlClient, restamped: ReadonlyArray<Res
     RETURNING 1
   `
 
-/** Queues pending jobs. Locks none of them, since pending jobs change only under the lock of their lane. */
-const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>) =>
+/**
+ * Queues pending jobs: those that a worker claims first (`internal/swaps.ts`). Locks none of them,
+ * since pending jobs change only under the lock of their lane.
+ */
+const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>, now: Statement.Fragment) =>
   decodePromoted(sql`
-    WITH promoted AS MATERIALIZED (
+    WITH offered AS MATERIALIZED (
       SELECT job.id, job.position, job.lane_id
-      FROM ${
-    Rows.table("room", promotions, {
-      lane_id: ["text", ({ lane }) => lane],
-      count: ["int4", ({ count }) => count]
-    })
-  }
+      FROM ${roomTable(promotions)}
       CROSS JOIN LATERAL (
         SELECT id, position, lane_id FROM scheduler_job
-        WHERE lane_id = room.lane_id AND state = 'pending'
+        WHERE lane_id = room.lane_id AND state = 'pending' AND kind = ANY(${offeredKinds(sql, now)})
         ORDER BY position
         LIMIT room.count
+      ) AS job
+    ), promoted AS MATERIALIZED (
+      SELECT id, position, lane_id FROM offered
+      UNION ALL
+      SELECT job.id, job.position, job.lane_id
+      FROM ${roomTable(promotions)}
+      CROSS JOIN LATERAL (
+        SELECT id, position, lane_id FROM scheduler_job
+        WHERE lane_id = room.lane_id AND state = 'pending' AND kind <> ALL(${offeredKinds(sql, now)})
+        ORDER BY position
+        LIMIT room.count - (SELECT count(*) FROM offered WHERE offered.lane_id = room.lane_id)
       ) AS job
     ), in_line AS (
       SELECT id, position, lane_id, true AS promoted FROM promoted
@@ -181,12 +191,7 @@ const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>)
         least(room.ahead + row_number() OVER (PARTITION BY in_line.lane_id ORDER BY in_line.position) - 1, ${aheadMax})::float8
           / room.weight AS share
       FROM in_line
-      JOIN ${
-    Rows.table("room", promotions, {
-      lane_id: ["text", ({ lane }) => lane],
-      ...Rows.fields({ ahead: "int4", weight: "int4" })
-    })
-  } ON room.lane_id = in_line.lane_id
+      JOIN ${roomTable(promotions)} ON room.lane_id = in_line.lane_id
       ORDER BY in_line.position
     ), next AS MATERIALIZED (
       SELECT id, promoted, share, nextval('scheduler_position') AS position FROM shared
@@ -198,5 +203,11 @@ const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>)
     WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
     RETURNING job.id, next.promoted
   `)
+
+const roomTable = (promotions: ReadonlyArray<Promotion>) =>
+  Rows.table("room", promotions, {
+    lane_id: ["text", ({ lane }) => lane],
+    ...Rows.fields({ count: "int4", ahead: "int4", weight: "int4" })
+  })
 
 const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))

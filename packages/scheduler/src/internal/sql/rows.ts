@@ -6,10 +6,11 @@ import type { JobId } from "../ids.ts"
 
 const State = Schema.Literals(["pending", "queued", "running"])
 
-const address = { job: Schema.String, lane: Schema.String, group: Schema.String }
+/** Fields of rows with `addressColumns`. */
+export const addressFields = { job: Schema.String, lane: Schema.String, group: Schema.String }
 
 /** Columns of a job's address, from a table with the alias `job`. */
-const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
+export const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
 
 const IdRow = Schema.Struct({ id: Schema.String })
 
@@ -25,13 +26,13 @@ const decodeIdRows = Rows.decodeAll(IdRow)
 export const placeColumns = `${addressColumns}, job.state, job.epoch`
 
 /** Decodes rows with `placeColumns`. */
-export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...address, state: State, epoch: Schema.Int }))
+export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...addressFields, state: State, epoch: Schema.Int }))
 
 /** Columns of a `JobStatus`. */
 export const statusColumns = `${placeColumns}, job.kind, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
 
 const StatusRow = Schema.Struct({
-  ...address,
+  ...addressFields,
   kind: Schema.String,
   state: State,
   epoch: Schema.Int,
@@ -60,7 +61,7 @@ export const claimedColumns = `
 
 /** A row with `claimedColumns` and `claimedAt`. */
 const ClaimedRow = Schema.Struct({
-  ...address,
+  ...addressFields,
   kind: Schema.String,
   state: State,
   payload: Schema.Json,

@@ -5,7 +5,7 @@
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { NewLease, Queue, Renewal } from "../storeTypes.ts"
 import { workerKept } from "../workers.ts"
 
@@ -68,6 +68,14 @@ export const offers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     WHERE until > ${now} AND cardinality(kinds) > 0
   `)
 })
+
+/** SQL expression for the array of the kinds and pools that live workers claim. Evaluated once per statement. */
+export const offeredKinds = (sql: SqlClient.SqlClient, now: Statement.Fragment) =>
+  sql`ARRAY(
+    SELECT offer.kind FROM scheduler_worker AS worker
+    CROSS JOIN unnest(worker.kinds) AS offer (kind)
+    WHERE worker.until > ${now}
+  )`
 
 /** Counts jobs and workers per kind, sorted by kind. Reads all jobs that have not ended. */
 export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
