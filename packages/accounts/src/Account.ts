@@ -26,12 +26,25 @@ export interface Account {
   readonly createdAt: DateTime.Utc
 }
 
+/** Which accounts to list, and how many. */
+export interface AccountSearch {
+  /** Lists the account with this id, or accounts whose email address contains this text, ignoring letter case. */
+  readonly search?: string | undefined
+  readonly status?: AccountStatus | undefined
+  /** Continues after this account, the last one of the page before. */
+  readonly after?: AccountId | undefined
+  readonly limit: number
+}
+
 /** Maximum length of an email address (RFC 5321). */
 export const emailCharsMax = 254
 
 /** Returns whether `text` has the form of an email address. */
 export const isEmail = (text: string): boolean =>
   text.length <= emailCharsMax && emailPattern.test(text) && text.isWellFormed()
+
+/** Returns whether an email address can contain `text`. */
+export const isPartOfEmail = (text: string): boolean => /^[^\s\p{Cc}]*$/u.test(text) && text.isWellFormed()
 
 /** Returns the key by which email addresses are unique: the address in lower case. */
 export const emailKey = (email: string): string => email.toLowerCase()

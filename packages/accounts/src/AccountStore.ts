@@ -20,6 +20,17 @@ export interface PlanName {
   readonly group: PlanGroup
 }
 
+/** Which accounts to list. */
+export interface AccountQuery {
+  /** Lists only accounts whose `Account.emailKey` contains this text. */
+  readonly emailKeyPart: string
+  /** Lists only accounts with this status. */
+  readonly status?: AccountStatus | undefined
+  /** Lists only accounts that were created before this one. */
+  readonly before?: AccountId | undefined
+  readonly limit: number
+}
+
 /** A use of a key. */
 export interface KeyUse {
   readonly key: KeyId
@@ -37,11 +48,17 @@ export class AccountStore extends Context.Service<AccountStore, {
     emailKey: string
   ) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
+  /** Returns the accounts that match, newest first. */
+  readonly listAccounts: (query: AccountQuery) => Effect.Effect<ReadonlyArray<Account>, StorageError.StorageError>
+
   /** Locks the account until the unit ends, then returns it. The lock covers its plans, its balance and the number of its keys. */
   readonly lockAccount: (id: AccountId) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
   /** Sets the status of a locked account. */
   readonly saveStatus: (id: AccountId, status: AccountStatus) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Sets the email address of a locked account. Returns `false` if another account has its `Account.emailKey`. */
+  readonly saveEmail: (id: AccountId, email: string) => Effect.Effect<boolean, StorageError.StorageError>
 
   /** Sets the plan of a locked account, or removes it. */
   readonly savePlan: <Group extends PlanGroup>(
@@ -84,6 +101,12 @@ export class AccountStore extends Context.Service<AccountStore, {
     key: KeyId,
     at: DateTime.Utc
   ) => Effect.Effect<Option.Option<ApiKey>, StorageError.StorageError>
+
+  /** Deletes keys that were revoked before `before`, oldest first, and returns their number. Skips locked keys. */
+  readonly deleteRevokedKeys: (
+    before: DateTime.Utc,
+    limit: number
+  ) => Effect.Effect<number, StorageError.StorageError>
 
   /** Returns the owners of the active keys with these hashes, in any order, in one statement. */
   readonly findOwners: (

@@ -5,10 +5,10 @@
  * revocation, a suspension or a new plan takes effect on other hosts. On the host that
  * made the change it takes effect when the change commits.
  */
-import { Backend, type StorageError, type UnitOfWork } from "@kinora/persistence"
+import { Backend, type StorageError, Sweep, type UnitOfWork } from "@kinora/persistence"
 import { Context, Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Account, AccountId } from "./Account.ts"
+import type { Account, AccountId, AccountSearch } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
 import type { AccountStore, PlanName } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
@@ -17,6 +17,7 @@ import { makeAccountChanges } from "./internal/accountChanges.ts"
 import { makeAuthentication } from "./internal/authentication.ts"
 import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
+import { makeList } from "./internal/listAccounts.ts"
 import { makePayments } from "./internal/payments.ts"
 import * as MemoryAccountStore from "./MemoryAccountStore.ts"
 import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
@@ -45,6 +46,15 @@ export class Accounts extends Context.Service<Accounts, {
   /** Returns the account with this email address, ignoring letter case. */
   readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
+  /**
+   * Returns the accounts that match, newest first, at most `limit`. `search` matches the id of the account, or any part
+   * of its email address, ignoring letter case.
+   */
+  readonly list: (query: AccountSearch) => Effect.Effect<ReadonlyArray<Account>, StorageError.StorageError>
+
+  /** Changes the email address, which must be unique, ignoring letter case. */
+  readonly changeEmail: (account: AccountId, email: string) => Effect.Effect<Account, Failure>
+
   /** Suspends the account. Its requests are then rejected with `account_suspended`. Idempotent. */
   readonly suspend: (account: AccountId) => Effect.Effect<Account, Failure>
 
@@ -59,6 +69,15 @@ export class Accounts extends Context.Service<Accounts, {
 
   /** Revokes a key: immediately on this host, within `revocationWithin` on others. Idempotent. */
   readonly revokeKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
+
+  /**
+   * Deletes up to `limit` keys that were revoked longer than `age` ago and returns their number.
+   * A deleted key is rejected like a revoked one. `layerSweep` calls it at an interval.
+   */
+  readonly deleteRevokedKeys: (
+    age: Duration.Input,
+    limit: number
+  ) => Effect.Effect<number, StorageError.StorageError>
 
   /** Sets the plan of one group, or removes it. Does not charge, and does not change credits, quotas or the slots of jobs. */
   readonly setPlan: <Group extends PlanGroup>(
@@ -117,6 +136,12 @@ export interface AccountsOptions {
   readonly usesWrittenWithin?: Duration.Input | undefined
 }
 
+/** Options for `layerSweep`. */
+export interface AccountsSweepOptions extends Sweep.LayerSweepOptions {
+  /** How long revoked keys are kept and listed; `Duration.infinity`: forever. Default 90 days. */
+  readonly revokedKeysKept?: Duration.Input | undefined
+}
+
 /** Creates the service over the surrounding store. Records collected uses when the scope closes. */
 export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const { keysCachedMax = 10_000, keysMax = 100, revocationWithin = "5 seconds", usesWrittenWithin = "10 seconds" } =
@@ -124,11 +149,13 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const cache = KeyCache.make({ maxAge: Duration.toNanosUnsafe(revocationWithin), entriesMax: keysCachedMax })
   const accounts = yield* makeAccountChanges(cache)
   const authenticate = yield* makeAuthentication({ cache, keysMax: keysCachedMax, writtenWithin: usesWrittenWithin })
-  const { create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
+  const { changeEmail, create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
   return Accounts.of({
     create,
     get,
     findByEmail,
+    list: yield* makeList,
+    changeEmail,
     suspend,
     resume,
     setPlan,
@@ -161,3 +188,15 @@ export const layerMemory: Backend.MemoryLayer<Accounts> = layer.pipe(
 export const layerPostgres = (
   options: AccountsOptions = {}
 ): Backend.PostgresLayer<Accounts> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))
+
+/** Deletes old revoked keys in the background, by default 500 per statement and every hour. Any number of hosts may run it. */
+export const layerSweep = (
+  { interval = "1 hour", limit = 500, revokedKeysKept = "90 days" }: AccountsSweepOptions = {}
+): Layer.Layer<never, never, Accounts> =>
+  Sweep.layerAged({
+    name: "revoked keys",
+    interval,
+    limit,
+    age: revokedKeysKept,
+    run: (age, limit) => Accounts.use(({ deleteRevokedKeys }) => deleteRevokedKeys(age, limit))
+  })

@@ -57,8 +57,29 @@ const accountMethods = (tables: Tables) => {
         const id = accountsByEmail.get(emailKey)
         return Option.fromUndefinedOr(id === undefined ? undefined : accounts.get(id))
       }),
+    listAccounts: ({ before, emailKeyPart, limit, status }) =>
+      access(() =>
+        Array.from(accounts.values())
+          .filter((account) =>
+            emailKey(account.email).includes(emailKeyPart) &&
+            (status === undefined || account.status === status) &&
+            (before === undefined || account.id < before)
+          )
+          .toSorted((a, b) => a.id < b.id ? 1 : -1)
+          .slice(0, limit)
+      ),
     // The memory backend runs one unit at a time, so no lock is needed.
     lockAccount: findAccount,
+    saveEmail: (id, email) =>
+      access(() => {
+        const account = accounts.get(id)
+        const owner = accountsByEmail.get(emailKey(email))
+        if (account === undefined || (owner !== undefined && owner !== id)) return false
+        accountsByEmail.delete(emailKey(account.email))
+        accountsByEmail.set(emailKey(email), id)
+        accounts.set(id, { ...account, email })
+        return true
+      }),
     saveStatus: (id, status) => access(() => change(tables, id, (account) => ({ ...account, status }))),
     savePlan: (id, group, plan) =>
       access(() => change(tables, id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
@@ -95,7 +116,8 @@ const movementMethods = (tables: Tables) => {
   } satisfies Partial<AccountStore["Service"]>
 }
 
-const keyMethods = ({ access, accounts, keys, keysByHash }: Tables) => {
+const keyMethods = (tables: Tables) => {
+  const { access, accounts, keys, keysByHash } = tables
   const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
 
   const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
@@ -128,6 +150,7 @@ const keyMethods = ({ access, accounts, keys, keysByHash }: Tables) => {
         keys.set(id, revoked)
         return Option.some(revoked)
       }),
+    deleteRevokedKeys: (before, limit) => access(() => deleteRevokedKeys(tables, before, limit)),
     findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
     noteUses: (uses) =>
       access(() => {
@@ -144,6 +167,22 @@ const keyMethods = ({ access, accounts, keys, keysByHash }: Tables) => {
         }
       })
   } satisfies Partial<AccountStore["Service"]>
+}
+
+const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, limit: number): number => {
+  const revokedAt = ({ revokedAt }: ApiKey) => Option.isSome(revokedAt) ? revokedAt.value.epochMilliseconds : Infinity
+  const old = new Set(
+    Array.from(keys.values())
+      .filter((key) => revokedAt(key) < before.epochMilliseconds)
+      .toSorted((a, b) => revokedAt(a) - revokedAt(b))
+      .slice(0, limit)
+      .map(({ id }) => id)
+  )
+  for (const [hash, id] of Array.from(keysByHash.entries())) {
+    if (old.has(id)) keysByHash.delete(hash)
+  }
+  old.forEach((id) => keys.delete(id))
+  return old.size
 }
 
 const groups = ["studio", "credits"] as const

@@ -7,14 +7,20 @@ import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyOwners from "./internal/sql/keyOwners.ts"
 import * as Keys from "./internal/sql/keys.ts"
-import { accountsTables, walletTables } from "./internal/sql/migrations.ts"
+import { accountsTables, indexes, walletTables } from "./internal/sql/migrations.ts"
 import * as Movements from "./internal/sql/movements.ts"
 import * as Plans from "./internal/sql/plans.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
 export const migrations: Migrations = {
   namespace: "accounts",
-  migrations: { "0001_accounts": accountsTables, "0002_wallet": walletTables }
+  migrations: {
+    "0001_accounts": accountsTables,
+    "0002_wallet": walletTables,
+    // Created an index that is among `indexes` now. The number stays, since databases have recorded it.
+    "0003_revoked_keys": Effect.void
+  },
+  indexes
 }
 
 /** A store over the surrounding database. */
@@ -26,12 +32,14 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
       findAccount: (id) => Accounts.findAccount(sql, id).pipe(mapSql("AccountStore.findAccount")),
       findAccountByEmail: (emailKey) =>
         Accounts.findAccountByEmail(sql, emailKey).pipe(mapSql("AccountStore.findAccountByEmail")),
+      listAccounts: (query) => Accounts.listAccounts(sql, query).pipe(mapSql("AccountStore.listAccounts")),
       // Locks and reads in two statements: the second one sees the commits that the lock waited for.
       lockAccount: (id) =>
         Accounts.lockAccount(sql, id).pipe(
           Effect.andThen(Accounts.findAccount(sql, id)),
           mapSql("AccountStore.lockAccount")
         ),
+      saveEmail: (id, email) => Accounts.updateEmail(sql, id, email).pipe(mapSql("AccountStore.saveEmail")),
       saveStatus: (id, status) => Accounts.updateStatus(sql, id, status).pipe(mapSql("AccountStore.saveStatus")),
 
       savePlan: (id, group, plan) => Plans.savePlan(sql, id, group, plan).pipe(mapSql("AccountStore.savePlan")),
@@ -45,6 +53,11 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
       insertKey: (key, hash) => Keys.insertKey(sql, key, hash).pipe(mapSql("AccountStore.insertKey")),
       listKeys: (account, limit) => Keys.listKeys(sql, account, limit).pipe(mapSql("AccountStore.listKeys")),
       revokeKey: (account, key, at) => Keys.revokeKey(sql, account, key, at).pipe(mapSql("AccountStore.revokeKey")),
+      deleteRevokedKeys: (before, limit) =>
+        Keys.deleteRevokedKeys(sql, before, limit).pipe(
+          Effect.map((rows) => rows.length),
+          mapSql("AccountStore.deleteRevokedKeys")
+        ),
       findOwners: (hashes) => KeyOwners.findOwners(sql, hashes).pipe(mapSql("AccountStore.findOwners")),
       noteUses: (uses) => KeyOwners.recordUses(sql, uses).pipe(mapSql("AccountStore.noteUses"))
     }))

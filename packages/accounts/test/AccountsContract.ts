@@ -3,7 +3,7 @@ import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
-import { AccountId } from "../src/Account.ts"
+import { type Account, AccountId, type AccountSearch } from "../src/Account.ts"
 import type * as Accounts from "../src/Accounts.ts"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as ApiKey from "../src/ApiKey.ts"
@@ -45,6 +45,81 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           concurrency: "unbounded"
         })
         assert.strictEqual(new Set(accounts.map(({ id }) => id)).size, 40)
+      }))
+
+    it.effect("lists accounts by part of their address, id and status, newest first, page by page", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const made: Array<Account> = []
+        for (const name of ["One", "two", "three", "four"]) {
+          yield* TestClock.adjust("1 second")
+          made.push(yield* host.create({ email: `${name}@list.example` }))
+        }
+        const [one, two, three, four] = made as [Account, Account, Account, Account]
+        yield* host.suspend(two.id)
+        const emails = (query: Partial<AccountSearch>) =>
+          Effect.map(
+            host.list({ limit: 10, search: "@LIST.example", ...query }),
+            (accounts) => accounts.map(({ email }) => email.split("@")[0])
+          )
+        assert.deepStrictEqual(yield* emails({}), ["four", "three", "two", "One"])
+        assert.deepStrictEqual(yield* emails({ limit: 3 }), ["four", "three", "two"])
+        assert.deepStrictEqual(yield* emails({ after: three.id }), ["two", "One"])
+        assert.deepStrictEqual(yield* emails({ status: "suspended" }), ["two"])
+        assert.deepStrictEqual(yield* emails({ search: "oNE@list" }), ["One"])
+        assert.deepStrictEqual(yield* emails({ search: four.id }), ["four"])
+        assert.deepStrictEqual(yield* emails({ search: four.id, status: "suspended" }), [])
+        assert.deepStrictEqual(yield* emails({ search: one.id, after: one.id }), [])
+        // Neither a wildcard nor a text that no address contains matches.
+        for (const search of ["%", "_ne@list", "\0", "\ud800", "a b"]) {
+          assert.deepStrictEqual(yield* emails({ search }), [], search)
+        }
+        assert.deepStrictEqual((yield* host.list({ limit: 1 }))[0]?.id, four.id)
+      }))
+
+    it.effect("changes an email address, unless another account has it", () =>
+      Effect.gen(function*() {
+        const [one, other] = [yield* makeHost(), yield* makeHost()]
+        const { id } = yield* one.create({ email: "before@change.example" })
+        yield* one.create({ email: "taken@change.example" })
+        const { account, key } = yield* makeKey(one)
+
+        assert.strictEqual((yield* one.changeEmail(id, "After@change.example")).email, "After@change.example")
+        assert.strictEqual((yield* one.changeEmail(id, "after@change.example")).email, "after@change.example")
+        assert.deepStrictEqual(
+          Option.map(yield* other.findByEmail("after@CHANGE.example"), (account) => account.id),
+          Option.some(id)
+        )
+        assert.isTrue(Option.isNone(yield* other.findByEmail("before@change.example")))
+        yield* one.create({ email: "before@change.example" })
+
+        assert.strictEqual(yield* reasonOf(one.changeEmail(id, "TAKEN@change.example")), "EmailTaken")
+        assert.strictEqual(yield* reasonOf(one.changeEmail(id, "nothing")), "EmailInvalid")
+        assert.strictEqual(
+          yield* reasonOf(one.changeEmail(yield* AccountId.make, "x@change.example")),
+          "AccountNotFound"
+        )
+        assert.strictEqual((yield* one.get(id)).email, "after@change.example")
+
+        // A key is returned with the new address at once.
+        yield* one.changeEmail(account.id, "key@change.example")
+        assert.strictEqual(Option.getOrThrow(yield* one.authenticate(key)).account.email, "key@change.example")
+      }))
+
+    it.effect("gives an email address to one of many accounts that change to it and are created with it", () =>
+      Effect.gen(function*() {
+        const hosts = [yield* makeHost(), yield* makeHost()] as const
+        const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => makeAccount(hosts[0]))
+        const exits = yield* Effect.forEach(
+          accounts.flatMap(({ id }, index) => [
+            Effect.asVoid(hosts[index % 2]!.changeEmail(id, "Prize@change.example")),
+            Effect.asVoid(hosts[index % 2]!.create({ email: "prize@change.example" }))
+          ]),
+          Effect.exit,
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+        assert.strictEqual((yield* hosts[0].list({ search: "prize@change.example", limit: 9 })).length, 1)
       }))
 
     it.effect("rejects invalid email addresses", () =>
@@ -129,6 +204,31 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(Option.isSome(revoked.revokedAt))
         yield* TestClock.adjust("1 minute")
         assert.deepStrictEqual((yield* host.revokeKey(account.id, record.id)).revokedAt, revoked.revokedAt)
+      }))
+
+    it.effect("deletes keys that were revoked long ago, and rejects them as before", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        // Deletes the keys of other tests.
+        yield* TestClock.adjust("1 second")
+        yield* host.deleteRevokedKeys(0, 1_000)
+        const { account, key, record } = yield* makeKey(host)
+        const kept = yield* host.createKey(account.id, "kept")
+        yield* host.revokeKey(account.id, record.id)
+        yield* TestClock.adjust("90 days")
+        assert.strictEqual(yield* host.deleteRevokedKeys("90 days", 10), 0)
+        yield* TestClock.adjust("1 second")
+        const counts = yield* Effect.all(
+          [host.deleteRevokedKeys("90 days", 10), host.deleteRevokedKeys("90 days", 10)],
+          {
+            concurrency: "unbounded"
+          }
+        )
+        assert.strictEqual(counts[0] + counts[1], 1)
+        assert.deepStrictEqual((yield* host.listKeys(account.id)).map(({ id }) => id), [kept.record.id])
+        assert.isFalse(yield* isKnown(host, key))
+        assert.isTrue(yield* isKnown(host, kept.key))
+        assert.strictEqual(yield* reasonOf(host.revokeKey(account.id, record.id)), "KeyNotFound")
       }))
 
     it.effect("revokes a key immediately on this host, and within 5 seconds on another", () =>

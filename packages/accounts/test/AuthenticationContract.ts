@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, type UnitOfWork } from "@kinora/persistence"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -141,7 +142,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const useAll = Effect.forEach(keys, ({ key }) => isKnown(host, key), { discard: true })
         for (let second = 0; second < 60; second++) {
           yield* useAll
-          yield* TestClock.adjust("1 second")
+          yield* TestTime.advance("1 second")
         }
         yield* written
         assert.deepStrictEqual(writes, [keys.map(({ record }) => record.id)])
@@ -149,7 +150,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           assert.deepStrictEqual((yield* host.listKeys(account.id))[0]?.lastUsedAt, Option.some(usedAt))
         }
         yield* useAll
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* written
         assert.strictEqual(writes.length, 2)
       }))
@@ -180,11 +181,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const host = yield* makeSpied()
         const { key } = yield* makeKey(host)
         yield* isKnown(host, key)
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* written
         isBroken = false
         assert.isTrue(yield* isKnown(host, key))
-        yield* TestClock.adjust("10 seconds")
+        yield* TestTime.advance("10 seconds")
         yield* written
         assert.strictEqual(writes.length, 2)
       }))

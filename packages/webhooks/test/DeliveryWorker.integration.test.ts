@@ -1,8 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
+import { TestDatabase, TestTime } from "@kinora/testkit"
 import { Effect, Layer, Queue } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { TestClock } from "effect/testing"
 import * as Wakeup from "../src/Wakeup.ts"
 import { over } from "./Fixture.ts"
 import { type Call, makeWorld, ok, status500 } from "./SendingWorld.ts"
@@ -39,7 +38,7 @@ for (const [name, database] of TestDatabase.all) {
         const id = yield* world.publish(endpoint)
         const calls: Array<Call> = []
         for (const pause of [0, 10, 60, 300]) {
-          yield* TestClock.adjust(`${pause} seconds`)
+          yield* TestTime.advance(`${pause} seconds`)
           calls.push(yield* world.call)
           yield* world.settled
         }
@@ -73,7 +72,7 @@ for (const [name, database] of TestDatabase.all) {
         const id = yield* world.publish(endpoint)
         yield* world.call
         const settled = yield* Effect.forkChild(world.settled)
-        while (settled.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
+        yield* TestTime.until(Effect.sync(() => settled.pollUnsafe() !== undefined))
         assert.deepInclude(yield* world.find(endpoint, id), { status: "delivered", failedSends: 0 })
         assert.strictEqual(yield* Queue.size(world.calls), 0)
       }))

@@ -48,6 +48,14 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
 
     findByEmail: Effect.fn("Accounts.findByEmail")((email: string) => store.findAccountByEmail(emailKey(email))),
 
+    changeEmail: Effect.fn("Accounts.changeEmail")(function*(id: AccountId, email: string) {
+      if (!isEmail(email)) return yield* refuse(new AccountsError.EmailInvalid())
+      const account = yield* open(id)
+      return (yield* store.saveEmail(id, email))
+        ? { ...account, email }
+        : yield* refuse(new AccountsError.EmailTaken({ email }))
+    }, atomically),
+
     suspend: Effect.fn("Accounts.suspend")((id: AccountId) => setStatus(id, "suspended")),
 
     resume: Effect.fn("Accounts.resume")((id: AccountId) => setStatus(id, "active")),

@@ -1,6 +1,6 @@
 /** Creating, listing and revoking API keys. */
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, type Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
@@ -60,6 +60,10 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts, cache, keysMax }
       if (Option.isNone(record)) return yield* refuse(new AccountsError.KeyNotFound({ account, key }))
       yield* afterCommit(Effect.sync(() => cache.forget(({ keyId }) => keyId === key)))
       return record.value
-    }, atomically)
+    }, atomically),
+
+    deleteRevokedKeys: Effect.fn("Accounts.deleteRevokedKeys")(function*(age: Duration.Input, limit: number) {
+      return yield* store.deleteRevokedKeys(DateTime.subtractDuration(yield* DateTime.now, age), limit)
+    })
   }
 })

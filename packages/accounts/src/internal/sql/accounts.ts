@@ -2,6 +2,7 @@
 import { Array as Arr, DateTime, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Account, AccountId, type AccountStatus, emailKey } from "../../Account.ts"
+import type { AccountQuery } from "../../AccountStore.ts"
 import { accountColumns, decodeAccounts, planJoins, toAccount } from "./accountRow.ts"
 
 /** Inserts an account unless its e-mail address is taken. Returns whether it was inserted. */
@@ -29,9 +30,40 @@ export const findAccountByEmail = (sql: SqlClient.SqlClient, emailKey: string) =
     WHERE account.email_key = ${emailKey}
   `.pipe(decodeAccounts, Effect.map(toFirst))
 
+/** Lists accounts, newest first. Reads all accounts if few match, since no index finds a part of an address. */
+export const listAccounts = (
+  sql: SqlClient.SqlClient,
+  { before, emailKeyPart, limit, status }: AccountQuery
+) =>
+  sql`
+    SELECT ${accountColumns(sql)}
+    FROM accounts_account account ${planJoins(sql)}
+    WHERE ${
+    sql.and([
+      sql`strpos(account.email_key, ${emailKeyPart}) > 0`,
+      ...(status === undefined ? [] : [sql`account.status = ${status}`]),
+      ...(before === undefined ? [] : [sql`account.id < ${AccountId.toUuid(before)}`])
+    ])
+  }
+    ORDER BY account.id DESC
+    LIMIT ${limit}
+  `.pipe(decodeAccounts, Effect.map((rows) => rows.map(toAccount)))
+
 /** Locks an account until the transaction ends. */
 export const lockAccount = (sql: SqlClient.SqlClient, id: AccountId) =>
   sql`SELECT id FROM accounts_account WHERE id = ${AccountId.toUuid(id)} FOR UPDATE`
+
+/**
+ * Sets the address of an account, unless another account has it. In a transaction of its own, nested in that of the
+ * unit: an account with the address that another unit inserts meanwhile is only noticed as a violation.
+ */
+export const updateEmail = (sql: SqlClient.SqlClient, id: AccountId, email: string) =>
+  sql.withTransaction(sql`
+    UPDATE accounts_account SET email = ${email}, email_key = ${emailKey(email)} WHERE id = ${AccountId.toUuid(id)}
+  `).pipe(
+    Effect.as(true),
+    Effect.catchIf(({ reason }) => reason._tag === "UniqueViolation", () => Effect.succeed(false))
+  )
 
 /** Sets the status of an account. */
 export const updateStatus = (sql: SqlClient.SqlClient, id: AccountId, status: AccountStatus) =>

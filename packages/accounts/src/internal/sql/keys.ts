@@ -1,7 +1,7 @@
 /** Statements on API keys. */
 import { Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
 
@@ -44,6 +44,25 @@ export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: Key
     WHERE id = ${KeyId.toUuid(key)} AND account = ${AccountId.toUuid(account)}
     RETURNING ${keyColumns(sql)}
   `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
+
+/** Deletes keys that were revoked before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
+export const deleteRevokedKeys = (
+  sql: SqlClient.SqlClient,
+  before: DateTime.Utc,
+  limit: number
+): Statement.Statement<unknown> =>
+  sql`
+    DELETE FROM accounts_key
+    WHERE id = ANY(ARRAY(
+      SELECT id
+      FROM accounts_key
+      WHERE revoked_at < ${DateTime.toDate(before)}
+      ORDER BY revoked_at
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `
 
 // -----------------------------------------------------------------------------
 // internal

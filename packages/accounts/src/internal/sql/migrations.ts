@@ -65,3 +65,9 @@ export const walletTables = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`
 })
+
+/** Indexes that are built without blocking writes. */
+export const indexes = {
+  // Finds old revoked keys.
+  accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL"
+}
