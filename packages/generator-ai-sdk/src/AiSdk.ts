@@ -104,6 +104,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
 
   return Generator.Generator.of({
     resubmit: "unsafe",
+    spacesPolls: true,
     submit,
     poll: Effect.fn("AiSdk.poll")((operation: Generator.Operation) =>
       Option.match(decodeVideo(operation), {

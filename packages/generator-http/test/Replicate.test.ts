@@ -163,15 +163,6 @@ it.effect("reports rejected content and jobs that Replicate ended", () =>
     }
   }))
 
-it.effect("rejects a job that the upstream returned for another request", () =>
-  Effect.gen(function*() {
-    const { generator, replicate } = yield* starting()
-    yield* generator.submit(request("job-1"))
-    replicate.next("POST", responds(201, {}, { id: "p1", status: "starting" }))
-    const reason = yield* Contract.reasonOf(generator.submit(request("job-2")))
-    assert.deepInclude(reason, { _tag: "Permanent", code: "upstream_error" })
-  }))
-
 const callbackUrl = "https://media.example.com/internal/callbacks/gen_1?exp=1&sig=s%26"
 
 it.effect("passes the URL of callbacks on, for the end of the job only", () =>

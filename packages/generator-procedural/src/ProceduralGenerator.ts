@@ -35,7 +35,7 @@ export interface ProceduralGeneratorOptions {
   readonly promptMax?: number | undefined
   /** Maximum size of a reference image, in bytes. Default 64 MiB. */
   readonly referenceBytesMax?: number | undefined
-  /** Encoder of videos. `auto` tries the program `ffmpeg` once, when the generator starts. Default `auto`. */
+  /** Encoder of videos. `auto` tries the program `ffmpeg` once, for the first video. Default `auto`. */
   readonly encoder?: EncoderChoice | undefined
   /** Path or name of the program `ffmpeg`. Default `ffmpeg`. */
   readonly ffmpeg?: string | undefined

@@ -8,7 +8,7 @@ const ModelOptions = Schema.Struct({ thread: Schema.Literals(["red", "green", "b
 const optionsOf = Driver.optionsOf(ModelOptions)
 
 /** The operation. It contains everything that the picture needs, so that every process can continue from it. */
-const Weaving = Schema.Struct({ pattern: Schema.Int, thread: ModelOptions.fields.thread })
+const Weaving = Schema.Struct({ id: Schema.String, pattern: Schema.Int, thread: ModelOptions.fields.thread })
 const decode = Schema.decodeUnknownOption(Weaving)
 
 const unknown = new GeneratorError.Permanent({
@@ -20,7 +20,10 @@ const unknown = new GeneratorError.Permanent({
 const weave: Generator.Generator["Service"] = {
   resubmit: "safe",
   submit: (request) =>
-    Effect.map(optionsOf(request), ({ thread }) => ({ pattern: crc32(request.id + request.prompt), thread })),
+    Effect.map(
+      optionsOf(request),
+      ({ thread }) => ({ id: request.id, pattern: crc32(request.id + request.prompt), thread })
+    ),
   poll: (operation) =>
     Effect.succeed(Option.isSome(decode(operation)) ? Generator.succeeded : Generator.failed(unknown)),
   cancel: () => Effect.void,

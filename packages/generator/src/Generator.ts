@@ -27,7 +27,7 @@ import type { GenerationRequest } from "./GenerationRequest.ts"
 import type { GeneratorError, Permanent } from "./GeneratorError.ts"
 
 /**
- * Identifies submitted work: small JSON that only the driver reads, without secrets and
+ * Identifies submitted work, so the operations of two requests differ: small JSON that only the driver reads, without secrets and
  * without the content of input images. It is stored as the checkpoint of the job before
  * the first poll, and another process must be able to continue from it.
  */
@@ -41,7 +41,7 @@ export type Status = Pending | Succeeded | Failed
 /** The work waits or runs. */
 export interface Pending {
   readonly _tag: "Pending"
-  /** Time until the next poll. Zero if `poll` itself waits for changes. */
+  /** Time until the next poll. Zero if `poll` itself waits for changes. See `spacesPolls`. */
   readonly after: Duration.Duration
   /** Progress from 0 to 1, if the driver knows it. */
   readonly progress?: number | undefined
@@ -90,6 +90,13 @@ export class Generator extends Context.Service<Generator, {
    * work ends. Such work is polled less and less often. Default `false`.
    */
   readonly callsBack?: boolean | undefined
+
+  /**
+   * Whether polls cost a provider's capacity. The pause between two polls is then longer than
+   * the driver returns: a little at random, and the more the longer the work takes, unless the
+   * driver returns less than a second. Default `false`: each pause is as the driver returns it.
+   */
+  readonly spacesPolls?: boolean | undefined
 
   /**
    * Submits the work and returns when it is accepted, not when it is finished. Fails

@@ -11,6 +11,7 @@ import * as Bounded from "./internal/Bounded.ts"
 import * as Decoder from "./internal/Decoder.ts"
 import * as FirstFrame from "./internal/firstFrame.ts"
 import * as Probe from "./internal/probe/probe.ts"
+import * as ThreadPriority from "./internal/threadPriority.ts"
 import * as MarkImage from "./internal/watermark/markImage.ts"
 import * as MarkVideo from "./internal/watermark/markVideo.ts"
 import { Animated, Corrupt, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
@@ -143,7 +144,8 @@ export interface MediaOptions {
   readonly concurrency?: number | undefined
   /**
    * Maximum number of inputs in work at the same time, in addition to `concurrency` and at the
-   * same cost each. An owner has at most half of the places. Default 2.
+   * same cost each. An owner has at most half of the places, and inputs of more than 16
+   * megapixels have half of them in all, so that smaller ones do not wait for them. Default 2.
    */
   readonly inputConcurrency?: number | undefined
   /** Limits of `probe`. */
@@ -163,7 +165,8 @@ export const thumbSideMax = 256
 /**
  * Provides a `Media`. Building it configures libvips for the whole process: it blocks all
  * loaders except those of PNG, JPEG and WebP in memory, disables the cache, and uses one
- * thread per image. Closing the layer waits for images in work.
+ * thread per image. On Linux, it lowers the priority of the thread pool of Node, on which
+ * libvips works, below that of the event loop. Closing the layer waits for images in work.
  */
 export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.effect(Media, make(options))
 
@@ -172,12 +175,18 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
   const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 10, watermark = {} } = options
   yield* Effect.sync(Decoder.confine)
+  yield* ThreadPriority.lower
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
   const { directory, program } = frame
   const tilesOf = MarkImage.makeTilesOf()
   const { isInstalled, markVideo } = yield* MarkVideo.make({ directory, program, ...watermark }, tilesOf)
   const run = yield* Bounded.make(Turns.make({ max: concurrency, ownMax: concurrency }))
-  const runInput = yield* Bounded.make(Turns.make({ max: inputConcurrency }))
+  const inputTurns = Turns.make({ max: inputConcurrency })
+  const runInput = yield* Bounded.make(inputTurns)
+  // A large image waits for its turn here, without a place among all inputs: the other places remain for smaller ones.
+  const largeTurns = Turns.make({ max: Math.ceil(inputConcurrency / 2) })
+  const runLargeInput = yield* Bounded.make((owner) => (work) => largeTurns(owner)(inputTurns(owner)(work)))
+  const runInputOf = ({ height, width }: Size) => width * height > largePixels ? runLargeInput : runInput
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
 
@@ -209,15 +218,15 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   return Media.of({
     inspect: Effect.fn("Media.inspect")((bytes, options) => inspect(bytes, options?.declared)),
     normalise: Effect.fn("Media.normalise")((bytes, options) =>
-      runInput(
-        Effect.flatMap(inspect(bytes, options?.declared), ({ mime }) =>
-          // libvips writes no metadata unless asked to, and converts to sRGB.
-          reencode(bytes, mime, (image) => image.autoOrient())),
-        options?.owner
-      )
+      Effect.flatMap(inspect(bytes, options?.declared), (header) =>
+        // libvips writes no metadata unless asked to, and converts to sRGB.
+        runInputOf(header)(reencode(bytes, header.mime, (image) => image.autoOrient()), options?.owner))
     ),
     preview: Effect.fn("Media.preview")((bytes, options) =>
-      options?.owner === undefined ? run(makePreview(bytes)) : runInput(makePreview(bytes), options.owner)
+      options?.owner === undefined
+        ? run(makePreview(bytes))
+        : Effect.flatMap(Decoder.readHeader(bytes, limits), (header) =>
+          runInputOf(header)(makePreview(bytes), options.owner))
     ),
     thumb: Effect.fn("Media.thumb")((bytes) => run(makeThumb(bytes))),
     probe: Effect.fn("Media.probe")(Probe.make(probe)),
@@ -233,6 +242,15 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
 // -----------------------------------------------------------------------------
 
 const MiB = 1024 * 1024
+
+/** Number of pixels above which an input is large: more than those of most photos. */
+const largePixels = 16_000_000
+
+/** Size of an image, in pixels. */
+interface Size {
+  readonly width: number
+  readonly height: number
+}
 
 /** Makes a function that returns a smaller copy of an image. */
 const makeDerive = (limits: Decoder.Limits, sideMax: number, quality: number) =>

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { spawnSync } from "node:child_process"
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import sharp from "sharp"
@@ -52,6 +52,22 @@ it.live("gives the program a copy of the file and no protocols of a network, and
     yield* assertEmpty(directory)
   }).pipe(Effect.scoped))
 
+it.live("removes the temporary directories of killed processes after a day", () =>
+  Effect.gen(function*() {
+    const { directory, program } = yield* programOf("printf frame")
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+    yield* Effect.promise(async () => {
+      for (const [name, hours] of [["kinora-clip-old", 25], ["kinora-clip-new", 23], ["other", 25]] as const) {
+        await mkdir(join(directory, name))
+        await writeFile(join(directory, name, "video"), "")
+        await utimes(join(directory, name), hoursAgo(hours), hoursAgo(hours))
+      }
+    })
+    yield* firstFrame({ program, directory })
+    const left = yield* Effect.promise(() => readdir(directory))
+    assert.sameMembers(left, ["kinora-clip-new", "other"])
+  }).pipe(Effect.scoped))
+
 it.live("returns None if the program fails, takes too long, or writes too much", () =>
   Effect.gen(function*() {
     for (const commands of ["echo broken >&2; exit 1", "exec sleep 60", "exec cat /dev/zero"]) {
@@ -81,13 +97,14 @@ it.live("kills the program on interruption, and removes the copy", () =>
     yield* assertEmpty(directory)
   }).pipe(Effect.scoped))
 
-const name = "ffmpeg"
-const isInstalled = spawnSync(name, ["-version"], { env: {} }).status === 0
+/** `FFMPEG` is the path of a program that is not in a default folder. */
+const ffmpeg = process.env["FFMPEG"] ?? "ffmpeg"
+const isInstalled = spawnSync(ffmpeg, ["-version"], { env: {} }).status === 0
 
 it.live("returns the first frame of a video with ffmpeg", (context) =>
   Effect.gen(function*() {
-    if (!isInstalled) return context.skip("NOT TESTED: ffmpeg is not installed")
-    const frame = Option.getOrThrow(yield* firstFrame({}))
+    if (!isInstalled && process.env["FFMPEG"] === undefined) return context.skip("NOT TESTED: ffmpeg is not installed")
+    const frame = Option.getOrThrow(yield* firstFrame({ program: ffmpeg }))
     const { format, height, width } = yield* Effect.promise(() => sharp(frame).metadata())
     assert.deepStrictEqual([format, width, height], ["png", 16, 16])
   }).pipe(Effect.scoped))

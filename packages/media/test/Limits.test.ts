@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { readdir, readFile } from "node:fs/promises"
+import { constants, getPriority } from "node:os"
 import sharp from "sharp"
 import { encodeAs } from "../src/internal/Decoder.ts"
 import * as Media from "../src/Media.ts"
@@ -82,6 +84,35 @@ it.effect(
     }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1, secondsMax: 60 }))),
   60_000
 )
+
+it.effect("takes small inputs while large ones of several owners wait", () =>
+  Effect.gen(function*() {
+    const { normalise } = yield* Media.Media
+    const large = Images.bombPng(4_100)
+    const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
+    const ended: Array<string> = []
+    const start = (owner: string, bytes: Uint8Array) =>
+      Effect.forkChild(Effect.tap(normalise(bytes, { owner }), () => Effect.sync(() => ended.push(owner))), {
+        startImmediately: true
+      })
+    const inputs = [yield* start("first", large), yield* start("second", large), yield* start("third", small)]
+    yield* Fiber.joinAll(inputs)
+    assert.deepStrictEqual(ended, ["third", "first", "second"])
+  }).pipe(Effect.provide(Media.layer({ secondsMax: 60 }))), 60_000)
+
+it.effect("decodes at a lower priority than the event loop, on Linux", () =>
+  Effect.gen(function*() {
+    yield* Media.Media
+    const priorities = yield* Effect.promise(async () => {
+      const ids = await readdir("/proc/self/task")
+      const named = await Promise.all(
+        ids.map(async (id) => ({ id, name: await readFile(`/proc/self/task/${id}/comm`, "utf8") }))
+      )
+      return named.filter(({ name }) => name === "libuv-worker\n").map(({ id }) => getPriority(Number(id)))
+    })
+    assert.deepStrictEqual([...new Set(priorities)], [constants.priority.PRIORITY_BELOW_NORMAL])
+    assert.strictEqual(getPriority(), 0)
+  }).pipe(Effect.provide(Media.layer())))
 
 it.effect("rejects a file that takes too long", () =>
   Effect.gen(function*() {

@@ -7,7 +7,8 @@ import * as Media from "../src/Media.ts"
 import * as Images from "./Images.ts"
 import { make, reasonOf } from "./Reading.ts"
 
-layer(Media.layer())("Media", (it) => {
+// A busy machine takes longer for the largest images than the default of 10 seconds.
+layer(Media.layer({ secondsMax: 60 }))("Media", (it) => {
   for (const [name, { format, image }] of Object.entries(Images.variants)) {
     it.effect(`re-encodes a ${name} in its own format`, () =>
       Effect.gen(function*() {

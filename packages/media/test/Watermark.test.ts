@@ -213,7 +213,9 @@ const isInstalled = run("-version").status === 0
 for (const [mime, format, codec] of [["video/mp4", "mp4", "libx264"], ["video/webm", "webm", "libvpx"]] as const) {
   it.live(`of a ${format} is visible in every frame with ffmpeg, and the video keeps its sides, duration and text`, (context) =>
     Effect.gen(function*() {
-      if (!isInstalled) return context.skip("NOT TESTED: ffmpeg is not installed")
+      if (!isInstalled && process.env["FFMPEG"] === undefined) {
+        return context.skip("NOT TESTED: ffmpeg is not installed")
+      }
       const folder = yield* Effect.acquireRelease(
         Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-video-test-"))),
         (folder) => Effect.promise(() => rm(folder, { recursive: true }))

@@ -6,7 +6,6 @@ import { permanent } from "@kinora/generator/ProviderFailure"
 import { type Duration, Effect, Option, Schema, type Scope } from "effect"
 import type { Download } from "./download.ts"
 import { transient } from "./failures.ts"
-import { failWith } from "./upstream.ts"
 
 /** The calls of a driver, with decoded operations. See `Generator`. */
 export interface Calls<Operation extends Schema.Json> {
@@ -27,19 +26,15 @@ export interface Calls<Operation extends Schema.Json> {
 /**
  * Creates a generator. Operations of other drivers have failed, and cannot be cancelled or
  * collected. A result that is absent because its work has not ended can be collected later.
- * A submit fails if the upstream returns the job of another request.
  */
 export const toGenerator = <Operation extends Schema.Json>(calls: Calls<Operation>): Generator.Generator["Service"] => {
   const decode = Schema.decodeUnknownOption(calls.operation)
-  const own = makeOwn()
   return Generator.Generator.of({
     resubmit: calls.resubmit ?? "unsafe",
     callsBack: calls.callsBack,
+    spacesPolls: true,
     submit: Effect.fn(`${calls.name}.submit`)((request: GenerationRequest) =>
-      Effect.flatMap(
-        calls.submit(calls.callsBack === true ? request : { ...request, callbackUrl: undefined }),
-        (operation) => own(request, operation)
-      )
+      calls.submit(calls.callsBack === true ? request : { ...request, callbackUrl: undefined })
     ),
     poll: Effect.fn(`${calls.name}.poll`)((operation: Generator.Operation) =>
       Option.match(decode(operation), {
@@ -116,26 +111,3 @@ export const ignoreRejection = (call: Effect.Effect<void, GeneratorError>): Effe
 // -----------------------------------------------------------------------------
 
 const foreign = permanent("failed")
-
-/** Submits that are remembered. */
-const ownersMax = 10_000
-
-/**
- * Makes the check that an operation is not that of another recent request of this process,
- * whose result would go to another account.
- */
-const makeOwn = () => {
-  const owners = new Map<string, string>()
-  return <Operation extends Schema.Json>({ id }: GenerationRequest, operation: Operation) =>
-    Effect.suspend(() => {
-      const key = JSON.stringify(operation)
-      const owner = owners.get(key)
-      if (owner !== undefined && owner !== id) {
-        return failWith(permanent("unusable"), { problem: "job of another request" })
-      }
-      owners.set(key, id)
-      const [oldest] = owners.keys()
-      if (owners.size > ownersMax && oldest !== undefined) owners.delete(oldest)
-      return Effect.succeed(operation)
-    })
-}

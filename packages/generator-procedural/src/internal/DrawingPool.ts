@@ -35,8 +35,11 @@ export interface DrawingPoolOptions {
   readonly memoryMax?: number | undefined
   /** Module that the threads run. Default: `worker.ts`. */
   readonly entry?: URL | undefined
-  /** Path or name of the program `ffmpeg`, which encodes the videos. Default: they are encoded in WebAssembly. */
-  readonly ffmpeg?: string | undefined
+  /**
+   * Returns the path or name of the program `ffmpeg`, which encodes the videos, or `undefined`
+   * if they are encoded in WebAssembly. Evaluated for each video. Default: `undefined`.
+   */
+  readonly ffmpeg?: Effect.Effect<string | undefined> | undefined
 }
 
 /** Draws pictures and videos on worker threads. */
@@ -56,7 +59,7 @@ export const make = Effect.fnUntraced(function*(options: DrawingPoolOptions = {}
   const { entry = painter, memoryMax = 512, threads = Math.max(1, availableParallelism() - 1) } = options
   const permits = yield* Semaphore.make(threads)
   const idle = new Set<Worker>()
-  const filed = yield* makeFiles(options.ffmpeg)
+  const filed = withFile(options.ffmpeg ?? Effect.succeed(undefined))
 
   const start = (): Worker => {
     const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMax } })
@@ -112,24 +115,20 @@ const painter = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./wor
 const isHealthy = (exit: { readonly _tag: "Success" | "Failure" }): boolean => exit._tag === "Success"
 
 /**
- * Returns a function that gives a video the file that `ffmpeg` writes, and removes it
- * afterwards, also if the thread ended.
+ * Gives a video the file that `ffmpeg` writes, and removes it afterwards, also if the thread
+ * ended. Each video has a directory, so that `@kinora/media` finds those of killed processes by their age.
  */
-const makeFiles = Effect.fnUntraced(function*(program: string | undefined) {
-  const folder = program === undefined ? undefined : yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-video-"))),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-  )
-  let count = 0
-  return <A, E>(drawing: Drawing, use: (order: Order) => Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    if (program === undefined || folder === undefined || drawing.seconds === null) {
-      return use({ ...drawing, ffmpeg: null })
-    }
-    const file = join(folder, `${count++}.mp4`)
-    const remove = Effect.promise(() => rm(file, { force: true }))
-    return Effect.ensuring(use({ ...drawing, ffmpeg: { program, file } }), remove)
-  }
-})
+const withFile =
+  (ffmpeg: Effect.Effect<string | undefined>) =>
+  <A, E>(drawing: Drawing, use: (order: Order) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(drawing.seconds === null ? Effect.succeed(undefined) : ffmpeg, (program) =>
+      program === undefined
+        ? use({ ...drawing, ffmpeg: null })
+        : Effect.acquireUseRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-clip-"))),
+          (folder) => use({ ...drawing, ffmpeg: { program, file: join(folder, "clip.mp4") } }),
+          (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+        ))
 
 const end = (worker: Worker) => Effect.promise(() => worker.terminate())
 

@@ -1,7 +1,7 @@
 /** Runs the program `ffmpeg` in a separate process, on temporary copies of videos. */
-import { Data, Effect, type Scope } from "effect"
+import { Clock, Data, Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
-import { mkdtemp, open, rm } from "node:fs/promises"
+import { mkdtemp, open, readdir, rm, stat } from "node:fs/promises"
 import { constants, setPriority } from "node:os"
 import { join } from "node:path"
 import type { MediaFile, VideoFacts } from "../MediaFile.ts"
@@ -21,11 +21,14 @@ export class FfmpegFailed extends Data.TaggedError("FfmpegFailed")<{ readonly ca
 export const isInstalled = (settings: Settings): Effect.Effect<boolean> =>
   Effect.match(run(settings, ["-version"]), { onSuccess: () => true, onFailure: () => false })
 
-/** Makes a temporary directory, which is removed with the scope. */
+/** Makes a temporary directory, which is removed with the scope. Removes those of processes that were killed. */
 export const temporaryDirectory = ({ directory }: Settings): Effect.Effect<string, FfmpegFailed, Scope.Scope> =>
-  Effect.acquireRelease(
-    attempt(() => mkdtemp(join(directory, "kinora-video-"))),
-    (directory) => Effect.ignore(attempt(() => rm(directory, { recursive: true, force: true })))
+  Effect.andThen(
+    Effect.ignore(removeLeft(directory), { log: "Warn", message: "Old videos could not be removed" }),
+    Effect.acquireRelease(
+      attempt(() => mkdtemp(join(directory, prefix))),
+      (directory) => Effect.ignore(attempt(() => rm(directory, { recursive: true, force: true })))
+    )
   )
 
 /** Copies a video, since the index of an MP4 can be at its end. */
@@ -96,6 +99,25 @@ export const attempt = <A>(call: () => Promise<A>): Effect.Effect<A, FfmpegFaile
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Prefix of the names of temporary directories, which `generator-procedural` uses too. */
+const prefix = "kinora-clip-"
+
+/** Age after which a temporary directory is that of a killed process. No video takes as long. */
+const leftAfter = 24 * 60 * 60 * 1000
+
+const removeLeft = Effect.fnUntraced(function*(parent: string) {
+  const now = yield* Clock.currentTimeMillis
+  yield* attempt(async () => {
+    for (const name of await readdir(parent)) {
+      if (!name.startsWith(prefix)) continue
+      const path = join(parent, name)
+      // Another process may have removed it.
+      const found = await stat(path).catch(() => undefined)
+      if (found !== undefined && now - found.mtimeMs > leftAfter) await rm(path, { recursive: true, force: true })
+    }
+  })
+})
 
 /** Maximum length of the output: a PNG of 1024 x 1024 pixels has at most about 4 MiB. */
 const outputBytesMax = 16 * 1024 * 1024

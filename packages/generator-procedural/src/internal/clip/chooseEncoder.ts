@@ -19,15 +19,15 @@ export class FfmpegUnusable extends Data.TaggedError("FfmpegUnusable")<{
 }
 
 /**
- * Returns the program `ffmpeg` if videos are to be encoded with it, and logs the choice.
- * The program is tried once, with a video of one frame.
+ * Returns an effect that returns the program `ffmpeg` if videos are to be encoded with it.
+ * A program that is required is tried now; with `auto` it is tried once, for the first
+ * video. The trial is a video of one frame.
  */
 export const chooseEncoder = Effect.fnUntraced(function*(choice: EncoderChoice, program: string) {
-  const found = choice === "wasm" ? undefined : yield* Effect.result(tried(program))
-  if (choice === "ffmpeg" && found?._tag === "Failure") return yield* found.failure
-  const chosen = found?._tag === "Success" ? program : undefined
-  yield* Effect.logDebug(`Videos are encoded ${chosen === undefined ? "in WebAssembly" : `with ${chosen}`}`)
-  return chosen
+  if (choice === "wasm") return wasm
+  if (choice === "auto") return yield* Effect.cached(Effect.uninterruptible(programIfUsable(program)))
+  yield* tried(program)
+  return Effect.succeed(program)
 })
 
 // -----------------------------------------------------------------------------
@@ -38,6 +38,14 @@ export const chooseEncoder = Effect.fnUntraced(function*(choice: EncoderChoice, 
 const patience = 10_000
 
 const trial = "-v error -nostdin -f lavfi -i color=s=64x64:d=0.1 -frames:v 1 -c:v libx264 -f null -".split(" ")
+
+const wasm = Effect.succeed(undefined)
+
+const programIfUsable = Effect.fnUntraced(function*(program: string) {
+  const isUsable = yield* Effect.isSuccess(tried(program))
+  yield* Effect.logDebug(`Videos are encoded ${isUsable ? `with ${program}` : "in WebAssembly"}`)
+  return isUsable ? program : undefined
+})
 
 const tried = (program: string) =>
   Effect.callback<void, FfmpegUnusable>((resume) => {

@@ -42,6 +42,16 @@ export const resultTests = ({ request, result, start, submit, test }: Contract) 
   )
 
   test(
+    "returns different operations for different ids",
+    Effect.gen(function*() {
+      const instance = yield* start
+      const operations = [yield* submit(instance, request()), yield* submit(instance, request())]
+      assert.notDeepEqual(operations[0], operations[1])
+      for (const operation of operations) yield* result(instance, operation)
+    })
+  )
+
+  test(
     "keeps the result of finished work that is cancelled",
     Effect.gen(function*() {
       const instance = yield* start
