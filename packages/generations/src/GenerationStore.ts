@@ -66,6 +66,9 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** Changes `pending` generations to `queued`. */
   readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
+  /** Changes `queued` generations to `pending`. */
+  readonly unqueue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+
   /** Changes `queued` generations to `processing`. Returns those that changed, in no particular order. */
   readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
@@ -97,4 +100,13 @@ export class GenerationStore extends Context.Service<GenerationStore, {
 
   /** Removes the files from completed generations. The generations stay. */
   readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+
+  /**
+   * Deletes generations that ended before `before` and have no files, oldest first, and returns
+   * their number. Skips those that another unit has locked.
+   */
+  readonly deleteEnded: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
+
+  /** Deletes usage of UTC days before `day` (YYYY-MM-DD), oldest first, and returns the number of rows. Skips locked rows. */
+  readonly deleteUsage: (day: string, limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/generations/GenerationStore") {}

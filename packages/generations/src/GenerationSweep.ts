@@ -1,6 +1,7 @@
 /**
- * Periodic clean-up: jobs that waited too long, jobs of withdrawn models, results whose
- * download window has ended, and images that no job needs.
+ * Periodic work: jobs that waited too long, jobs of withdrawn models, slots of jobs whose models
+ * no worker runs, results whose download window has ended, images that no job needs, and jobs and
+ * usage that are old.
  *
  * Any number of hosts may sweep at the same time. Each sweep handles at most `limit`
  * rows and returns how many it handled; call it again while it returns `limit`. A row
@@ -12,7 +13,7 @@ import { Sweep } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobStore } from "@kinora/storage/BlobStore"
-import { Context, DateTime, type Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { GenerationId } from "./Generation.ts"
 import type { Requirements as GenerationsRequirements } from "./Generations.ts"
 import { type Expired, GenerationStore } from "./GenerationStore.ts"
@@ -22,6 +23,7 @@ import { parseSubject } from "./internal/jobAddress.ts"
 import * as Failures from "./internal/run/failures.ts"
 import { makeDeleteFiles } from "./internal/sweep/deleteFiles.ts"
 import { makeFailWaitingJobs } from "./internal/sweep/failWaitingJobs.ts"
+import { makeSwapSlots } from "./internal/sweep/swapSlots.ts"
 
 /** Sweeps. Each returns how many rows it handled, at most `limit`. */
 export class GenerationSweep extends Context.Service<GenerationSweep, {
@@ -31,11 +33,27 @@ export class GenerationSweep extends Context.Service<GenerationSweep, {
   /** Fails and refunds jobs that have not started and whose model is withdrawn. */
   readonly dropWithdrawn: (limit: number) => Effect.Effect<number, StorageError>
 
+  /**
+   * Gives the slots of jobs that have not started and whose model no worker runs to pending jobs of
+   * the same account and plan group whose model a worker runs. The jobs without their slots are
+   * pending again, before the others.
+   */
+  readonly swapSlots: (limit: number) => Effect.Effect<number, StorageError>
+
   /** Deletes the files of results whose download window has ended. The generations stay. */
   readonly expireResults: (limit: number) => Effect.Effect<number, StorageError>
 
   /** Deletes expired uploads, and input images that no job needs. */
   readonly dropImages: (limit: number) => Effect.Effect<number, StorageError>
+
+  /**
+   * Deletes jobs that ended longer than `age` ago and whose files are deleted. Their prompts are
+   * gone with them; their charges and their usage stay. Dies if `age` is below `jobsKeptMin`.
+   */
+  readonly deleteJobs: (age: Duration.Input, limit: number) => Effect.Effect<number, StorageError>
+
+  /** Deletes the usage of UTC days that ended longer than `age` ago. */
+  readonly deleteUsage: (age: Duration.Input, limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/generations/GenerationSweep") {}
 
 /** Options for `GenerationSweep.layerWith`. */
@@ -46,10 +64,24 @@ export interface GenerationSweepOptions {
   readonly retryAfter?: Duration.Input | undefined
 }
 
+/**
+ * How long an ended job is kept at least, so that the idempotency keys that refer to it have
+ * expired: a key is kept for 24 hours after the job was created.
+ */
+export const jobsKeptMin: Duration.Duration = Duration.days(2)
+
 /** Options for `GenerationSweep.layerSweep`. */
 export interface SweepOptions {
+  /** How long jobs are kept after their end, at least `jobsKeptMin`; `Duration.infinity`: forever. Default 90 days. */
+  readonly jobsKept?: Duration.Input | undefined
+  /** How long the usage of a day is kept; `Duration.infinity`: forever. Default 731 days. */
+  readonly usageKept?: Duration.Input | undefined
+  /** Mean interval of the sweeps that delete jobs and usage. Default 1 hour. */
+  readonly retentionInterval?: Duration.Input | undefined
   /** Mean interval of the sweeps that fail jobs. Default 1 minute. */
   readonly jobsInterval?: Duration.Input | undefined
+  /** Mean interval of the sweep that swaps slots. Default 3 seconds. */
+  readonly slotsInterval?: Duration.Input | undefined
   /** Mean interval of the sweeps that delete files. Default 5 minutes. */
   readonly filesInterval?: Duration.Input | undefined
   /** Maximum number of rows that a sweep handles in one call. Default 500. */
@@ -64,7 +96,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationSweepOptions)
   const { queueLimit = "24 hours", retryAfter = "15 minutes" } = options
   const waiting = yield* makeWaitingSweeps(queueLimit)
   const files = yield* makeFileSweeps(retryAfter)
-  return GenerationSweep.of({ ...waiting, ...files })
+  return GenerationSweep.of({ ...waiting, ...files, ...(yield* makeDeletions), swapSlots: yield* makeSwapSlots })
 })
 
 /** The sweeps with these options. */
@@ -76,13 +108,37 @@ export const layer: Layer.Layer<GenerationSweep, never, Requirements> = layerWit
 
 /** Runs all sweeps in the background. Logs failures and continues. Any number of hosts may run it. */
 export const layerSweep = (
-  { filesInterval = "5 minutes", jobsInterval = "1 minute", limit = 500 }: SweepOptions = {}
+  {
+    filesInterval = "5 minutes",
+    jobsInterval = "1 minute",
+    jobsKept = "90 days",
+    limit = 500,
+    retentionInterval = "1 hour",
+    slotsInterval = "3 seconds",
+    usageKept = "731 days"
+  }: SweepOptions = {}
 ): Layer.Layer<never, never, GenerationSweep> =>
   Layer.mergeAll(
     sweepLayer("jobs that waited too long", "dropStale", jobsInterval, limit),
     sweepLayer("jobs of withdrawn models", "dropWithdrawn", jobsInterval, limit),
+    sweepLayer("slots of jobs that no worker runs", "swapSlots", slotsInterval, limit),
     sweepLayer("expired results", "expireResults", filesInterval, limit),
-    sweepLayer("unused images", "dropImages", filesInterval, limit)
+    sweepLayer("unused images", "dropImages", filesInterval, limit),
+    Layer.effectDiscard(checkJobsKept(jobsKept)),
+    Sweep.layerAged({
+      name: "old jobs",
+      interval: retentionInterval,
+      limit,
+      age: jobsKept,
+      run: (age, limit) => GenerationSweep.use(({ deleteJobs }) => deleteJobs(age, limit))
+    }),
+    Sweep.layerAged({
+      name: "old usage",
+      interval: retentionInterval,
+      limit,
+      age: usageKept,
+      run: (age, limit) => GenerationSweep.use(({ deleteUsage }) => deleteUsage(age, limit))
+    })
   )
 
 // -----------------------------------------------------------------------------
@@ -90,8 +146,12 @@ export const layerSweep = (
 // -----------------------------------------------------------------------------
 
 /** Runs a sweep in the background. `name` is that of the log. */
-const sweepLayer = (name: string, sweep: keyof GenerationSweep["Service"], interval: Duration.Input, limit: number) =>
-  Sweep.layer({ name, interval, limit, run: (limit) => GenerationSweep.use((sweeps) => sweeps[sweep](limit)) })
+const sweepLayer = (
+  name: string,
+  sweep: "dropStale" | "dropWithdrawn" | "swapSlots" | "expireResults" | "dropImages",
+  interval: Duration.Input,
+  limit: number
+) => Sweep.layer({ name, interval, limit, run: (limit) => GenerationSweep.use((sweeps) => sweeps[sweep](limit)) })
 
 /** Makes the sweeps that fail waiting jobs. */
 const makeWaitingSweeps = Effect.fnUntraced(function*(queueLimit: Duration.Input) {
@@ -149,6 +209,29 @@ const makeFileSweeps = Effect.fnUntraced(function*(retryAfter: Duration.Input) {
 
   return { expireResults, dropImages }
 })
+
+/** Makes the sweeps that delete old rows. Each set is one statement, so a crash deletes a whole set or nothing. */
+const makeDeletions = Effect.gen(function*() {
+  const store = yield* GenerationStore
+
+  const deleteJobs = Effect.fn("GenerationSweep.deleteJobs")(function*(age: Duration.Input, limit: number) {
+    yield* checkJobsKept(age)
+    return yield* store.deleteEnded(yield* ago(age), limit)
+  })
+
+  const deleteUsage = Effect.fn("GenerationSweep.deleteUsage")(function*(age: Duration.Input, limit: number) {
+    return yield* store.deleteUsage(DateTime.formatIsoDateUtc(yield* ago(age)), limit)
+  })
+
+  return { deleteJobs, deleteUsage }
+})
+
+const checkJobsKept = (age: Duration.Input) =>
+  Duration.isGreaterThanOrEqualTo(Duration.fromInputUnsafe(age), jobsKeptMin)
+    ? Effect.void
+    : Effect.die(new Error(`Jobs must be kept for at least ${Duration.format(jobsKeptMin)} after their end`))
+
+const ago = (age: Duration.Input) => Effect.map(DateTime.now, DateTime.subtractDuration(age))
 
 /** Returns the files of an output, or `undefined` if it cannot be decoded. */
 const keysOf = ({ output }: Expired): ReadonlyArray<string> | undefined =>

@@ -72,7 +72,11 @@ export const makeHandler = Effect.fnUntraced(
     }
     const store = yield* GenerationStore
     const storage = yield* makeResultStorage(options)
-    const produceOutput = yield* Effect.provideService(makeProduceOutput(options, upstreams), BlobStore, storage.blobs)
+    const produceOutput = yield* Effect.provideService(
+      makeProduceOutput({ ...options, resultTtl }, upstreams),
+      BlobStore,
+      storage.blobs
+    )
     const { discard } = yield* makeDiscard
 
     /** Cancels the operation that an earlier worker of the job has left. */

@@ -36,6 +36,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
       list: (account, selection) => access(() => list(tables, account, selection)),
       queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
+      unqueue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["queued"], { status: "pending" }))),
       start: (starts) =>
         access(() =>
           starts.flatMap(({ at, id }) => change(tables, id, ["queued"], { status: "processing", startedAt: at }) ?? [])
@@ -51,7 +52,9 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
             change(tables, id, ["completed"], { output: null })
             putOff.delete(id)
           })
-        )
+        ),
+      deleteEnded: (before, limit) => access(() => deleteEnded(tables, before, limit)),
+      deleteUsage: (day, limit) => access(() => deleteUsage(tables, day, limit))
     })
   })
 )
@@ -135,4 +138,23 @@ const expired = ({ generations, putOff }: Tables, now: DateTime.Utc, limit: numb
     .toSorted((a, b) => dueAt(a) - dueAt(b))
     .slice(0, limit)
     .map(({ id, output }) => ({ id, output: output ?? undefined }))
+}
+
+const deleteEnded = ({ generations }: Tables, before: DateTime.Utc, limit: number): number => {
+  const endedAt = ({ finishedAt }: Generation) => finishedAt?.epochMilliseconds ?? Infinity
+  const ended = Array.from(generations.values())
+    .filter((generation) => generation.output === null && endedAt(generation) < before.epochMilliseconds)
+    .toSorted((a, b) => endedAt(a) - endedAt(b))
+    .slice(0, limit)
+  ended.forEach(({ id }) => generations.delete(id))
+  return ended.length
+}
+
+const deleteUsage = ({ usage }: Tables, day: string, limit: number): number => {
+  const old = Array.from(usage.entries())
+    .filter(([, row]) => row.day < day)
+    .toSorted(([, a], [, b]) => a.day < b.day ? -1 : 1)
+    .slice(0, limit)
+  old.forEach(([key]) => usage.delete(key))
+  return old.length
 }

@@ -43,6 +43,8 @@ export interface ServicesOptions {
   readonly statuses?: ModelStatuses.ModelStatusesOptions | undefined
   /** Limits of uploads. Default: those of `Uploads`. */
   readonly uploads?: Omit<Uploads.UploadsOptions, "inputPixelsPerMinute"> | undefined
+  /** Limits of webhooks. Default: those of `Webhooks`. */
+  readonly webhooks?: Webhooks.WebhooksOptions | undefined
   /** Maximum number of pixels of the input images of an account per calendar minute. Default: that of `Generations`. */
   readonly inputPixelsPerMinute?: number | undefined
 }
@@ -55,7 +57,7 @@ export interface ServicesOptions {
 export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
-  const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {} } = options
+  const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     GenerationSweep.layer,
@@ -72,7 +74,7 @@ export const layer = (options: ServicesOptions) => {
         Places.layer,
         RateLimit.layer,
         Scheduler.layerWith(scheduler),
-        Webhooks.layer
+        Webhooks.layerWith(webhooks)
       )
     ),
     Layer.provideMerge(Layer.merge(Layer.effect(Catalog.Catalog, Catalog.make(models, { params })), moderation))

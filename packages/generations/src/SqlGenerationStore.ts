@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import * as Deletions from "./internal/store/generationDeletions.ts"
 import * as Reads from "./internal/store/generationReads.ts"
 import * as Writes from "./internal/store/generationWrites.ts"
 import * as Tables from "./internal/store/migrations.ts"
@@ -30,12 +31,15 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       find: Reads.find(sql),
       list: Reads.list(sql),
       queue: Writes.queue(sql),
+      unqueue: Writes.unqueue(sql),
       start: Writes.start(sql),
       end: Writes.end(sql),
       usage: Reads.usage(sql),
       waiting: Reads.waiting(sql),
       expired: Reads.expired(sql),
       putOff: Writes.putOff(sql),
-      clearOutput: Writes.clearOutput(sql)
+      clearOutput: Writes.clearOutput(sql),
+      deleteEnded: Deletions.deleteEnded(sql),
+      deleteUsage: Deletions.deleteUsage(sql)
     }))
 )

@@ -19,6 +19,7 @@ import type { TestDatabase } from "@kinora/testkit"
 import { SecretBox, Wakeup as WebhookWakeup, Webhooks, WebhookStore } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
+import { hash } from "node:crypto"
 import * as Callbacks from "../src/Callbacks.ts"
 import * as Changes from "../src/Changes.ts"
 import type { CreateCommand } from "../src/CreateCommand.ts"
@@ -67,6 +68,12 @@ export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media,
   })
 })
 
+/** Hashes on this thread. WebCrypto uses another one, for which the clock of a test does not wait. */
+const layerDigest: Layer.Layer<Digest.Digest> = Layer.succeed(Digest.Digest, {
+  digest: ({ name }, data) => Effect.sync(() => hash(name, data, "buffer")),
+  digestHex: ({ name }, data) => Effect.sync(() => hash(name, data))
+})
+
 /** The parts around the services: webhooks that may go to any address, and a generator that waits for each test's decision. */
 const surroundings = (media: Layer.Layer<Media.Media>) =>
   Layer.mergeAll(
@@ -85,7 +92,7 @@ const surroundings = (media: Layer.Layer<Media.Media>) =>
     Generators.layer({ scripted: ScriptedGenerator.layer }).pipe(
       Layer.provideMerge(ScriptedGenerator.layerControl({ script: { delay: "hold" }, pollInterval: "20 millis" }))
     )
-  ).pipe(Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, Digest.layerWebCrypto)))
+  ).pipe(Layer.provideMerge(Layer.merge(SecureRandom.layerWebCrypto, layerDigest)))
 
 const servicesWith = (scheduler: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
   Services.layer({ models, scheduler, uploads: { uploadsMax } }).pipe(Layer.provideMerge(surroundings(media)))

@@ -1,13 +1,14 @@
 /** Callbacks of upstreams, and how often an upstream that calls back is polled. In memory, on the clock of the test. */
 import { assert, describe, it } from "@effect/vitest"
-import type { GenerationRequest } from "@kinora/generator"
+import type { GenerationRequest, Generator } from "@kinora/generator"
 import { UrlSigner } from "@kinora/storage"
-import { DateTime, Deferred, Duration, Effect, Exit, Redacted, Scope } from "effect"
+import * as TestTime from "@kinora/testkit/TestTime"
+import { Clock, DateTime, Deferred, Duration, Effect, Exit, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Callbacks from "../src/Callbacks.ts"
 import type { Generation } from "../src/Generation.ts"
 import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
-import { createJobs, ended, makeUpstream, pass, start, statusesOf, until, type UpstreamOptions } from "./Upstreams.ts"
+import { createJobs, ended, makeUpstream, start, statusesOf, type UpstreamOptions } from "./Upstreams.ts"
 
 const still = "kinora-still"
 
@@ -27,12 +28,20 @@ const withUrls = {
 const makeCalling = Effect.fnUntraced(function*(options: UpstreamOptions = {}) {
   const upstream = yield* makeUpstream({ script: { delay: "1 hour" }, ...options })
   const requests: Array<GenerationRequest.GenerationRequest> = []
+  const polledAt: Array<number> = []
   return {
     ...upstream,
     requests,
+    /** Times of the polls, in milliseconds. */
+    polledAt,
     generator: {
       ...upstream.generator,
       callsBack: true,
+      poll: (operation: Generator.Operation) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          polledAt.push(now)
+          return upstream.generator.poll(operation)
+        }),
       submit: (request: GenerationRequest.GenerationRequest) => {
         requests.push(request)
         return upstream.generator.submit(request)
@@ -53,8 +62,8 @@ describe("An upstream that calls back", () => {
       const main = yield* makeCalling()
       yield* start({ upstreams: { main }, ...withUrls })
       const [job] = yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => main.outage.polls >= 4))
-      yield* pass(1)
+      yield* TestTime.until(Effect.sync(() => main.outage.polls >= 4))
+      yield* TestTime.pass("1 second")
       yield* main.control.succeed(job!.id)
       const polls = main.outage.polls
       yield* Callbacks.Callbacks.use(({ publish }) => publish([job!.id]))
@@ -67,15 +76,15 @@ describe("An upstream that calls back", () => {
       const main = yield* makeCalling({ limits: { callback_poll_max: "20 seconds" } })
       yield* start({ upstreams: { main }, ...withUrls })
       yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => main.outage.polls > 0))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
       const times: Array<number> = []
       for (let seconds = 1, seen = main.outage.polls; times.length < 7; seconds++) {
-        yield* pass(1)
+        yield* TestTime.pass("1 second")
         if (main.outage.polls > seen) times.push(seconds)
         seen = main.outage.polls
       }
       const pauses = times.slice(1).map((time, index) => time - times[index]!)
-      assert.deepStrictEqual(pauses, [4, 8, 16, 20, 20, 20])
+      assert.deepStrictEqual(pauses, [2, 4, 8, 16, 20, 20])
     }).pipe(Effect.scoped, Effect.provide(services)))
 
   it.effect("is polled in time if it does not call", () =>
@@ -91,7 +100,7 @@ describe("An upstream that calls back", () => {
       const main = yield* makeCalling()
       yield* start({ upstreams: { main }, ...withUrls })
       const [job] = yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => main.outage.polls > 0))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
       const polls = main.outage.polls
       const { publish } = yield* Callbacks.Callbacks
       for (let tenths = 0; tenths < 300; tenths++) {
@@ -109,12 +118,12 @@ describe("An upstream that calls back", () => {
       yield* start({ upstreams: { main }, ...withUrls })
       const [job] = yield* createJobs(still, 1)
       // The next poll is minutes later.
-      yield* until(Effect.sync(() => main.outage.polls >= 7))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls >= 7))
       const polls = main.outage.polls
       yield* Callbacks.Callbacks.use(({ publish }) => publish([job!.id]))
-      yield* until(Effect.sync(() => main.outage.polls > polls))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls > polls))
       yield* main.control.succeed(job!.id)
-      yield* pass(1)
+      yield* TestTime.pass("1 second")
       assert.deepStrictEqual(yield* endsNow(job!), ["completed"])
     }).pipe(Effect.scoped, Effect.provide(services)))
 
@@ -137,7 +146,7 @@ describe("An upstream that calls back", () => {
       yield* start({ upstreams: { main: { ...main, generator: { ...main.generator, submit } } }, ...withUrls })
       const [job] = yield* createJobs(still, 1)
       yield* main.control.succeed(job!.id)
-      yield* until(Deferred.isDone(called))
+      yield* TestTime.until(Deferred.isDone(called))
       assert.deepStrictEqual(yield* endsNow(job!), ["completed"])
       assert.strictEqual(main.outage.polls, 1)
     }).pipe(Effect.scoped, Effect.provide(services)))
@@ -148,7 +157,7 @@ describe("An upstream that calls back", () => {
       const before = yield* Scope.make()
       yield* Scope.provide(start({ upstreams: { main }, ...withUrls }), before)
       const [job] = yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => main.outage.polls > 0))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
       const url = new URL(main.requests[0]!.callbackUrl!)
       assert.strictEqual(url.origin + url.pathname, `${origin}/internal/callbacks/${job!.id}`)
       const pair = { exp: url.searchParams.get("exp")!, sig: url.searchParams.get("sig")! }
@@ -162,28 +171,30 @@ describe("An upstream that calls back", () => {
       yield* Scope.close(before, Exit.void)
       yield* start({ upstreams: { main }, ...withUrls })
       const polls = main.outage.polls
-      yield* pass(60)
+      yield* TestTime.pass("60 seconds")
       assert.isAtMost(main.outage.polls - polls, 8)
       assert.lengthOf(main.requests, 1)
     }).pipe(Effect.scoped, Effect.provide(services)))
 })
 
 describe("An upstream without callbacks", () => {
-  it.effect("gets no URL and is polled at the interval of its driver", () =>
+  it.effect("gets no URL and is polled at the interval of its driver, up to a tenth later if it spaces its polls", () =>
     Effect.gen(function*() {
       const calling = yield* makeCalling()
-      const silent = { ...calling, generator: { ...calling.generator, callsBack: false } }
+      const silent = { ...calling, generator: { ...calling.generator, callsBack: false, spacesPolls: true } }
       yield* start({ upstreams: { main: silent }, ...withUrls })
       const [job] = yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => silent.outage.polls > 0))
+      yield* TestTime.until(Effect.sync(() => silent.outage.polls > 0))
       assert.isUndefined(silent.requests[0]?.callbackUrl)
-      const polls = silent.outage.polls
       yield* Effect.forEach(
         Array.from({ length: 5 }),
         () => Callbacks.Callbacks.use(({ publish }) => publish([job!.id]))
       )
-      yield* pass(30)
-      assert.strictEqual(silent.outage.polls - polls, 30)
+      yield* TestTime.pass("20 seconds")
+      const pauses = pausesOf(silent)
+      for (const pause of pauses) assert.isTrue(pause >= 1_000 && pause <= 1_100, `${pause}`)
+      assert.isAbove(new Set(pauses).size, 1)
+      assert.isAtLeast(pauses.length, 17)
     }).pipe(Effect.scoped, Effect.provide(services)))
 
   it.effect("is what every upstream is if the worker makes no URLs", () =>
@@ -191,10 +202,14 @@ describe("An upstream without callbacks", () => {
       const main = yield* makeCalling()
       yield* start({ upstreams: { main }, drivers: withUrls.drivers })
       yield* createJobs(still, 1)
-      yield* until(Effect.sync(() => main.outage.polls > 0))
+      yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
       const polls = main.outage.polls
-      yield* pass(30)
+      yield* TestTime.pass("30 seconds")
       assert.strictEqual(main.outage.polls - polls, 30)
       assert.isUndefined(main.requests[0]?.callbackUrl)
     }).pipe(Effect.scoped, Effect.provide(services)))
 })
+
+/** Times between the polls of a job, in milliseconds. */
+const pausesOf = ({ polledAt }: Effect.Success<ReturnType<typeof makeCalling>>) =>
+  polledAt.slice(1).map((at, index) => at - polledAt[index]!)

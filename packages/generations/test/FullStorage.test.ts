@@ -4,12 +4,13 @@ import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import { Worker } from "@kinora/scheduler"
 import { BlobError, BlobStore } from "@kinora/storage"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import { layerMemory, openAccount, request } from "./Assembly.ts"
+import { layerMemoryWith, mediaThatTrusts, openAccount, request } from "./Assembly.ts"
 
 /** Starts a worker on a disk that a test fills. Returns the disk, and the attempts of the jobs that the worker claims. */
 const startOnDisk = Effect.gen(function*() {
@@ -49,7 +50,8 @@ const createFor = Effect.fnUntraced(function*(account: Effect.Success<ReturnType
   return generation.id
 })
 
-layer(layerMemory)("A worker that cannot store results", (it) => {
+// Media works on other threads, for which the clock of a test does not wait.
+layer(layerMemoryWith({}, mediaThatTrusts))("A worker that cannot store results", (it) => {
   it.effect("returns its jobs unharmed, and claims none until a test of the storage succeeds", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations
@@ -57,7 +59,7 @@ layer(layerMemory)("A worker that cannot store results", (it) => {
       const account = yield* openAccount({ credits: 100 })
       const first = yield* createFor(account, "first")
       const { claimed, disk } = yield* startOnDisk
-      while (disk.writes === 0) yield* TestClock.adjust("1 second")
+      yield* TestTime.until(Effect.sync(() => disk.writes > 0))
       const second = yield* createFor(account, "second")
       // The retries of a run last half a minute, and the time limit of the model is 5 minutes.
       yield* TestClock.adjust("2 minutes")
@@ -68,7 +70,7 @@ layer(layerMemory)("A worker that cannot store results", (it) => {
       const before = (yield* balances(account.id, yield* DateTime.now)).credits
       disk.isFull = false
       for (const id of [first, second]) {
-        while ((yield* get(account.id, id)).status !== "completed") yield* TestClock.adjust("1 second")
+        yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status === "completed"))
       }
       assert.deepStrictEqual(claimed, [
         [GenerationId.toUuid(first), 1],

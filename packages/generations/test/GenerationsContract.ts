@@ -5,6 +5,7 @@ import { Ledger } from "@kinora/ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { Clock, DateTime, Effect, Exit, Fiber, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Failure, Generations } from "../src/Generations.ts"
@@ -256,14 +257,11 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("returns the current state when the timeout of `wait` ends", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: 100 })
-        const { get, wait } = yield* Generations
+        const { wait } = yield* Generations
         const { id } = yield* createNew(account, "slow")
         const waiting = yield* Effect.forkChild(wait(account.id, id, "10 seconds"))
         const start = yield* Clock.currentTimeMillis
-        while (waiting.pollUnsafe() === undefined) {
-          yield* TestClock.adjust("1 second")
-          yield* get(account.id, id)
-        }
+        yield* TestTime.until(Effect.sync(() => waiting.pollUnsafe() !== undefined))
         assert.strictEqual((yield* Fiber.join(waiting)).status, "queued")
         assert.isAtLeast((yield* Clock.currentTimeMillis) - start, 10_000)
       }))

@@ -4,6 +4,7 @@ import { type Generator, GeneratorError, Generators, ScriptedGenerator } from "@
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
@@ -59,7 +60,7 @@ layer(layerMemory)("Work of a job", (it) => {
       const id = yield* create(account)
       yield* control.script(id, { pollErrors: Array.from({ length: 20 }, () => lost) })
       yield* startImpatientWorker
-      while ((yield* get(account.id, id)).status !== "failed") yield* TestClock.adjust("1 second")
+      yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status === "failed"))
       const { failure, refunded } = yield* get(account.id, id)
       assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
     }).pipe(Effect.scoped))
@@ -95,7 +96,7 @@ layer(layerMemory)("Work of a job", (it) => {
       // The model's time limit.
       yield* TestClock.adjust("5 minutes")
       yield* control.called("cancel", id)
-      while ((yield* get(account.id, id)).status === "processing") yield* TestClock.adjust("1 second")
+      yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status !== "processing"))
       assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
     }).pipe(Effect.scoped))
 })

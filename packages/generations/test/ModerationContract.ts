@@ -190,7 +190,7 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const checked: Array<string> = []
         const isEntered = yield* Deferred.make<void>()
         const mayContinue = yield* Deferred.make<void>()
-        const { following, reached } = yield* Preparations.follow(4 * 2)
+        const { following, reached } = yield* Preparations.follow(4)
         const { create } = yield* moderating(({ account }) =>
           Effect.suspend(() => {
             checked.push(account)
@@ -214,7 +214,7 @@ const suiteOfInputs = <E>(name: string, services: Layer.Layer<Services, E>) => {
     it.effect("that does not end refuses the request after 30 seconds, also while it waits for its turn", () =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits })
-        const { following, reached } = yield* Preparations.follow(2 * 2)
+        const { following, reached } = yield* Preparations.follow(2)
         const { create } = yield* moderating(() => Effect.never, { moderationsMax: 1 })
         const commands = yield* Effect.forEach(["1", "2"], (key) => request(account, { key }))
         const fibers = yield* Effect.forEach(

@@ -1,11 +1,13 @@
 /** Workers claim the jobs of the models that they can run, on every backend. */
 import { assert, layer } from "@effect/vitest"
+import { PlanTable } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Lanes, Scheduler } from "@kinora/scheduler"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { Effect, Layer, Logger, Metric, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Generation } from "../src/Generation.ts"
@@ -103,6 +105,57 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) =>
         assert.deepStrictEqual([model, status], [redraw, "completed"])
       }).pipe(Effect.scoped, TestClock.withLive))
 
+    it.effect("run the jobs of an account behind those of models that no worker runs", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Generations
+        const { swapSlots } = yield* GenerationSweep.GenerationSweep
+        const account = yield* openAccount({ credits: 1_000 })
+        const { create } = yield* Generations
+        const createAs = Effect.fnUntraced(function*(model: string, index: number) {
+          const { generation } = yield* create(yield* request(account, { key: `${model}-${index}`, model }))
+          yield* (yield* ScriptedGenerator.Control).succeed(generation.id)
+          return generation
+        })
+        const { concurrency } = PlanTable.defaults.credits.pro
+        const stranded = yield* Effect.forEach(Array.from({ length: concurrency }, (_, n) => n), (n) =>
+          createAs(redraw, n))
+        const own = yield* createAs(still, 0)
+        assert.strictEqual(own.status, "pending")
+        yield* startWorker(4, { models: [still] })
+        yield* Effect.repeat(swapSlots(100), {
+          until: (count) =>
+            count > 0
+        })
+        assert.strictEqual((yield* ended(own)).status, "completed")
+        // The freed slot returned to the last of the other jobs.
+        const statuses = yield* Effect.forEach(stranded, ({ id }) => get(account.id, id))
+        assert.deepStrictEqual(statuses.map(({ status }) => status), stranded.map(() => "queued"))
+        const scheduler = yield* Scheduler.Scheduler
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+        yield* startWorker(4, { models: [redraw] })
+        for (const job of stranded) assert.strictEqual((yield* ended(job)).status, "completed")
+      }).pipe(Effect.scoped, TestClock.withLive))
+
+    it.effect("show a job as pending while another one has its slot", () =>
+      Effect.gen(function*() {
+        const { cancel, create, get } = yield* Generations
+        const { takeLease } = yield* Scheduler.Scheduler
+        const { swapSlots } = yield* GenerationSweep.GenerationSweep
+        const account = yield* openAccount({ credits: 1_000 })
+        const keys = Array.from({ length: PlanTable.defaults.credits.pro.concurrency }, (_, n) => `stranded-${n}`)
+        const createAs = (key: string, model: string) =>
+          Effect.flatMap(request(account, { key, model }), create).pipe(Effect.map(({ generation }) => generation.id))
+        const stranded = yield* Effect.forEach(keys, (key) => createAs(key, redraw))
+        const own = yield* createAs("own", still)
+        const kinds = [`generation:${still}`]
+        const lease = yield* takeLease({ id: "still", worker: "still", kinds, slots: 1, ttl: "1 hour" })
+        yield* Effect.repeat(swapSlots(100), { until: (count) => count === 0 })
+        const statuses = yield* Effect.forEach([own, stranded.at(-1)!, stranded[0]!], (id) => get(account.id, id))
+        assert.deepStrictEqual(statuses.map(({ status }) => status), ["queued", "pending", "queued"])
+        yield* (yield* Scheduler.Scheduler).returnLease(lease)
+        yield* Effect.forEach([...stranded, own], (id) => cancel(account.id, id))
+      }))
+
     it.effect("move a job without a pool to the pool of its model if they do not run the model", () =>
       Effect.gen(function*() {
         const { get } = yield* Generations
@@ -137,10 +190,10 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         // With shorter intervals, the worker would renew its lease and search for lost workers thousands of times.
         const intervals = { lease: "1 hour", pollInterval: "10 minutes", rescueInterval: "10 minutes" } as const
         yield* startWorker(4, { models: [still], ...intervals })
-        yield* TestClock.adjust("23 hours")
+        yield* TestTime.advance("23 hours")
         yield* dropStale(10)
         assert.strictEqual((yield* get(account.id, id)).status, "queued")
-        yield* TestClock.adjust("2 hours")
+        yield* TestTime.advance("2 hours")
         yield* dropStale(10)
         const { failure, refunded } = yield* get(account.id, id)
         assert.deepStrictEqual([failure?.code, refunded], ["queue_timeout", true])
@@ -156,7 +209,7 @@ export const timeSuite = <E>(name: string, services: Layer.Layer<Services, E>) =
         const lease = yield* scheduler.takeLease({ ...lost, id: "lost", slots: 1, ttl: "30 seconds" })
         assert.strictEqual((yield* scheduler.claim({ ...lost, lease, limit: 1 })).length, 1)
         yield* startWorker(4, { models: [still], pollInterval: "10 minutes" })
-        while ((yield* get(account.id, id)).failure === null) yield* TestClock.adjust("1 minute")
+        yield* TestTime.until(Effect.map(get(account.id, id), ({ failure }) => failure !== null), { step: "1 minute" })
         const { failure, refunded } = yield* get(account.id, id)
         assert.deepStrictEqual([failure?.code, refunded], ["time_limit", true])
       }).pipe(Effect.scoped))

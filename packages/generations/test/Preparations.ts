@@ -3,9 +3,9 @@ import { Deferred, Effect } from "effect"
 import { Preparation } from "../src/CreateCommand.ts"
 
 /**
- * Follows requests until they have started this many steps: one for their images and one
- * for their verdict each, which start with the wait for a turn. `reached` completes when all have come as far
- * as they can without others.
+ * Follows requests until they have started this many steps: one for the images of a request and one for its verdict,
+ * each if it has any, which start with the wait for a turn. `reached` completes when all have come as far as they can
+ * without others.
  */
 export const follow = Effect.fnUntraced(function*(steps: number) {
   const isReached = yield* Deferred.make<void>()

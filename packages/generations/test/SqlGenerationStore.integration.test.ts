@@ -1,6 +1,6 @@
 /** Query plans, rows of earlier releases, and damaged rows. */
 import { assert, layer } from "@effect/vitest"
-import { Migrations } from "@kinora/persistence"
+import { DatabaseTime, Migrations } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,6 +9,7 @@ import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
+import * as Deletions from "../src/internal/store/generationDeletions.ts"
 import { selectPage } from "../src/internal/store/generationPage.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
 import { layerSql, openAccount, request } from "./Assembly.ts"
@@ -52,6 +53,40 @@ for (const [name, database] of TestDatabase.all) {
             assert.match(type, /Index|Bitmap Heap/)
             assert.isAtMost(rows, limit * loops)
             assert.isAtMost(loops, 24)
+            assert.strictEqual(filtered, 0)
+          }
+        }
+      }))
+  })
+
+  layer(database)(`Old rows (${name})`, (it) => {
+    it.effect("are deleted through an index, whatever else is stored", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([SqlGenerationStore.migrations])
+        const sql = yield* SqlClient.SqlClient
+        yield* insertMany(4_000)
+        // The results of half of the jobs still have files.
+        yield* sql`UPDATE generation_job SET output = NULL WHERE right(id::text, 1) < '8'`
+        yield* sql`
+          INSERT INTO generation_usage (account, day, plan, model, kind, completed, failed, cancelled, credits)
+          SELECT n::text, '1970-01-01'::date + n, 'studio', 'canvas', 'image', 1, 0, 0, 0
+          FROM generate_series(1, 4000) AS n
+        `
+        yield* sql`ANALYZE generation_job, generation_usage`
+        yield* TestClock.setTime(Date.parse("1970-01-04T00:00:00Z"))
+        const limit = 10
+        const clock = yield* DatabaseTime.hostClock
+        for (
+          const deletion of [
+            Deletions.endedDeletion(sql, clock, yield* DateTime.now, limit),
+            Deletions.usageDeletion(sql, "1980-01-01", limit)
+          ]
+        ) {
+          const scans = (yield* QueryPlan.explain(deletion)).filter(({ type }) => type.includes("Scan"))
+          assert.isNotEmpty(scans)
+          for (const { filtered, rows, type } of scans) {
+            assert.notStrictEqual(type, "Seq Scan")
+            assert.isAtMost(rows, limit)
             assert.strictEqual(filtered, 0)
           }
         }

@@ -3,13 +3,13 @@ import { assert, layer } from "@effect/vitest"
 import { Catalog, type Model } from "@kinora/catalog"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { DateTime, Duration, Effect, Exit, type Layer, Option, Scope } from "effect"
-import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { ModelStatuses } from "../src/ModelStatuses.ts"
 import { UpstreamReports } from "../src/UpstreamReports.ts"
 import { type layerMemory, models, openAccount, request } from "./Assembly.ts"
-import { createJobs, denied, ended, makeUpstream, pass, start, until, type Upstream } from "./Upstreams.ts"
+import { createJobs, denied, ended, makeUpstream, start, type Upstream } from "./Upstreams.ts"
 
 type Services = Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
@@ -34,14 +34,14 @@ const statusWith = (driver: Model.ModelInput["driver"], configured: Model.ModelI
 
 /** Moves the clock until the model has the status. */
 const untilStatus = (driver: Model.ModelInput["driver"], expected: Model.Model["status"]) =>
-  until(Effect.map(statusWith(driver), ({ status }) => status === expected))
+  TestTime.until(Effect.map(statusWith(driver), ({ status }) => status === expected))
 
 /** Returns the statuses that the model has while the clock moves by 15 seconds. */
 const seen = Effect.fnUntraced(function*(driver: Model.ModelInput["driver"]) {
   const statuses = new Set<string>()
   for (let second = 0; second < 15; second++) {
     statuses.add((yield* statusWith(driver)).status)
-    yield* pass(1)
+    yield* TestTime.pass("1 second")
   }
   return statuses
 })
@@ -80,7 +80,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         yield* open
         assert.isFalse((yield* seen(first)).has("paused"))
         // Longer than a report holds without renewal.
-        yield* pass(30)
+        yield* TestTime.pass("30 seconds")
         assert.strictEqual((yield* statusWith(first)).status, "degraded")
         // The test fails, more than 15 seconds after the circuit has opened.
         yield* ended(yield* createJobs(still, 1))
@@ -91,9 +91,9 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
           onSome: (at) => DateTime.distance(now, at)
         })
         assert.isTrue(Duration.isPositive(left))
-        yield* TestClock.adjust(Duration.subtract(left, Duration.millis(1)))
+        yield* TestTime.pass(Duration.subtract(left, Duration.millis(1)))
         assert.strictEqual((yield* statusWith(first)).status, "paused")
-        yield* TestClock.adjust("1 millis")
+        yield* TestTime.advance("1 millis")
         assert.strictEqual((yield* statusWith(first)).status, "degraded")
         main.outage.reason = undefined
         yield* ended(yield* createJobs(still, 1))
@@ -107,7 +107,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         yield* startAs("broken", first, broken)
         yield* open
         yield* startAs("healthy", first, healthy)
-        yield* until(Effect.map(reported, (reports) => reports.some(({ status }) => status === "paused")))
+        yield* TestTime.until(Effect.map(reported, (reports) => reports.some(({ status }) => status === "paused")))
         const statuses = yield* seen(first)
         assert.isTrue(statuses.has("degraded"))
         assert.isFalse(statuses.has("paused"))
@@ -117,7 +117,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
       Effect.gen(function*() {
         yield* startAs("falls-back", both, yield* makeFailing(), yield* makeUpstream({ limits }))
         yield* open
-        yield* until(Effect.map(reported, (reports) => reports.some(({ status }) => status === "paused")))
+        yield* TestTime.until(Effect.map(reported, (reports) => reports.some(({ status }) => status === "paused")))
         const statuses = yield* seen(both)
         assert.isTrue(statuses.has("degraded"))
         assert.isFalse(statuses.has("paused"))
@@ -151,10 +151,10 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         const now = yield* DateTime.now
         const [retryAt, expiry] = [DateTime.add(now, { minutes: 10 }), DateTime.add(now, { seconds: 30 })]
         yield* put("lost", [{ worker: "lost", upstream: "first", status: "paused", retryAt, until: expiry }], now)
-        yield* pass(29)
+        yield* TestTime.pass("29 seconds")
         assert.strictEqual((yield* statusWith(first)).status, "paused")
         // The reports are read again within 5 seconds.
-        yield* pass(6)
+        yield* TestTime.pass("6 seconds")
         assert.strictEqual((yield* statusWith(first)).status, "available")
         yield* scheduler.returnLease(lease)
       }))
@@ -165,7 +165,7 @@ export const statusSuite = <E>(name: string, services: Layer.Layer<Services, E>)
         const now = yield* DateTime.now
         const at = DateTime.add(now, { minutes: 10 })
         yield* put("unknown", [{ worker: "unknown", upstream: "first", status: "paused", retryAt: at, until: at }], now)
-        yield* pass(6)
+        yield* TestTime.pass("6 seconds")
         assert.strictEqual((yield* statusWith(first)).status, "available")
         yield* remove("unknown", ["first"])
       }))
@@ -201,7 +201,7 @@ export const refusalSuite = <E>(name: string, services: Layer.Layer<Services, E>
         if (retryAfter === null) return assert.fail("The refusal has no time")
         assert.isAtLeast(Duration.toMillis(retryAfter), 1000)
         scripted.outage.reason = undefined
-        yield* TestClock.adjust(retryAfter)
+        yield* TestTime.pass(retryAfter)
         const { generation, replayed } = yield* create(command)
         assert.isFalse(replayed)
         assert.deepStrictEqual((yield* ended([generation])).map(({ status }) => status), ["completed"])

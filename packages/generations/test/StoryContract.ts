@@ -11,6 +11,7 @@ import { Scheduler } from "@kinora/scheduler"
 import type { ClaimedJob, JobStatus } from "@kinora/scheduler/Job"
 import { AttemptsExhausted } from "@kinora/scheduler/JobHandler"
 import { BlobStore } from "@kinora/storage"
+import * as TestTime from "@kinora/testkit/TestTime"
 import {
   Cause,
   DateTime,
@@ -23,7 +24,6 @@ import {
   Scheduler as FiberScheduler,
   Schema
 } from "effect"
-import { TestClock } from "effect/testing"
 import { type Generation, GenerationId, isFinal, type Status } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
@@ -217,7 +217,7 @@ const makeWorld = Effect.gen(function*() {
 
   /** Expires the idempotency keys and the waiting time of queued jobs. */
   const passDay = Effect.andThen(
-    TestClock.adjust(Duration.millis(24 * 3_600_000 + 1)),
+    TestTime.advance(Duration.millis(24 * 3_600_000 + 1)),
     Effect.sync(() => made.clear())
   )
 
@@ -242,7 +242,7 @@ const makeWorld = Effect.gen(function*() {
       case "release":
         return held === undefined ? undefined : yield* scheduler.release([held])
       case "loseWorkers":
-        yield* TestClock.adjust(ttl)
+        yield* TestTime.advance(ttl)
         return yield* rescue
       case "dropStale":
         return yield* dropStale(1_000)
@@ -317,10 +317,10 @@ const makeWorld = Effect.gen(function*() {
 
   /** Restarts the workers and runs all remaining jobs. */
   const end = Effect.gen(function*() {
-    yield* TestClock.adjust(ttl)
+    yield* TestTime.advance(ttl)
     yield* rescue
     // The pause before jobs that run alone.
-    yield* TestClock.adjust("10 seconds")
+    yield* TestTime.advance("10 seconds")
     yield* eventually(finishAll)
     yield* checkEvents
   })

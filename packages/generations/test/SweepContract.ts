@@ -1,11 +1,12 @@
 /** Sweeps with items that cannot be processed. They process all other items and terminate. */
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
+import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Lanes, Scheduler } from "@kinora/scheduler"
 import { BlobError, BlobStore } from "@kinora/storage"
-import { Effect, Exit, Layer } from "effect"
+import { DateTime, Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId, UploadId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
@@ -64,6 +65,13 @@ const sweepsWithout = Effect.fnUntraced(function*(stuck: Set<string>) {
   )
   const sweep = yield* Effect.provide(GenerationSweep.GenerationSweep, services)
   return { sweep, deletes }
+})
+
+/** Deletes the ended jobs of other tests. */
+const deleteOthers = Effect.gen(function*() {
+  const { deleteJobs } = yield* GenerationSweep.GenerationSweep
+  yield* TestClock.adjust("3 days")
+  yield* deleteJobs("2 days", 1_000)
 })
 
 const isKept = (key: string) =>
@@ -142,6 +150,93 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* sweep.expireResults(10), 1)
         assert.isNull((yield* get(account.id, made[0]!.id)).output)
       }).pipe(Effect.scoped))
+  })
+
+  layer(services)(`Retention (${name})`, (it) => {
+    it.effect("deletes a job that ended long ago once its files are deleted, and keeps its charge", () =>
+      Effect.gen(function*() {
+        const { cancel, get, list, wait } = yield* Generations
+        const { deleteJobs, expireResults } = yield* GenerationSweep.GenerationSweep
+        const control = yield* ScriptedGenerator.Control
+        const ledger = yield* Ledger.Ledger
+        const account = yield* openAccount({ credits: 100 })
+        const done = yield* createNew(account, "done")
+        yield* control.succeed(done.id)
+        yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, done.id, "60 seconds")))
+        const cancelled = yield* createNew(account, "cancelled")
+        yield* cancel(account.id, cancelled.id)
+        const waiting = yield* createNew(account, "waiting")
+        const charges = yield* ledger.entries({ account: account.id, limit: 10 })
+
+        yield* TestClock.adjust("89 days")
+        assert.strictEqual(yield* deleteJobs("90 days", 10), 0)
+        yield* TestClock.adjust("25 hours")
+        assert.strictEqual(yield* deleteJobs("90 days", 10), 1)
+        assert.strictEqual(yield* expireResults(10), 1)
+        assert.strictEqual(yield* deleteJobs("90 days", 10), 1)
+        assert.strictEqual(yield* deleteJobs("90 days", 10), 0)
+
+        for (const { id } of [done, cancelled]) {
+          assert.strictEqual((yield* Effect.flip(get(account.id, id)))._tag, "GenerationError")
+        }
+        assert.deepStrictEqual((yield* list(account.id, { limit: 10 })).generations.map(({ id }) => id), [waiting.id])
+        assert.deepStrictEqual(yield* ledger.entries({ account: account.id, limit: 10 }), charges)
+        assert.deepStrictEqual((yield* ledger.verify()).discrepancies, [])
+        assert.deepStrictEqual(yield* Scheduler.Scheduler.use(({ verify }) => verify), [])
+        // The keys of the deleted jobs have expired, so they identify new requests.
+        const at = yield* DateTime.now
+        const lot = { kind: "addon", credits: 100, expiresAt: DateTime.add(at, { days: 1 }), at } as const
+        yield* ledger.grant({ ...lot, account: account.id, reference: "again" })
+        const { plans } = yield* openAccount({ credits: 0 })
+        const again = yield* createNew({ ...account, plans }, "cancelled")
+        assert.notStrictEqual(again.id, cancelled.id)
+      }))
+
+    it.effect("deletes each old job once if several hosts sweep at the same time", () =>
+      Effect.gen(function*() {
+        const { cancel } = yield* Generations
+        const { deleteJobs } = yield* GenerationSweep.GenerationSweep
+        yield* deleteOthers
+        const account = yield* openAccount({ credits: 100 })
+        for (const key of ["1", "2", "3", "4", "5"]) yield* cancel(account.id, (yield* createNew(account, key)).id)
+        yield* TestClock.adjust("91 days")
+        let deleted = 0
+        for (let round = 0; round < 5; round++) {
+          const counts = yield* Effect.all([deleteJobs("90 days", 2), deleteJobs("90 days", 2)], {
+            concurrency: "unbounded"
+          })
+          for (const count of counts) assert.isAtMost(count, 2)
+          deleted += counts[0] + counts[1]
+        }
+        assert.strictEqual(deleted, 5)
+      }))
+
+    it.effect("deletes the usage of old days, and keeps it when its jobs are deleted", () =>
+      Effect.gen(function*() {
+        const { cancel, usage } = yield* Generations
+        const { deleteJobs, deleteUsage } = yield* GenerationSweep.GenerationSweep
+        yield* deleteOthers
+        const account = yield* openAccount({ credits: 100 })
+        const { id } = yield* createNew(account, "cancelled")
+        yield* cancel(account.id, id)
+        const day = DateTime.formatIsoDateUtc(yield* DateTime.now)
+        const count = Effect.map(usage(account.id, { from: day, to: day }), (rows) => rows.length)
+        yield* TestClock.adjust("90 days")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* deleteJobs("90 days", 10), 1)
+        yield* deleteUsage("90 days", 10)
+        assert.strictEqual(yield* count, 1)
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* deleteUsage("90 days", 10), 1)
+        assert.strictEqual(yield* count, 0)
+      }))
+
+    it.effect("keeps jobs for longer than their idempotency keys", () =>
+      Effect.gen(function*() {
+        const { deleteJobs } = yield* GenerationSweep.GenerationSweep
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(deleteJobs("47 hours", 10))))
+        yield* deleteJobs(GenerationSweep.jobsKeptMin, 10)
+      }))
   })
 
   layer(services)(`Files of a result (${name})`, (it) => {

@@ -1,5 +1,12 @@
 import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
-import { circuitSuite, deadlineSuite, fallbackSuite, limitSuite, sharedLimitSuite } from "./UpstreamsContract.ts"
+import {
+  circuitSuite,
+  deadlineSuite,
+  fallbackSuite,
+  limitSuite,
+  reuseSuite,
+  sharedLimitSuite
+} from "./UpstreamsContract.ts"
 
 const services = layerMemoryWith({}, mediaThatTrusts)
 
@@ -8,3 +15,4 @@ limitSuite("memory", services)
 sharedLimitSuite("memory", services)
 fallbackSuite("memory", services)
 deadlineSuite("memory", services)
+reuseSuite("memory", services)

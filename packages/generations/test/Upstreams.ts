@@ -2,8 +2,8 @@
 import { Catalog, type Model } from "@kinora/catalog"
 import { type Generator, GeneratorError, Generators, ScriptedGenerator, UpstreamLimits } from "@kinora/generator"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
+import * as TestTime from "@kinora/testkit/TestTime"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { TestClock } from "effect/testing"
 import type { Generation } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
@@ -139,30 +139,12 @@ export const statesOf = (jobs: ReadonlyArray<Generation>) =>
 export const statusesOf = (jobs: ReadonlyArray<Generation>) =>
   Effect.map(statesOf(jobs), (states) => states.map(({ status }) => status))
 
-/** Moves the clock until the condition holds. Fails the test after 20 minutes. */
-export const until = Effect.fnUntraced(function*<E, R>(condition: Effect.Effect<boolean, E, R>) {
-  for (let steps = 0; !(yield* condition); steps++) {
-    if (steps > 1_200) return yield* Effect.die(new Error("The condition does not hold after 20 minutes"))
-    yield* TestClock.adjust("1 second")
-    yield* settle
-  }
-})
-
 /** Moves the clock until all jobs have ended, and returns them. */
 export const ended = Effect.fnUntraced(function*(jobs: ReadonlyArray<Generation>) {
-  yield* until(
+  yield* TestTime.until(
     Effect.map(statusesOf(jobs), (statuses) => statuses.every((status) => !waiting.has(status)))
   )
   return yield* statesOf(jobs)
 })
 
 const waiting: ReadonlySet<string> = new Set(["pending", "queued", "processing"])
-
-/** Moves the clock in steps, so that timers that follow each other run. */
-export const pass = (seconds: number) =>
-  Effect.forEach(Array.from({ length: seconds }), () => Effect.andThen(TestClock.adjust("1 second"), settle), {
-    discard: true
-  })
-
-/** Reads the database, so that the statements that a timer has started end first. */
-const settle = Effect.flatMap(Scheduler.Scheduler, ({ queues }) => Effect.replicateEffect(queues, 3))

@@ -1,8 +1,12 @@
 /** Workers and upstreams that fail or are limited, on every backend. */
 import { assert, layer } from "@effect/vitest"
-import { GeneratorError, type ScriptedGenerator, type UpstreamLimits } from "@kinora/generator"
+import { type Generator, GeneratorError, type ScriptedGenerator, type UpstreamLimits } from "@kinora/generator"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { Effect, Exit, type Layer, Scope } from "effect"
+import { Scheduler } from "@kinora/scheduler"
+import * as TestTime from "@kinora/testkit/TestTime"
+import { Deferred, Effect, Exit, type Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { Generation } from "../src/Generation.ts"
 import type { layerMemory } from "./Assembly.ts"
 import {
   busy,
@@ -10,12 +14,10 @@ import {
   denied,
   ended,
   makeUpstream,
-  pass,
   start,
   startKillable,
   statesOf,
   statusesOf,
-  until,
   type Upstream
 } from "./Upstreams.ts"
 
@@ -38,8 +40,8 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         upstream.outage.reason = busy
         yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
         const jobs = yield* createJobs(still, 4)
-        yield* until(Effect.sync(() => upstream.outage.submits >= 3))
-        yield* pass(60)
+        yield* TestTime.until(Effect.sync(() => upstream.outage.submits >= 3))
+        yield* TestTime.pass("60 seconds")
         // Up to one call of each job that was submitted before the circuit opened, then tests after 10, 20 and 40 seconds.
         assert.isAtMost(upstream.outage.submits, 9)
         for (const status of yield* statusesOf(jobs)) assert.include(["queued", "processing"], status)
@@ -58,7 +60,7 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
           concurrency: 1
         })
         const stuck = yield* createJobs(redraw, 2)
-        yield* until(Effect.sync(() => main.outage.submits >= 3))
+        yield* TestTime.until(Effect.sync(() => main.outage.submits >= 3))
         const free = yield* createJobs(still, 3)
         assert.deepStrictEqual((yield* ended(free)).map(({ status }) => status), free.map(() => "completed"))
         for (const { failure } of yield* statesOf(stuck)) assert.isNull(failure)
@@ -74,8 +76,8 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
           statesOf(jobs),
           (states) => states.flatMap(({ failure }) => failure === null ? [] : [failure.code])
         )
-        yield* until(Effect.map(codes, ({ length }) => length >= 3))
-        yield* pass(8)
+        yield* TestTime.until(Effect.map(codes, ({ length }) => length >= 3))
+        yield* TestTime.pass("8 seconds")
         assert.strictEqual(upstream.outage.submits, 3)
         assert.deepStrictEqual(yield* codes, ["upstream_error", "upstream_error", "upstream_error"])
       }).pipe(Effect.scoped))
@@ -97,10 +99,10 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         const upstream = yield* makeUpstream({ limits: quick, script: { delay: "hold" } })
         yield* start({ upstreams: { main: upstream }, drivers: { [still]: { name: "main" } } })
         const jobs = yield* createJobs(still, 1)
-        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => upstream.outage.polls > 0))
         upstream.outage.reason = busy
         // Longer than the retries of other calls last.
-        yield* pass(90)
+        yield* TestTime.pass("90 seconds")
         assert.deepStrictEqual(yield* statusesOf(jobs), ["processing"])
         upstream.outage.reason = undefined
         yield* upstream.control.succeed(jobs[0]!.id)
@@ -130,11 +132,11 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         }
         yield* start({ upstreams: { main: failing }, drivers: { [still]: { name: "main" } } })
         const jobs = yield* createJobs(still, 1)
-        yield* until(Effect.sync(() => polls > 0))
+        yield* TestTime.until(Effect.sync(() => polls > 0))
         isDown = true
-        yield* pass(20)
+        yield* TestTime.pass("20 seconds")
         const before = polls
-        yield* pass(5)
+        yield* TestTime.pass("5 seconds")
         assert.strictEqual(polls, before)
         isDown = false
         yield* upstream.control.succeed(jobs[0]!.id)
@@ -149,7 +151,7 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         const killed = yield* Scope.make()
         const { expire } = yield* Scope.provide(startKillable({ upstreams: { main: upstream }, drivers }), killed)
         const [job] = yield* createJobs(still, 1)
-        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => upstream.outage.polls > 0))
         yield* Scope.close(killed, Exit.void)
 
         let refusals = 0
@@ -163,11 +165,11 @@ export const circuitSuite = <E>(name: string, services: Layer.Layer<Services, E>
         }
         yield* start({ upstreams: { main: full }, drivers })
         const waiting = yield* createJobs(still, 3)
-        yield* until(Effect.sync(() => refusals === 3))
-        yield* pass(5)
+        yield* TestTime.until(Effect.sync(() => refusals === 3))
+        yield* TestTime.pass("5 seconds")
         const polls = upstream.outage.polls
         yield* expire
-        yield* until(Effect.sync(() => upstream.outage.polls > polls))
+        yield* TestTime.until(Effect.sync(() => upstream.outage.polls > polls))
         yield* upstream.control.succeed(job!.id)
         assert.deepStrictEqual((yield* ended([job!])).map(({ status }) => status), ["completed"])
         assert.deepStrictEqual([upstream.outage.submits, refusals], [1, 3])
@@ -189,7 +191,7 @@ export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
           concurrency: 3
         })
         const slow = yield* createJobs(redraw, 5)
-        yield* until(Effect.sync(() => main.outage.submits >= 2))
+        yield* TestTime.until(Effect.sync(() => main.outage.submits >= 2))
         const free = yield* createJobs(still, 3)
         yield* ended(free)
         assert.strictEqual(main.outage.submits, 2)
@@ -199,14 +201,14 @@ export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
 
     it.effect("restrict the jobs of a model at the same time", () =>
       Effect.gen(function*() {
-        const main = yield* makeUpstream({ script: { delay: "10 seconds" } })
+        const main = yield* makeUpstream({ script: { delay: "1 minute" } })
         yield* start({
           upstreams: { main },
           drivers: { [redraw]: { name: "main", concurrency: 1 }, [still]: { name: "main" } }
         })
         const [limited, free] = [yield* createJobs(redraw, 3), yield* createJobs(still, 3)]
-        yield* until(Effect.sync(() => main.outage.submits >= 4))
-        yield* pass(3)
+        yield* TestTime.until(Effect.sync(() => main.outage.submits >= 4))
+        yield* TestTime.pass("3 seconds")
         assert.strictEqual(main.outage.submits, 4)
         yield* ended([...limited, ...free])
         assert.strictEqual(main.outage.submits, 6)
@@ -217,11 +219,11 @@ export const limitSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
         const main = yield* makeUpstream({ limits: { requests_per_minute: 2 } })
         yield* start({ upstreams: { main }, drivers: { [still]: { name: "main" } } })
         const jobs = yield* createJobs(still, 5)
-        yield* until(Effect.sync(() => main.outage.submits >= 2))
-        yield* pass(30)
+        yield* TestTime.until(Effect.sync(() => main.outage.submits >= 2))
+        yield* TestTime.pass("30 seconds")
         assert.strictEqual(main.outage.submits, 2)
-        yield* until(Effect.sync(() => main.outage.submits >= 4))
-        yield* pass(30)
+        yield* TestTime.until(Effect.sync(() => main.outage.submits >= 4))
+        yield* TestTime.pass("30 seconds")
         assert.strictEqual(main.outage.submits, 4)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
       }).pipe(Effect.scoped))
@@ -246,8 +248,8 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
       Effect.gen(function*() {
         const { submits } = yield* startTwo({ credential: "jobs", concurrency: 2 }, { delay: "10 seconds" })
         const jobs = yield* createJobs(still, 6)
-        yield* until(Effect.map(submits, (count) => count >= 2))
-        yield* pass(5)
+        yield* TestTime.until(Effect.map(submits, (count) => count >= 2))
+        yield* TestTime.pass("5 seconds")
         assert.strictEqual(yield* submits, 2)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
         assert.strictEqual(yield* submits, 6)
@@ -257,8 +259,8 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
       Effect.gen(function*() {
         const { submits } = yield* startTwo({ credential: "submits", requests_per_minute: 2 })
         const jobs = yield* createJobs(still, 3)
-        yield* until(Effect.map(submits, (count) => count >= 2))
-        yield* pass(30)
+        yield* TestTime.until(Effect.map(submits, (count) => count >= 2))
+        yield* TestTime.pass("30 seconds")
         assert.strictEqual(yield* submits, 2)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), jobs.map(() => "completed"))
       }).pipe(Effect.scoped))
@@ -273,16 +275,16 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
         const before = yield* Scope.make()
         yield* Scope.provide(start(options), before)
         const jobs = yield* createJobs(still, 2)
-        yield* until(Effect.sync(() => main.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
         yield* Scope.close(before, Exit.void)
         const polls = main.outage.polls
         yield* start(options)
-        yield* until(Effect.sync(() => main.outage.polls > polls))
+        yield* TestTime.until(Effect.sync(() => main.outage.polls > polls))
         // Longer than the place of the first worker is kept.
-        yield* pass(40)
+        yield* TestTime.pass("40 seconds")
         assert.strictEqual(main.outage.submits, 1)
         yield* main.control.succeed(jobs[0]!.id)
-        yield* until(Effect.sync(() => main.outage.submits === 2))
+        yield* TestTime.until(Effect.sync(() => main.outage.submits === 2))
         yield* main.control.succeed(jobs[1]!.id)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed", "completed"])
       }).pipe(Effect.scoped))
@@ -293,8 +295,8 @@ export const sharedLimitSuite = <E>(name: string, services: Layer.Layer<Services
         const limits = { credential: "own", concurrency: 1, per_worker: true }
         const { bySubmits, submits } = yield* startTwo(limits, { delay: "hold" })
         yield* createJobs(still, 4)
-        yield* until(Effect.map(submits, (count) => count >= 2))
-        yield* pass(10)
+        yield* TestTime.until(Effect.map(submits, (count) => count >= 2))
+        yield* TestTime.pass("10 seconds")
         assert.deepStrictEqual(bySubmits(), [1, 1])
       }).pipe(Effect.scoped))
   })
@@ -322,7 +324,7 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         assert.strictEqual(yield* second.callsOf("submit"), 6)
         assert.strictEqual(yield* first.callsOf("submit"), 0)
         first.outage.reason = undefined
-        yield* pass(60)
+        yield* TestTime.pass("60 seconds")
         const later = yield* createJobs(still, 2)
         yield* ended(later)
         assert.strictEqual(yield* first.callsOf("submit"), 2)
@@ -387,12 +389,12 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         const before = yield* Scope.make()
         yield* Scope.provide(startBoth(first, second), before)
         const jobs = yield* createJobs(still, 1)
-        yield* until(Effect.sync(() => second.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => second.outage.polls > 0))
         yield* Scope.close(before, Exit.void)
         first.outage.reason = undefined
         const [submits, polls] = [first.outage.submits, second.outage.polls]
         yield* start({ upstreams: { first, second }, drivers: { [still]: { name: "first" } } })
-        yield* until(Effect.sync(() => second.outage.polls > polls))
+        yield* TestTime.until(Effect.sync(() => second.outage.polls > polls))
         yield* second.control.succeed(jobs[0]!.id)
         assert.deepStrictEqual((yield* ended(jobs)).map(({ status }) => status), ["completed"])
         assert.deepStrictEqual([first.outage.submits, second.outage.submits], [submits, 1])
@@ -412,9 +414,9 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         })
         const stopFirst = yield* startAs({ main: first })
         const [kept, lost] = yield* createJobs(still, 2)
-        yield* until(Effect.map(first.callsOf("submit"), (submits) => submits === 2))
+        yield* TestTime.until(Effect.map(first.callsOf("submit"), (submits) => submits === 2))
         // Until both operations are stored.
-        yield* pass(3)
+        yield* TestTime.pass("3 seconds")
         yield* stopFirst
         // The name means another account. The former one stays configured for its jobs.
         const stopBoth = yield* startAs({ main: second, former: first })
@@ -436,7 +438,7 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
         const before = yield* Scope.make()
         yield* Scope.provide(startBoth(first, second), before)
         const jobs = yield* createJobs(still, 1)
-        yield* until(Effect.sync(() => first.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => first.outage.polls > 0))
         yield* Scope.close(before, Exit.void)
         yield* start({ upstreams: { second }, drivers: { [still]: { name: "second" } } })
         assert.deepStrictEqual(
@@ -447,6 +449,137 @@ export const fallbackSuite = <E>(name: string, services: Layer.Layer<Services, E
       }).pipe(Effect.scoped))
   })
 
+/** Makes an upstream that gives every job the same operation, and records which calls it gets for it. */
+const makeRepeating = Effect.fnUntraced(function*(limits: typeof UpstreamLimits.UpstreamLimits.Encoded) {
+  const upstream = yield* makeUpstream({ limits, resubmit: "unsafe", script: { delay: "hold" } })
+  const submitted: Array<string> = []
+  const calls: Array<string> = []
+  const recorded = <A>(method: "poll" | "cancel" | "collect", call: (operation: Generator.Operation) => A) => (): A => {
+    calls.push(method)
+    return call(own)
+  }
+  let own: Generator.Operation = null
+  const repeating: Upstream = {
+    ...upstream,
+    generator: {
+      ...upstream.generator,
+      submit: (request) =>
+        Effect.map(upstream.generator.submit(request), (operation) => {
+          if (submitted.push(request.id) === 1) own = operation
+          return "p1"
+        }),
+      poll: recorded("poll", upstream.generator.poll),
+      cancel: recorded("cancel", upstream.generator.cancel),
+      collect: recorded("collect", upstream.generator.collect)
+    }
+  }
+  return { ...repeating, submitted, calls }
+})
+
+const outcomesOf = (jobs: ReadonlyArray<Generation>) =>
+  Effect.map(ended(jobs), (states) => states.map(({ failure, refunded, status }) => [status, failure?.code, refunded]))
+
+type Outcome = Effect.Success<ReturnType<typeof outcomesOf>>[number]
+const completed: Outcome = ["completed", undefined, false]
+const reused: Outcome = ["failed", "upstream_error", true]
+
+export const reuseSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
+  layer(services)(`An upstream that returns an operation twice (${name})`, (it) => {
+    for (const isRunning of [true, false]) {
+      const when = isRunning ? "runs" : "has ended"
+      it.effect(`fails and refunds the second job, in another worker too, while the first ${when}`, () =>
+        Effect.gen(function*() {
+          const limits = { credential: isRunning ? "running" : "ended" }
+          const [main, again, other] = [
+            yield* makeRepeating(limits),
+            yield* makeRepeating(limits),
+            yield* makeUpstream()
+          ]
+          const drivers = { [still]: { name: "main" } }
+          const before = yield* Scope.make()
+          yield* Scope.provide(start({ upstreams: { main }, drivers }), before)
+          const first = yield* createJobs(still, 1)
+          yield* TestTime.until(Effect.sync(() => main.calls.includes("poll")))
+          const finish = Effect.suspend(() => main.control.succeed(main.submitted[0]!))
+          if (!isRunning) {
+            yield* finish
+            assert.deepStrictEqual(yield* outcomesOf(first), [completed])
+          }
+          yield* start({
+            upstreams: { main: again, other },
+            drivers: { [redraw]: { name: "main", fallbacks: [{ name: "other" }] } }
+          })
+          const [second] = yield* createJobs(redraw, 1)
+          assert.deepStrictEqual(yield* outcomesOf([second!]), [reused])
+          assert.include((yield* statesOf([second!]))[0]?.failure?.message, "the job of another request")
+          assert.deepStrictEqual(again.calls, [])
+          assert.strictEqual(other.outage.submits, 0)
+          yield* finish
+          assert.deepStrictEqual(yield* outcomesOf(first), [completed])
+          yield* Scope.close(before, Exit.void)
+        }).pipe(Effect.scoped))
+    }
+
+    it.effect("runs one of many jobs that it gives the operation at the same time", () =>
+      Effect.gen(function*() {
+        const main = yield* makeRepeating({ credential: "many" })
+        yield* start({ upstreams: { main }, drivers: { [still]: { name: "main" } } })
+        const jobs = yield* createJobs(still, 8)
+        yield* TestTime.until(Effect.sync(() => main.submitted.length === 8 && main.calls.includes("poll")))
+        yield* main.control.succeed(main.submitted[0]!)
+        assert.sameDeepMembers(yield* outcomesOf(jobs), [completed, ...Array.from({ length: 7 }, () => reused)])
+      }).pipe(Effect.scoped))
+
+    it.effect("runs a job whose operation was not stored, when its next worker submits it again", () =>
+      Effect.gen(function*() {
+        const main = yield* makeUpstream({ script: { delay: "hold" }, limits: { credential: "again" } })
+        const scheduler = yield* Scheduler.Scheduler
+        const options = { upstreams: { main }, drivers: { [still]: { name: "main" } } }
+        const before = yield* Scope.make()
+        const reached = yield* Deferred.make<void>()
+        const killed = yield* Scope.provide(
+          Effect.provideService(startKillable(options), Scheduler.Scheduler, {
+            ...scheduler,
+            checkpoint: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+          }),
+          before
+        )
+        const jobs = yield* createJobs(still, 1)
+        yield* Deferred.await(reached)
+        yield* Scope.close(before, Exit.void)
+        yield* killed.expire
+        yield* start(options)
+        yield* TestTime.until(Effect.map(main.callsOf("submit"), (submits) => submits === 2))
+        yield* main.control.succeed(jobs[0]!.id)
+        assert.deepStrictEqual(yield* outcomesOf(jobs), [completed])
+      }).pipe(Effect.scoped))
+
+    it.effect("can do so for another account, and after the result of the first job has expired", () =>
+      Effect.gen(function*() {
+        const runs = (upstream: Effect.Success<ReturnType<typeof makeRepeating>>) =>
+          Effect.gen(function*() {
+            yield* start({
+              upstreams: { main: upstream },
+              drivers: { [still]: { name: "main" } },
+              resultTtl: "2 hours"
+            })
+            const jobs = yield* createJobs(still, 1)
+            yield* TestTime.until(Effect.sync(() => upstream.submitted.length === 1))
+            yield* upstream.control.succeed(jobs[0]!.id)
+            return (yield* outcomesOf(jobs))[0]
+          }).pipe(Effect.scoped)
+        const limits = { credential: "first" }
+        assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), completed)
+        assert.deepStrictEqual(yield* runs(yield* makeRepeating({ credential: "second" })), completed)
+        assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), reused)
+        yield* TestClock.adjust("2 hours")
+        assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), reused)
+        // The time limit of the model, within which the result of the first job had to be there.
+        yield* TestClock.adjust("5 minutes")
+        assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), completed)
+      }).pipe(Effect.scoped))
+  })
+
 export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E>) =>
   layer(services)(`A job at its time limit (${name})`, (it) => {
     it.effect("is cancelled at an upstream that does not respond to polls", () =>
@@ -454,7 +587,7 @@ export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E
         const upstream = yield* makeUpstream({ limits: quick, script: { delay: "hold" } })
         yield* start({ upstreams: { main: upstream }, drivers: { [brief]: { name: "main" } } })
         const jobs = yield* createJobs(brief, 1)
-        yield* until(Effect.sync(() => upstream.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => upstream.outage.polls > 0))
         upstream.outage.reason = busy
         assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["time_limit"])
         assert.isAtLeast(yield* upstream.callsOf("cancel"), 1)
@@ -467,7 +600,7 @@ export const deadlineSuite = <E>(name: string, services: Layer.Layer<Services, E
         const before = yield* Scope.make()
         yield* Scope.provide(start({ upstreams: { main }, drivers }), before)
         const jobs = yield* createJobs(brief, 1)
-        yield* until(Effect.sync(() => main.outage.polls > 0))
+        yield* TestTime.until(Effect.sync(() => main.outage.polls > 0))
         yield* Scope.close(before, Exit.void)
         yield* start({ upstreams: { main }, drivers, models: [redraw] })
         assert.deepStrictEqual((yield* ended(jobs)).map(({ failure }) => failure?.code), ["time_limit"])

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import { UploadId } from "../src/Generation.ts"
 import { type ImageSource, parse } from "../src/internal/create/imageSources.ts"
 import { png } from "./Pictures.ts"
@@ -7,29 +7,33 @@ import { png } from "./Pictures.ts"
 const bytesMax = 300
 
 /** Parses an image as the second of a request. */
-const sourceOf = (image: unknown): ImageSource | undefined => Result.getOrUndefined(parse(image, 1, bytesMax))
+const parsed = (image: unknown) => Effect.result(parse(image, 1, bytesMax))
+
+/** Checks the sources of images, each parsed as the second of a request. */
+const expectSources = Effect.fnUntraced(function*(expected: ReadonlyArray<readonly [unknown, ImageSource]>) {
+  for (const [image, source] of expected) {
+    assert.deepStrictEqual(yield* parsed(image), Result.succeed(source))
+  }
+})
 
 /** Returns the refusal of an image as the second of a request, with its index. */
-const refusalOf = (image: unknown) =>
-  Result.match(parse(image, 1, bytesMax), {
-    onSuccess: () => [],
-    onFailure: (refusal) => [refusal._tag, "index" in refusal ? refusal.index : undefined]
-  })
+const refusalOf = Effect.fnUntraced(function*(image: unknown) {
+  const refusal = yield* Effect.flip(parse(image, 1, bytesMax))
+  return [refusal._tag, "index" in refusal ? refusal.index : undefined]
+})
 
 const upload = "upl_01jd0000000000000000000000"
 
-it("parses data and uploads, with and without a declared type", () => {
+it.effect("parses data and uploads, with and without a declared type", () => {
   const data = (declared: string | undefined): ImageSource => ({ _tag: "Data", base64: png, declared })
-  assert.deepStrictEqual(sourceOf({ data: png }), data(undefined))
-  assert.deepStrictEqual(sourceOf({ data: png, mime: "image/png" }), data("image/png"))
-  assert.deepStrictEqual(sourceOf({ data: `data:image/png;base64,${png}` }), data("image/png"))
-  assert.deepStrictEqual(sourceOf({ data: `data:image/PNG;x=y;base64,${png}`, mime: "image/png" }), data("image/png"))
-  assert.deepStrictEqual(sourceOf({ data: `data:;base64,${png}` }), data(undefined))
-  assert.deepStrictEqual(sourceOf({ upload_id: upload }), {
-    _tag: "Upload",
-    id: UploadId.parse(upload)!,
-    declared: undefined
-  })
+  return expectSources([
+    [{ data: png }, data(undefined)],
+    [{ data: png, mime: "image/png" }, data("image/png")],
+    [{ data: `data:image/png;base64,${png}` }, data("image/png")],
+    [{ data: `data:image/PNG;x=y;base64,${png}`, mime: "image/png" }, data("image/png")],
+    [{ data: `data:;base64,${png}` }, data(undefined)],
+    [{ upload_id: upload }, { _tag: "Upload", id: UploadId.parse(upload)!, declared: undefined }]
+  ])
 })
 
 const refused: Readonly<Record<string, unknown>> = {
@@ -53,15 +57,27 @@ const refused: Readonly<Record<string, unknown>> = {
 }
 
 for (const [why, image] of Object.entries(refused)) {
-  it(`refuses an image that ${why} before anything is decoded`, () => {
-    assert.deepStrictEqual(refusalOf(image), ["InvalidImage", 1])
-  })
+  it.effect(`refuses an image that ${why} before anything is decoded`, () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* refusalOf(image), ["InvalidImage", 1])
+    }))
 }
 
-it("accepts an image of the maximum length", () => {
-  assert.strictEqual(sourceOf({ data: "A".repeat(400) })?._tag, "Data")
+it.effect("accepts an image of the maximum length", () => {
+  const base64 = "A".repeat(400)
+  return expectSources([[{ data: base64 }, { _tag: "Data", base64, declared: undefined }]])
 })
 
-it("does not find an upload with a malformed id", () => {
-  assert.deepStrictEqual(refusalOf({ upload_id: "upl_x" }), ["UploadNotFound", 1])
-})
+it.effect("refuses a long image because of its last character", () =>
+  Effect.gen(function*() {
+    const long = "A".repeat(600_000)
+    const refusal = yield* Effect.flip(parse({ data: `${long.slice(0, -4)}AA-=` }, 0, 10 ** 6))
+    assert.strictEqual(refusal._tag, "InvalidImage")
+    const source = yield* parse({ data: long }, 0, 10 ** 6)
+    assert.deepStrictEqual(source, { _tag: "Data", base64: long, declared: undefined })
+  }))
+
+it.effect("does not find an upload with a malformed id", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* refusalOf({ upload_id: "upl_x" }), ["UploadNotFound", 1])
+  }))

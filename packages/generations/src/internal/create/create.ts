@@ -76,21 +76,24 @@ export const makeCreate = Effect.fnUntraced(
         )
         if (Result.isFailure(refused)) return yield* earlierOr(command, refused.failure)
       }
-      const sources = yield* Effect.forEach(imagesOf(command), (image, index) =>
-        // Images of many megabytes take some milliseconds each.
-        Effect.andThen(Effect.yieldNow, orRefuse(ImageSources.parse(image, index, imageOptions.imageBytesMax))))
+      const sources = yield* Effect.forEach(
+        imagesOf(command),
+        (image, index) => Effect.catch(ImageSources.parse(image, index, imageOptions.imageBytesMax), refuse)
+      )
       const { run: prepare } = yield* Preparation
-      const inputs = yield* prepare(inputImages.take(command.account.id, sources, at))
+      const inputs = sources.length === 0 ? [] : yield* prepare(inputImages.take(command.account.id, sources, at))
       const id = yield* Effect.provideService(GenerationId.make, SecureRandom.SecureRandom, random)
       const job = AdmittedJob.make({ command, terms, inputs, id, at, queueLimit })
-      const created = yield* prepare(moderateInput(job.generation)).pipe(
-        // No unit of work has started, so no job can refer to the images.
-        Effect.onError(() => inputImages.discard(inputs)),
-        Effect.matchEffect({
-          onFailure: (refusal) => earlierOr(command, refusal),
-          onSuccess: () => commit(job)
-        })
-      )
+      const created = yield* isModerated
+        ? prepare(moderateInput(job.generation)).pipe(
+          // No unit of work has started, so no job can refer to the images.
+          Effect.onError(() => inputImages.discard(inputs)),
+          Effect.matchEffect({
+            onFailure: (refusal) => earlierOr(command, refusal),
+            onSuccess: () => commit(job)
+          })
+        )
+        : commit(job)
       if (created.replayed) yield* inputImages.discard(inputs)
       return created
     })

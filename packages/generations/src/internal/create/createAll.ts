@@ -71,7 +71,7 @@ const createdOf = (
       return Result.fail(new GenerationError.KeyReused())
     case "Replay": {
       const generation = earlier.get(outcome.reference)
-      // A claim commits together with its generation, and generations are never deleted.
+      // A claim commits together with its generation, which is deleted days after the claim has expired.
       if (generation === undefined) throw new Error(`The generation ${outcome.reference} of a claim does not exist`)
       return Result.succeed({ generation, replayed: true })
     }

@@ -1,5 +1,5 @@
-/** Parses the images of the `images` parameter of a request. Pure; decodes no bytes. */
-import { Result } from "effect"
+/** Parses the images of the `images` parameter of a request. Decodes no bytes. */
+import { Effect, Result } from "effect"
 import { UploadId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { tooLongMessage } from "../images/imageIngest.ts"
@@ -10,8 +10,27 @@ export type ImageSource =
   | { readonly _tag: "Data"; readonly base64: string; readonly declared: string | undefined }
   | { readonly _tag: "Upload"; readonly id: UploadId; readonly declared: string | undefined }
 
-/** Returns an image of `params.images`, or the refusal of an invalid one. */
-export const parse = (image: unknown, index: number, bytesMax: number): Parsed => {
+/** Returns an image of `params.images`. Fails with the refusal of an invalid one. */
+export const parse = Effect.fnUntraced(function*(image: unknown, index: number, bytesMax: number) {
+  const source = yield* Effect.fromResult(parseProperties(image, index, bytesMax))
+  if (source._tag === "Data" && !(yield* hasBase64Alphabet(source.base64))) {
+    return yield* Effect.fromResult(invalid(
+      index,
+      "data is not valid base64: it contains characters other than A-Z, a-z, 0-9, + and /."
+    ))
+  }
+  return source
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Parsed = Result.Result<ImageSource, GenerationError.Refusal>
+
+const properties: ReadonlyArray<string> = ["data", "mime", "upload_id"]
+
+const parseProperties = (image: unknown, index: number, bytesMax: number): Parsed => {
   if (!isRecord(image)) return invalid(index, "An image must be an object with data or upload_id.")
   const unknown = Object.keys(image).find((name) => !properties.includes(name))
   if (unknown !== undefined) return invalid(index, `An image has no properties other than ${properties.join(", ")}.`)
@@ -22,14 +41,6 @@ export const parse = (image: unknown, index: number, bytesMax: number): Parsed =
   }
   return upload === undefined ? parseData(data, declared, index, bytesMax) : parseUpload(upload, declared, index)
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-type Parsed = Result.Result<ImageSource, GenerationError.Refusal>
-
-const properties: ReadonlyArray<string> = ["data", "mime", "upload_id"]
 
 const invalid = (index: number, message: string) => Result.fail(new GenerationError.InvalidImage({ index, message }))
 
@@ -69,13 +80,24 @@ const parseUrl = (url: string): { readonly base64: string; readonly mime: string
   return { base64: url.slice(comma + 1), mime: mime === "" ? undefined : mime }
 }
 
-/** Returns why a text is not the base64 of an image, judged by its length and alphabet. */
+/** Returns why a text is not the base64 of an image, judged by its length. */
 const problemOf = (base64: string, bytesMax: number): string | undefined => {
   if (base64.length === 0) return "data must not be empty."
   if (base64.length % 4 !== 0) return "data is not valid base64: its length must be a multiple of 4."
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
-  if (base64.length / 4 * 3 - padding > bytesMax) return tooLongMessage(bytesMax)
-  return /[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))
-    ? "data is not valid base64: it contains characters other than A-Z, a-z, 0-9, + and /."
-    : undefined
+  return base64.length / 4 * 3 - paddingOf(base64) > bytesMax ? tooLongMessage(bytesMax) : undefined
 }
+
+const paddingOf = (base64: string): number => base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
+
+/** Characters that are checked before the fiber yields: less than a millisecond of work. */
+const charactersMax = 256 * 1024
+
+/** Returns whether a text without its padding consists of the characters of base64. */
+const hasBase64Alphabet = Effect.fnUntraced(function*(base64: string) {
+  const end = base64.length - paddingOf(base64)
+  for (let start = 0; start < end; start += charactersMax) {
+    if (/[^A-Za-z0-9+/]/.test(base64.slice(start, Math.min(start + charactersMax, end)))) return false
+    yield* Effect.yieldNow
+  }
+  return true
+})

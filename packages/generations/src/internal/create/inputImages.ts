@@ -86,10 +86,8 @@ export const makeInputImages = Effect.fnUntraced(function*(options: InputImagesO
   return {
     /** Returns the images of a request, in its order. If one is refused, none of them stays. */
     take: Effect.fn("Generations.takeImages")(
-      function*(account: string, sources: ReadonlyArray<ImageSource>, at: DateTime.Utc) {
-        const none: ReadonlyArray<Input> = []
-        return sources.length === 0 ? none : yield* inTurn(account)(takeAll(account, sources, at))
-      }
+      (account: string, sources: ReadonlyArray<ImageSource>, at: DateTime.Utc) =>
+        inTurn(account)(takeAll(account, sources, at))
     ),
 
     /** Deletes the images that were sent with a request that created no job. Uploads stay. */
@@ -135,8 +133,8 @@ const inputOf = ({ bytes, height, id, mime, width }: KeptImage, index: number, i
   image: { index, mime, width, height, key: imageKey(id), bytes }
 })
 
-/** Characters that are decoded before the fiber yields: some milliseconds of work. */
-const charactersMax = 1024 * 1024
+/** Characters that are decoded before the fiber yields: a millisecond or two of work. */
+const charactersMax = 256 * 1024
 
 /** Decodes valid base64 in pieces and yields between them, so that other requests make progress. */
 const decode = Effect.fnUntraced(function*(base64: string) {

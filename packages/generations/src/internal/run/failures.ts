@@ -42,6 +42,8 @@ const fromError = (error: RunFailure): Failure => {
   switch (error._tag) {
     case "GeneratorError":
       return fromGenerator(error)
+    case "OperationReused":
+      return upstream("The generator returned the job of another request. The job was refunded. Try again later.")
     case "TimeLimitExceeded":
       return {
         code: "time_limit",

@@ -3,16 +3,15 @@ import type { Status } from "@kinora/generator/Generator"
 import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import { Clock, DateTime, Duration, Effect, type Latch, Option } from "effect"
 import { Callbacks } from "../../Callbacks.ts"
+import { pollPause } from "./pollPause.ts"
 import * as Progress from "./progress.ts"
 import { retryUntilInterrupted, type RunError } from "./retries.ts"
-import { allowsFallback, makeSubmit, type RunningJob } from "./submission.ts"
+import { allowsFallback, makeSubmit, type RunningJob, type SubmitOptions } from "./submission.ts"
 import type { Upstream } from "./upstream.ts"
 import type { Upstreams } from "./upstreams.ts"
 
 /** Options for `makeRunOperation`. */
-export interface OperationOptions {
-  /** Maximum number of retries of a submit that fails for a transient reason. */
-  readonly retries: number
+export interface OperationOptions extends SubmitOptions {
   readonly upstreams: Pick<Upstreams, "find">
 }
 
@@ -23,9 +22,9 @@ export interface Taken {
 }
 
 /** Makes a function that runs the operation of a job to its end and returns it. */
-export const makeRunOperation = Effect.fnUntraced(function*({ retries, upstreams }: OperationOptions) {
+export const makeRunOperation = Effect.fnUntraced(function*({ upstreams, ...options }: OperationOptions) {
   const callbacks = yield* Callbacks
-  const submit = yield* makeSubmit(retries)
+  const submit = yield* makeSubmit(options)
 
   const upstreamOf = Effect.fnUntraced(function*({ upstream: name }: Progress.Sent) {
     const upstream = upstreams.find(name)
@@ -95,7 +94,7 @@ const removed = new Permanent({
 /** Polls until the operation ends. An upstream that does not respond may still do paid work, so only the time limit ends the polls. */
 const awaitEnd = Effect.fnUntraced(function*(taken: Taken, called: Latch.Latch) {
   const { sent, upstream } = taken
-  const pause = makePause(taken, called)
+  const pause = makePause(taken, called, yield* Clock.monotonicTimeNanos)
   while (true) {
     // A callback that arrives during the poll can be newer than its response, and is followed by another poll.
     yield* called.close
@@ -114,13 +113,16 @@ const resume = ({ source: { places } }: RunningJob, upstream: Upstream) =>
 
 /**
  * Makes the pause between two polls, from the interval of the driver. If the upstream calls back,
- * each pause is twice as long as the last one and ends when `called` opens.
+ * each pause is twice as long as the last one and ends when `called` opens. `began` is when the polls
+ * began, by the monotonic clock in nanoseconds.
  */
-const makePause = ({ sent, upstream }: Taken, called: Latch.Latch) => {
+const makePause = ({ sent, upstream }: Taken, called: Latch.Latch, began: bigint) => {
   let last = Duration.zero
   let isCalled = false
   return Effect.fnUntraced(function*(after: Duration.Duration) {
-    if (!sent.callsBack) return yield* Effect.sleep(after)
+    if (!sent.callsBack) {
+      return yield* Effect.sleep(upstream.generator.spacesPolls === true ? yield* pollPause(after, began) : after)
+    }
     last = isCalled ? after : Duration.max(after, Duration.min(Duration.times(last, 2), upstream.callbackPollMax))
     if (!isCalled) {
       isCalled = Option.isSome(yield* Effect.timeoutOption(called.await, last))

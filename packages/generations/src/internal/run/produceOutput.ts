@@ -5,7 +5,7 @@
  */
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import type { Output } from "../../Generation.ts"
 import { makeDerivedImages } from "./derivedImages.ts"
 import { isResultMime } from "./generatorRequest.ts"
@@ -39,11 +39,18 @@ export interface RunOptions {
   readonly retries?: number | undefined
 }
 
+/** Options for `makeProduceOutput`. */
+export interface ProduceOptions extends RunOptions {
+  /** How long results can be downloaded. */
+  readonly resultTtl: Duration.Input
+}
+
 /** Makes a function that produces the files of one generation. */
-export const makeProduceOutput = Effect.fnUntraced(function*(options: RunOptions, upstreams: Upstreams) {
-  const { derivedBytesMax = 64 * 1024 ** 2, derivedMax = 2, resultBytesMax = 2 * 1024 ** 3, retries = 6 } = options
+export const makeProduceOutput = Effect.fnUntraced(function*(options: ProduceOptions, upstreams: Upstreams) {
+  const { derivedBytesMax = 64 * 1024 ** 2, derivedMax = 2, resultBytesMax = 2 * 1024 ** 3, resultTtl, retries = 6 } =
+    options
   const blobs = yield* BlobStore
-  const runOperation = yield* makeRunOperation({ retries, upstreams })
+  const runOperation = yield* makeRunOperation({ resultTtl, retries, upstreams })
   const verifyResult = yield* makeVerifyResult({ retries })
   const watermark = yield* makeWatermark({ derivedBytesMax, derivedMax, retries })
   const derivedImages = yield* makeDerivedImages({ derivedBytesMax, derivedMax, retries })

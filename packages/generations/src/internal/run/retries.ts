@@ -4,13 +4,14 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type { SchedulerError } from "@kinora/scheduler/SchedulerError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { Duration, Effect, Schedule } from "effect"
+import type { OperationReused } from "./operationReused.ts"
 import type { UpstreamUnavailable } from "./upstreamUnavailable.ts"
 
 /** Errors of calls to the generator and the blob store, and of their limits. */
 export type CallError = GeneratorError | BlobError | StorageError | UpstreamUnavailable
 
 /** Errors of a run. A `SchedulerError` means that the worker lost its lease. */
-export type RunError = CallError | SchedulerError
+export type RunError = CallError | OperationReused | SchedulerError
 
 /** Retries an effect, at most `times` times, while it fails for a transient reason. */
 export const retryTransient =

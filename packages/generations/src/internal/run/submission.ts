@@ -2,10 +2,11 @@
 import { GeneratorError, Permanent, type Reason, UnknownOutcome } from "@kinora/generator/GeneratorError"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Effect, Exit, Result, Schedule, Scope } from "effect"
+import { type Duration, Effect, Exit, Result, Schedule, Scope } from "effect"
 import type { Generation } from "../../Generation.ts"
 import { makeOpenImages } from "./generatorImages.ts"
 import { requestOf } from "./generatorRequest.ts"
+import { makeClaimOperation } from "./operationClaim.ts"
 import * as Progress from "./progress.ts"
 import { retryStorage, retryTransient } from "./retries.ts"
 import type { Upstream } from "./upstream.ts"
@@ -26,6 +27,14 @@ export interface RunningJob {
   progress: Progress.Progress
 }
 
+/** Options for `makeSubmit`. */
+export interface SubmitOptions {
+  /** Maximum number of retries of a submit that fails for a transient reason. */
+  readonly retries: number
+  /** How long results can be downloaded. */
+  readonly resultTtl: Duration.Input
+}
+
 /**
  * Returns whether another upstream may get a job after this failure. Its outcome must be
  * known, and not be caused by the content of the job.
@@ -37,8 +46,8 @@ export const allowsFallback = (reason: Reason): boolean =>
  * Makes a function that submits a job, or returns the operation of an earlier attempt. Fails
  * with `UpstreamUnavailable` if the job must wait for an upstream to work again, or for a place.
  */
-export const makeSubmit = Effect.fnUntraced(function*(retries: number) {
-  const { send, sendOrWait, store } = yield* makeSend(retries)
+export const makeSubmit = Effect.fnUntraced(function*(options: SubmitOptions) {
+  const { send, sendOrWait, store } = yield* makeSend(options)
 
   /** Repeats a submit whose outcome is unknown, at the same upstream. */
   const repeat = Effect.fnUntraced(function*(running: RunningJob, name: string) {
@@ -148,7 +157,8 @@ const makeStore = Effect.map(
 )
 
 /** Makes the functions that submit a job to an upstream, and the one that stores its progress. */
-const makeSend = Effect.fnUntraced(function*(retries: number) {
+const makeSend = Effect.fnUntraced(function*({ resultTtl, retries }: SubmitOptions) {
+  const claimOperation = yield* makeClaimOperation(resultTtl)
   const openImages = yield* makeOpenImages
   const store = yield* makeStore
   const persist = retryTransient(retries)
@@ -164,6 +174,8 @@ const makeSend = Effect.fnUntraced(function*(retries: number) {
     const callbackUrl = upstream.generator.callsBack === true ? running.callbackUrl : undefined
     const request = requestOf(running.generation, { model: running.source.model, options }, { callbackUrl, images })
     const operation = yield* persist(upstream.submit(request))
+    // Before the operation is stored as that of the job, so that a worker that continues never checks it again.
+    yield* claimOperation({ job: running.job.job, model: running.source.model, operation, upstream })
     const sent = Progress.sent({
       upstream: upstream.name,
       operation,

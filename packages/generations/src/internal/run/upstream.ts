@@ -21,6 +21,8 @@ export interface Upstream {
   readonly name: string
   /** Name of the account, if the configuration has one. Stored with each operation. */
   readonly credential: string | undefined
+  /** Identifies the account at the upstream in limits and claims of operations. With `per_worker`, each process has one. */
+  readonly account: string
   /** For the calls that no limit applies to: `cancel` and `collect`. */
   readonly generator: Generator["Service"]
   /** Longest time between two polls of an operation whose upstream calls back. */
@@ -63,11 +65,10 @@ export interface UpstreamOptions {
 /** Makes the calls of this process to an upstream. */
 export const make = Effect.fnUntraced(function*({ generator, limits, name, process }: UpstreamOptions) {
   const { concurrency, credential, per_worker, requests_per_minute: perMinute } = limits
-  const account = credential ?? name
+  const account = `${credential ?? name}${per_worker === true ? `/${process}` : ""}`
   const circuit = yield* makeCircuit(name, limits)
-  const owner = per_worker === true ? `${account}/${process}` : account
-  const places = yield* makeJobPlaces({ key: `upstream-jobs/${owner}`, max: concurrency })
-  const rate = yield* makeSubmitRate({ key: `upstream-submits/${owner}`, perMinute })
+  const places = yield* makeJobPlaces({ key: `upstream-jobs/${account}`, max: concurrency })
+  const rate = yield* makeSubmitRate({ key: `upstream-submits/${account}`, perMinute })
   const unavailable = (reason: UpstreamUnavailable["reason"]) => new UpstreamUnavailable({ upstream: name, reason })
   let undecided = 0
 
@@ -96,6 +97,7 @@ export const make = Effect.fnUntraced(function*({ generator, limits, name, proce
   const upstream: Upstream = {
     name,
     credential,
+    account,
     generator,
     callbackPollMax: limits.callback_poll_max,
     room,

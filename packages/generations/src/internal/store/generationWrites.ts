@@ -40,6 +40,12 @@ export const queue = (sql: SqlClient.SqlClient): Store["queue"] => (ids) =>
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'pending'
   `.pipe(Effect.asVoid, mapSql("GenerationStore.queue"))
 
+export const unqueue = (sql: SqlClient.SqlClient): Store["unqueue"] => (ids) =>
+  sql`
+    UPDATE generation_job SET status = 'pending'
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'queued'
+  `.pipe(Effect.asVoid, mapSql("GenerationStore.unqueue"))
+
 export const start = (sql: SqlClient.SqlClient): Store["start"] => (starts) =>
   sql`
     WITH started AS (

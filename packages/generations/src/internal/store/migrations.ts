@@ -132,6 +132,14 @@ export const migrations: Migrations.Migrations = {
     "0006_add_watermark": Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE generation_job ADD COLUMN watermark boolean NOT NULL DEFAULT false`
-    })
+    }),
+
+    // Created two indexes that are among `indexes` now. The number stays, since databases have recorded it.
+    "0007_delete_old_rows": Effect.void
+  },
+  // Find old rows.
+  indexes: {
+    generation_job_ended: "ON generation_job (finished_at) WHERE output IS NULL AND finished_at IS NOT NULL",
+    generation_usage_day: "ON generation_usage (day)"
   }
 }

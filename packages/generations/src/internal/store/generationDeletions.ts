@@ -1,0 +1,57 @@
+/** Statements that delete old rows of `generation_job` and `generation_usage`, in sets of a given size. */
+import { DatabaseTime } from "@kinora/persistence"
+import { mapSql } from "@kinora/persistence/StorageError"
+import { type DateTime, Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { GenerationStore } from "../../GenerationStore.ts"
+
+type Store = GenerationStore["Service"]
+
+export const deleteEnded = (sql: SqlClient.SqlClient): Store["deleteEnded"] => (before, limit) =>
+  Effect.flatMap(DatabaseTime.hostClock, (clock) => endedDeletion(sql, clock, before, limit)).pipe(
+    Effect.map((rows) => rows.length),
+    mapSql("GenerationStore.deleteEnded")
+  )
+
+/** The statement of `deleteEnded`. */
+export const endedDeletion = (
+  sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
+  before: DateTime.Utc,
+  limit: number
+): Statement.Statement<unknown> =>
+  // SKIP LOCKED, so that sweeps of several hosts do not wait for each other.
+  sql`
+    DELETE FROM generation_job
+    WHERE id = ANY(ARRAY(
+      SELECT id
+      FROM generation_job
+      WHERE output IS NULL AND finished_at < ${clock.toDatabase(before)}
+      ORDER BY finished_at
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `
+
+export const deleteUsage = (sql: SqlClient.SqlClient): Store["deleteUsage"] => (day, limit) =>
+  usageDeletion(sql, day, limit).pipe(
+    Effect.map((rows) => rows.length),
+    mapSql("GenerationStore.deleteUsage")
+  )
+
+/** The statement of `deleteUsage`. */
+export const usageDeletion = (sql: SqlClient.SqlClient, day: string, limit: number): Statement.Statement<unknown> =>
+  // By `ctid`, because a join over the five columns of the key can read the whole table. The lock keeps a `ctid` valid.
+  sql`
+    DELETE FROM generation_usage
+    WHERE ctid = ANY(ARRAY(
+      SELECT ctid
+      FROM generation_usage
+      WHERE day < ${day}::date
+      ORDER BY day
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `
