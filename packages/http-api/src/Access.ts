@@ -1,5 +1,5 @@
 /** Authentication of requests, and the errors that every endpoint can respond with. Servers implement it. */
-import { Context } from "effect"
+import { Context, type DateTime } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { authenticationErrors, schemaErrors } from "./internal/errorCodes.ts"
 import { errors } from "./internal/errorResponses.ts"
@@ -16,6 +16,11 @@ export class CurrentKey extends Context.Service<CurrentKey, {
 export class ContentReader extends Context.Service<ContentReader, {
   /** `undefined` if a signed URL authenticated the request. */
   readonly account: string | undefined
+  /**
+   * When the signed URL expired, if it has. Its request can read nothing, but the response is
+   * `result_expired` if the result is gone, otherwise `signature_expired`.
+   */
+  readonly expiredAt: DateTime.Utc | undefined
 }>()("@kinora/http-api/ContentReader") {}
 
 const bearer = HttpApiSecurity.bearer.pipe(

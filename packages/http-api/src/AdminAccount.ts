@@ -45,12 +45,15 @@ export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", "The
 /** See the schema of the same name. */
 export type SetCreditsPlanRequest = typeof SetCreditsPlanRequest.Type
 
+/** The status of an account. */
+export const AccountStatus = Schema.Literals(["active", "suspended"])
+
 /** An account. */
 export const AdminAccount = object("AdminAccount", "An account.", {
   id: text("The id of the account, `acct_…`."),
   email: text("The e-mail address."),
   status: field(
-    Schema.Literals(["active", "suspended"]),
+    AccountStatus,
     "Requests of `suspended` accounts are rejected with 403 `account_suspended`."
   ),
   created_at: time("When the account was created."),
@@ -66,12 +69,25 @@ export const AdminAccount = object("AdminAccount", "An account.", {
 /** See the schema of the same name. */
 export type AdminAccount = typeof AdminAccount.Type
 
+/** A page of accounts. */
+export const AdminAccountList = object("AdminAccountList", "A page of accounts.", {
+  data: list(AdminAccount, "The accounts, newest first."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})
+
+const email = field(
+  Schema.String.check(Schema.isBetweenLength(1, 254)),
+  "The e-mail address: at most 254 characters, unique irrespective of case."
+)
+
+/** Changes an account. */
+export const UpdateAccountRequest = object("UpdateAccountRequest", "The change of the account.", { email })
+/** See the schema of the same name. */
+export type UpdateAccountRequest = typeof UpdateAccountRequest.Type
+
 /** Creates an account. */
 export const CreateAccountRequest = object("CreateAccountRequest", "The account to create.", {
-  email: field(
-    Schema.String.check(Schema.isBetweenLength(1, 254)),
-    "The e-mail address: at most 254 characters, unique irrespective of case."
-  )
+  email
 })
 /** See the schema of the same name. */
 export type CreateAccountRequest = typeof CreateAccountRequest.Type

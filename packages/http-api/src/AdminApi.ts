@@ -1,9 +1,11 @@
-/** The operator API: accounts, keys, plans, credits and webhooks. It has its own token and its own OpenAPI document. */
+/** The operator API: accounts, keys, plans, jobs, credits and webhooks. It has its own token and its own OpenAPI document. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AdminAuth, Envelope } from "./Access.ts"
 import {
+  AccountStatus,
   AdminAccount,
+  AdminAccountList,
   AdminDeposit,
   AdminKeyList,
   AdminNewKey,
@@ -11,28 +13,37 @@ import {
   CreateKeyRequest,
   DepositRequest,
   SetCreditsPlanRequest,
-  SetStudioPlanRequest
+  SetStudioPlanRequest,
+  UpdateAccountRequest
 } from "./AdminAccount.ts"
-import { AdminLot, AdminTransactionList, AdminVerification, GrantLotRequest } from "./AdminLedger.ts"
+import { AdminGenerations } from "./AdminGenerationApi.ts"
+import {
+  AdminBalances,
+  AdminLot,
+  AdminStatement,
+  AdminTransactionList,
+  AdminVerification,
+  GrantLotRequest
+} from "./AdminLedger.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { documentation } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
-import { AccountCount } from "./Scalar.ts"
+import { AccountCount, PageSize, StatementSize } from "./Scalar.ts"
 
 const account = "/accounts/:id"
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
 
-/** The last account of a page. Databases cannot compare text that contains U+0000. */
+/** The last item of a page. Databases cannot compare text that contains U+0000. */
 const Cursor = Schema.String.check(
   Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" }),
   Schema.isMaxLength(128)
 )
 
-/** Creates, suspends and resumes accounts. */
+/** Creates, lists, changes, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
   configure(
     "Create an account",
@@ -46,10 +57,42 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       })
   ),
   operate(
+    "List accounts",
+    "Newest first. Pass `next_cursor` of one page as `cursor` for the next page. A page at the end can be empty.",
+    ["invalid_params"],
+    (error) =>
+      HttpApiEndpoint.get("listAccounts", "/accounts", {
+        query: {
+          search: Schema.optionalKey(
+            parameter("Lists the account with this id, or accounts whose e-mail address contains this text.").check(
+              Schema.isMaxLength(254)
+            )
+          ),
+          status: Schema.optionalKey(AccountStatus.annotate({ description: "Lists only accounts with this status." })),
+          limit: Schema.optionalKey(PageSize),
+          cursor: Schema.optionalKey(Cursor)
+        },
+        success: AdminAccountList,
+        error
+      })
+  ),
+  operate(
     "Get an account",
     undefined,
     ["not_found"],
     (error) => HttpApiEndpoint.get("getAccount", account, { params: accountId, success: AdminAccount, error })
+  ),
+  configure(
+    "Change the e-mail address of an account",
+    "The former address is free for another account at once.",
+    ["email_taken", "not_found"],
+    (error) =>
+      HttpApiEndpoint.patch("updateAccount", account, {
+        params: accountId,
+        payload: UpdateAccountRequest,
+        success: AdminAccount,
+        error
+      })
   ),
   operate(
     "Suspend an account",
@@ -66,7 +109,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     (error) =>
       HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
   )
-).annotate(OpenApi.Description, "Create, suspend and resume accounts.") {}
+).annotate(OpenApi.Description, "Create, list, change, suspend and resume accounts.") {}
 
 /** Creates, lists and revokes API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
@@ -181,6 +224,25 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
       })
   ),
   operate(
+    "Get the credits of an account",
+    "The lots that jobs can use, and the use of today's quotas.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.get("getBalances", `${account}/balances`, { params: accountId, success: AdminBalances, error })
+  ),
+  operate(
+    "List the bookings of an account",
+    "Grants, charges, refunds and expiries, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listTransactions", `${account}/transactions`, {
+        params: accountId,
+        query: { limit: Schema.optionalKey(StatementSize), cursor: Schema.optionalKey(Cursor) },
+        success: AdminStatement,
+        error
+      })
+  ),
+  operate(
     "List the bookings of a job",
     "Its charge, and its refund if it was refunded.",
     ["not_found"],
@@ -218,6 +280,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
   .add(AdminPlans)
+  .add(AdminGenerations)
   .add(AdminLedger)
   .add(AdminWebhooks)
   .middleware(AdminAuth)
@@ -227,7 +290,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(documentation(
     "Kinora for operators",
-    "Accounts, API keys, plans, balances, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
+    "Accounts, API keys, plans, balances, jobs, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
       "is unset, every path responds with 404 `not_found`. So do unknown ids, malformed ones included.",
     completeAdmin
   ))

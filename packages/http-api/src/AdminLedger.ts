@@ -62,6 +62,40 @@ export const AdminTransactionList = object("AdminTransactionList", "The transact
   data: list(AdminTransaction, "The transactions.")
 })
 
+/** A page of the transactions of an account. */
+export const AdminStatement = object("AdminStatement", "A page of the transactions of an account, newest first.", {
+  data: list(AdminTransaction, "The transactions."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})
+
+/** Credits of a lot that can still be used. */
+export const AdminLotBalance = object("AdminLotBalance", "A lot that has credits and has not expired.", {
+  id: text("The id of the lot."),
+  kind: field(LotKind, "Where the credits come from."),
+  credits: int("The credits granted."),
+  remaining: int("The credits that are left."),
+  images_only: flag("Whether the credits pay for image jobs only."),
+  expires_at: time("When the credits expire."),
+  created_at: time("When the credits were granted.")
+})
+
+/** The credits of an account that jobs can use, and the use of its quotas. */
+export const AdminBalances = object("AdminBalances", "The credits of an account, and the use of its quotas.", {
+  credits: int("The credits that jobs can use: those of all lots but trial ones."),
+  credits_images_only: int("The part of `credits` that pays for images only."),
+  lots: list(AdminLotBalance, "The lots that are neither empty nor expired, in the order in which jobs use them."),
+  quota_used: field(
+    Schema.Struct({
+      images: int("Image jobs of today."),
+      videos: int("Video jobs of today.")
+    }),
+    "The use of the daily quotas of the Studio plan."
+  ),
+  resets_at: time("When the quotas reset: the next 00:00 UTC.")
+})
+/** See the schema of the same name. */
+export type AdminBalances = typeof AdminBalances.Type
+
 /** A figure that differs from the books. */
 export const AdminDiscrepancy = object("AdminDiscrepancy", "A figure that differs from the books.", {
   account: text("The id of the account."),

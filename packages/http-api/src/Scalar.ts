@@ -36,5 +36,8 @@ export const Seconds = integerText(/^\d+$/, "an integer of at least 0")
 /** The size of a page in a query: 1 to 100. */
 export const PageSize = integerText(/^([1-9]\d?|100)$/, "an integer from 1 to 100")
 
+/** The size of a page of bookings in a query: 1 to 1,000. */
+export const StatementSize = integerText(/^([1-9]\d{0,2}|1000)$/, "an integer from 1 to 1000")
+
 /** How many accounts a call verifies, in a query: 1 to 10,000. */
 export const AccountCount = integerText(/^([1-9]\d{0,3}|10000)$/, "an integer from 1 to 10000")

@@ -24,8 +24,10 @@ it.effect("admin-openapi.json is up to date", () =>
 it.effect("documents every operation for operators, and none for clients", () =>
   Effect.sync(() => {
     assert.deepStrictEqual(operations.map(({ name }) => name.replace("/admin/v1", "")), [
+      "get /accounts",
       "post /accounts",
       "get /accounts/{id}",
+      "patch /accounts/{id}",
       "post /accounts/{id}/suspend",
       "post /accounts/{id}/resume",
       "get /accounts/{id}/keys",
@@ -36,7 +38,12 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "put /accounts/{id}/plans/credits",
       "delete /accounts/{id}/plans/credits",
       "post /accounts/{id}/deposits",
+      "get /accounts/{id}/generations",
+      "get /generations/{id}",
+      "post /generations/{id}/cancel",
       "post /accounts/{id}/lots",
+      "get /accounts/{id}/balances",
+      "get /accounts/{id}/transactions",
       "get /generations/{id}/ledger",
       "post /ledger/verify",
       "get /accounts/{id}/webhook-endpoints",
@@ -84,5 +91,5 @@ it.effect("documents parameters of the same name separately", () =>
       for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
-    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [10_000, 100])
+    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 1_000, 10_000, 100])
   }))

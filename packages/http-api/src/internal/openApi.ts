@@ -23,6 +23,7 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   // The generator's type of the document does not have webhooks.
   Object.assign(spec, { webhooks: webhooks() })
   spec.tags.push({ name: "webhooks", description: "Events that the service sends to an account's webhook endpoints." })
+  nameSchemes(spec)
   simplify(spec)
   dropUnused(spec)
   return spec
@@ -30,6 +31,7 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
 
 /** Completes the document of `AdminApi`. Changes it in place. */
 export const completeAdmin = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
+  nameSchemes(spec)
   simplify(spec)
   dropUnused(spec)
   return spec
@@ -38,6 +40,13 @@ export const completeAdmin = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Writes authentication schemes in lower case. Some readers do not recognize `Bearer`, and show another scheme. */
+const nameSchemes = ({ components }: OpenApi.OpenAPISpec): void => {
+  for (const scheme of Object.values(components.securitySchemes)) {
+    if (scheme.type === "http") Object.assign(scheme, { scheme: scheme.scheme.toLowerCase() })
+  }
+}
 
 /** Describes event streams for readers of the stream, not for Effect's client. */
 const completeStreams = ({ requestBody, responses }: OpenApi.OpenAPISpecOperation): void => {

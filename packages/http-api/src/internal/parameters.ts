@@ -57,6 +57,26 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."
   },
+  "generations.listGenerations limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of jobs on the page."
+  },
+  "accounts.listAccounts cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "accounts.listAccounts limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of accounts on the page."
+  },
+  "ledger.listTransactions cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "ledger.listTransactions limit": {
+    schema: between(1, 1_000, 100),
+    description: "The maximum number of bookings on the page."
+  },
   "ledger.verifyLedger cursor": {
     schema: { type: "string" },
     description: "`next_cursor` of the previous call."
