@@ -4,7 +4,7 @@
  * unknown.
  */
 import type { Accounts } from "@kinora/accounts"
-import type { GenerationStore, PlanChanges } from "@kinora/generations"
+import type { Generations, GenerationStore, PlanChanges } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
 import type { UnitOfWork } from "@kinora/persistence"
@@ -18,6 +18,7 @@ import * as AdminAuthentication from "./middleware/adminAuthentication.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import * as AccountRoutes from "./routes/admin/accounts.ts"
 import * as DocumentRoute from "./routes/admin/document.ts"
+import * as GenerationRoutes from "./routes/admin/generations.ts"
 import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
@@ -27,6 +28,7 @@ import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 export type Requirements =
   | Accounts.Accounts
   | Digest.Digest
+  | Generations.Generations
   | GenerationStore.GenerationStore
   | Ledger.Ledger
   | PlanChanges.PlanChanges
@@ -44,6 +46,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       AccountRoutes.layer,
       KeyRoutes.layer,
       PlanRoutes.layer,
+      GenerationRoutes.layer,
       LedgerRoutes.layer,
       WebhookRoutes.layer
     ]),

@@ -62,6 +62,8 @@ export interface HttpServerOptions {
   readonly downloadStreamsMax: number
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
+  /** Share of these bytes that signed URLs can use, above 0 and at most 1. Default 0.5. */
+  readonly downloadLinkShare: number
   /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
@@ -71,15 +73,20 @@ export interface HttpServerOptions {
   readonly downloadBlockBytes: number
   /** Bytes of a body that creates a job. Default 48 MiB. */
   readonly creatingBodyBytesMax: number
+  /**
+   * Bytes of a string in such a body, such as an image in base64. It bounds the time for which one string occupies the
+   * process. Default 16 MiB, which takes about ten milliseconds.
+   */
+  readonly bodyStringBytesMax: number
   /** Bytes of an uploaded image. Default 10 MiB. */
   readonly uploadBytesMax: number
-  /** Uploads that this process decodes concurrently, at most half of them of one account. Default 8. */
+  /** Uploads that this process decodes concurrently, at most a quarter of them of one account. Default 8. */
   readonly uploadsMax: number
   /** Bytes of any other body. Default 1 MiB. */
   readonly bodyBytesMax: number
   /**
    * The maximum weight of a JSON body that creates a job: its bytes, of which each string
-   * counts at most 256. It bounds the time for parsing and validation. Default 16 KiB,
+   * that is no name counts at most 256. It bounds the time for parsing and validation. Default 16 KiB,
    * which takes at most a tenth of a second.
    */
   readonly bodyStructureMax: number
@@ -147,9 +154,11 @@ export const defaults: HttpServerOptions = {
   resultTtl: Duration.hours(24),
   downloadStreamsMax: 8,
   downloadBytesPerDay: 50 * 1024 ** 3,
+  downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,
   downloadBlockBytes: 16 * 1024 ** 2,
   creatingBodyBytesMax: 48 * 1024 * 1024,
+  bodyStringBytesMax: 16 * 1024 * 1024,
   uploadBytesMax: 10 * 1024 * 1024,
   uploadsMax: 8,
   bodyBytesMax: 1024 * 1024,

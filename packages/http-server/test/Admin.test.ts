@@ -14,6 +14,15 @@ const operator = Effect.map(
 
 const Account = Schema.Struct({ id: Schema.String, email: Schema.String, status: Schema.String, plans: Schema.Json })
 const accountOf = Schema.decodeUnknownSync(Account)
+const pageOf = Schema.decodeUnknownSync(
+  Schema.Struct({ data: Schema.Array(Account), next_cursor: Schema.NullOr(Schema.String) })
+)
+const statementOf = Schema.decodeUnknownSync(
+  Schema.Struct({
+    data: Schema.Array(Schema.Struct({ kind: Schema.String, reference: Schema.String })),
+    next_cursor: Schema.NullOr(Schema.String)
+  })
+)
 const NewKey = Schema.Struct({ id: Schema.String, key: Schema.String, prefix: Schema.String })
 const keyOf = Schema.decodeUnknownSync(NewKey)
 const Lot = Schema.Struct({ id: Schema.String, remaining: Schema.Number })
@@ -61,9 +70,9 @@ it.effect("rejects a wrong token, counts it as a failed authentication, and alwa
 it.effect("returns 405 for other methods, serves its OpenAPI document, and carries the request id", () =>
   Effect.gen(function*() {
     const send = yield* start
-    const wrong = yield* send("GET", "/admin/v1/accounts", { key: token, headers: { "x-request-id": "mine" } })
+    const wrong = yield* send("PUT", "/admin/v1/accounts", { key: token, headers: { "x-request-id": "mine" } })
     errorOf(wrong, "method_not_allowed")
-    assert.strictEqual(wrong.headers["allow"], "POST")
+    assert.strictEqual(wrong.headers["allow"], "POST, GET, HEAD")
     assert.strictEqual(wrong.headers["x-request-id"], "mine")
     errorOf(yield* send("GET", "/admin/v1/unknown", { key: token }), "not_found")
     const document = yield* send("GET", "/admin/v1/openapi.json")
@@ -97,6 +106,46 @@ it.effect("creates one account per e-mail address and returns it", () =>
       }
     })
     assert.strictEqual(taken.headers["x-should-retry"], "false")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("lists accounts by address and status, page by page", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    for (const name of ["a", "b", "c"]) yield* send("POST", "/accounts", { email: `${name}@pages.example` })
+    const list = Effect.fnUntraced(function*(query: string) {
+      const { json, status } = yield* send("GET", `/accounts?search=PAGES.example${query}`)
+      assert.strictEqual(status, 200)
+      return pageOf(json)
+    })
+    const all = (yield* list("")).data
+    assert.sameMembers(all.map(({ email }) => email), ["a@pages.example", "b@pages.example", "c@pages.example"])
+    const first = yield* list("&limit=2")
+    assert.deepStrictEqual(first.data, all.slice(0, 2))
+    assert.deepStrictEqual(yield* list(`&limit=2&cursor=${first.next_cursor}`), {
+      data: all.slice(2),
+      next_cursor: null
+    })
+    assert.deepStrictEqual(yield* list("&limit=3"), { data: all, next_cursor: null })
+    yield* send("POST", `/accounts/${all[1]!.id}/suspend`)
+    assert.deepStrictEqual((yield* list("&status=suspended")).data.map(({ id }) => id), [all[1]!.id])
+    for (const query of ["cursor=x", "limit=0", "limit=101", "status=new", `search=${"a".repeat(255)}`]) {
+      errorOf(yield* send("GET", `/accounts?${query}`), "invalid_params")
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("changes the e-mail address of an account", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const created = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    yield* send("POST", "/accounts", { email: "bob@example.com" })
+    const path = `/accounts/${created.id}`
+    const changed = yield* send("PATCH", path, { email: "ada.new@example.com" })
+    assert.deepStrictEqual(accountOf(changed.json), { ...created, email: "ada.new@example.com" })
+    assert.deepStrictEqual((yield* send("GET", path)).json, changed.json)
+    errorOf(yield* send("PATCH", path, { email: "BOB@example.com" }), "email_taken")
+    errorOf(yield* send("PATCH", path, { email: "nobody" }), "invalid_request")
+    errorOf(yield* send("PATCH", `/accounts/${unknownAccount}`, { email: "x@example.com" }), "not_found")
+    assert.deepStrictEqual((yield* send("GET", path)).json, changed.json)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("lists every problem of a body with its path", () =>
@@ -171,6 +220,10 @@ it.effect("returns 404 for unknown and malformed ids", () =>
     errorOf(yield* send("PUT", `/accounts/${id}/plans/gold`, { tier: "pro", period_end: periodEnd }), "not_found")
     errorOf(yield* send("GET", "/generations/gen_00000000000000000000000000/ledger"), "not_found")
     errorOf(yield* send("GET", "/generations/x/ledger"), "not_found")
+    for (const job of ["gen_00000000000000000000000000", "x"]) {
+      errorOf(yield* send("GET", `/generations/${job}`), "not_found")
+      errorOf(yield* send("POST", `/generations/${job}/cancel`), "not_found")
+    }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("creates keys that work until they are revoked, and returns each key once", () =>
@@ -311,6 +364,40 @@ it.effect("grants a lot once per reference, and rejects the reference for anothe
     assert.strictEqual((yield* Host.balances(account)).credits, 42)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("lists the jobs of an account, shows any job, and cancels and refunds one that has not started", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const operate = (method: string, path: string) => send(method, `/admin/v1${path}`, { key: token })
+    const { account, key } = yield* Host.openAccount()
+    const create = Effect.fnUntraced(function*(prompt: string) {
+      const body = { plan: "credits", model: "kinora-still", params: { prompt } }
+      return String(Object((yield* send("POST", "/v1/generations", { key, body })).json).id)
+    })
+    const first = yield* create("a lake")
+    const second = yield* create("a sea")
+    const List = Schema.Struct({
+      data: Schema.Array(Schema.Struct({ id: Schema.String, account: Schema.String })),
+      next_cursor: Schema.NullOr(Schema.String)
+    })
+    const page = (query: string) =>
+      Effect.map(
+        operate("GET", `/accounts/${account.id}/generations${query}`),
+        ({ json }) => Schema.decodeUnknownSync(List)(json)
+      )
+    const { data: [newest], next_cursor } = yield* page("?limit=1")
+    assert.deepStrictEqual([newest, next_cursor], [{ id: second, account: account.id }, second])
+    assert.deepStrictEqual((yield* page(`?cursor=${next_cursor}`)).data.map(({ id }) => id), [first])
+
+    const cancelled = yield* operate("POST", `/generations/${first}/cancel`)
+    assert.deepInclude(cancelled.json, { id: first, account: account.id, status: "cancelled", refunded: true })
+    assert.deepStrictEqual((yield* operate("GET", `/generations/${first}`)).json, cancelled.json)
+    assert.deepStrictEqual((yield* page("?status=cancelled")).data.map(({ id }) => id), [first])
+    // Idempotent.
+    assert.strictEqual((yield* operate("POST", `/generations/${first}/cancel`)).status, 200)
+    errorOf(yield* operate("GET", `/accounts/${account.id}/generations?cursor=x`), "invalid_params")
+    errorOf(yield* operate("GET", `/accounts/${account.id}/generations?status=done`), "invalid_params")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("lists the bookings of a job, oldest first", () =>
   Effect.gen(function*() {
     const send = yield* start
@@ -397,4 +484,35 @@ it.effect("logs each change with its subject and without secrets", () =>
         assert.notInclude(line, "ada@")
       }
     }).pipe(Effect.provide(Logger.layer([keep])))
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("returns the credits of an account, and its bookings page by page", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    for (const [reference, kind, credits, images_only] of [["a", "addon", 10, true], ["b", "plan", 5, false]]) {
+      yield* send("POST", `/accounts/${id}/lots`, { reference, kind, credits, images_only, expires_at: periodEnd })
+    }
+    yield* send("POST", `/accounts/${id}/lots`, { reference: "c", kind: "trial", credits: 7, expires_at: periodEnd })
+    const balances = yield* send("GET", `/accounts/${id}/balances`)
+    assert.deepInclude(balances.json, { credits: 15, credits_images_only: 10, quota_used: { images: 0, videos: 0 } })
+    const { lots } = Schema.decodeUnknownSync(
+      Schema.Struct({ lots: Schema.Array(Schema.Struct({ kind: Schema.String })) })
+    )(
+      balances.json
+    )
+    assert.sameMembers(lots.map(({ kind }) => kind), ["addon", "plan", "trial"])
+
+    const list = (query: string) =>
+      Effect.map(send("GET", `/accounts/${id}/transactions${query}`), ({ json }) => statementOf(json))
+    const all = yield* list("")
+    assert.deepStrictEqual([all.data.length, all.next_cursor], [3, null])
+    const first = yield* list("?limit=2")
+    assert.deepStrictEqual(first.data, all.data.slice(0, 2))
+    assert.deepStrictEqual((yield* list(`?limit=2&cursor=${first.next_cursor}`)).data, all.data.slice(2))
+    for (const query of ["limit=0", "limit=1001", "cursor=x"]) {
+      errorOf(yield* send("GET", `/accounts/${id}/transactions?${query}`), "invalid_params")
+    }
+    errorOf(yield* send("GET", `/accounts/${unknownAccount}/balances`), "not_found")
+    errorOf(yield* send("GET", `/accounts/${unknownAccount}/transactions`), "not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -1,42 +1,73 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Generations } from "@kinora/generations"
-import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Share } from "../src/middleware/share.ts"
 import * as JsonStructure from "../src/wire/jsonStructure.ts"
+import * as Pieces from "../src/wire/pieces.ts"
 import { errorOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
 const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
 
 describe("the weight of a JSON text", () => {
-  const weigh = (text: string, max: number) => JsonStructure.isExcessive(new TextEncoder().encode(text), max)
+  const stringBytesMax = 2_000_000
+  const weigh = (text: string, weightMax: number) =>
+    Effect.result(JsonStructure.measure(new TextEncoder().encode(text), { weightMax, stringBytesMax }))
+  const accepted: Array<JsonStructure.LongString> = []
 
-  it("is the number of its bytes", () => {
-    assert.isFalse(weigh("{\"a\": [1, 2]}", 13))
-    assert.isTrue(weigh("{\"a\": [1, 2]}", 12))
-  })
+  it.effect("is the number of its bytes", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* weigh("{\"a\": [1, 2]}", 13), Result.succeed(accepted))
+      assert.deepStrictEqual(yield* weigh("{\"a\": [1, 2]}", 12), Result.fail("TooComplex"))
+    }))
 
-  it("counts at most 256 for each string", () => {
-    const text = `["${"a".repeat(100_000)}"]`
-    assert.isFalse(weigh(text, 259))
-    assert.isTrue(weigh(text, 258))
-  })
+  it.effect("counts at most 256 for each string", () =>
+    Effect.gen(function*() {
+      const text = `["${"a".repeat(10_000)}"]`
+      assert.deepStrictEqual(yield* weigh(text, 259), Result.succeed(accepted))
+      assert.deepStrictEqual(yield* weigh(text, 258), Result.fail("TooComplex"))
+      const long = `["${"a".repeat(1_000_000)}"]`
+      assert.deepStrictEqual(yield* weigh(long, 259), Result.succeed([{ start: 2, end: 1_000_002 }]))
+      assert.deepStrictEqual(yield* weigh(long, 258), Result.fail("TooComplex"))
+    }))
 
-  it("does not end a string at an escaped quote, and counts the quote", () => {
-    assert.isFalse(weigh(`["\\"[[[[\\\\"]`, 13))
-    assert.isTrue(weigh(`["${"\\\"".repeat(1000)}"]`, 1000))
-    // Two backslashes escape each other, so the quote after them ends the string.
-    assert.isTrue(weigh(`["\\\\",${"1,".repeat(500)}1]`, 1000))
-    assert.isFalse(weigh(`["\\\\\\",${"1,".repeat(500)}1"]`, 1000))
-  })
+  it.effect("counts names in full", () =>
+    Effect.gen(function*() {
+      const text = `{"${"a".repeat(20_000)}" :"${"b".repeat(20_000)}"}`
+      const value = { start: 20_006, end: 40_006 }
+      assert.deepStrictEqual(yield* weigh(text, 20_263), Result.succeed([value]))
+      assert.deepStrictEqual(yield* weigh(text, 20_262), Result.fail("TooComplex"))
+    }))
 
-  it("rejects deep nesting, and leaves invalid JSON to the parser", () => {
-    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
-    assert.isFalse(weigh(nested(JsonStructure.depthMax), 1000))
-    assert.isTrue(weigh(nested(JsonStructure.depthMax + 1), 1000))
-    for (const text of ["", "\"", "[\"\\", "]]]]", "\\\"", "{\"a"]) assert.isFalse(weigh(text, 1000), text)
-  })
+  it.effect("does not include strings that are too long", () =>
+    Effect.gen(function*() {
+      const text = (length: number, end: string) => `["${"a".repeat(length)}${end}`
+      const longest = { start: 2, end: 2 + stringBytesMax }
+      assert.deepStrictEqual(yield* weigh(text(stringBytesMax, "\"]"), 1000), Result.succeed([longest]))
+      assert.deepStrictEqual(yield* weigh(text(stringBytesMax + 1, "\"]"), 1000), Result.fail("LongString"))
+      assert.deepStrictEqual(yield* weigh(text(stringBytesMax * 2, ""), 1000), Result.fail("LongString"))
+    }))
+
+  it.effect("does not end a string at an escaped quote, and counts the quote", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* weigh(`["\\"[[[[\\\\"]`, 13), Result.succeed(accepted))
+      assert.deepStrictEqual(yield* weigh(`["${"\\\"".repeat(1000)}"]`, 1000), Result.fail("TooComplex"))
+      // Two backslashes escape each other, so the quote after them ends the string.
+      assert.deepStrictEqual(yield* weigh(`["\\\\",${"1,".repeat(500)}1]`, 1000), Result.fail("TooComplex"))
+      assert.deepStrictEqual(yield* weigh(`["\\\\\\",${"1,".repeat(500)}1"]`, 1000), Result.succeed(accepted))
+    }))
+
+  it.effect("rejects deep nesting, and leaves invalid JSON to the parser", () =>
+    Effect.gen(function*() {
+      const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
+      assert.deepStrictEqual(yield* weigh(nested(JsonStructure.depthMax), 1000), Result.succeed(accepted))
+      assert.deepStrictEqual(yield* weigh(nested(JsonStructure.depthMax + 1), 1000), Result.fail("TooComplex"))
+      for (const text of ["", "]]]]"]) assert.deepStrictEqual(yield* weigh(text, 1000), Result.succeed(accepted), text)
+      for (const text of ["\"", "[\"\\", "\\\"", "{\"a"]) {
+        assert.deepStrictEqual(yield* weigh(text, 1000), Result.fail("Malformed"), text)
+      }
+    }))
 })
 
 it.effect("shares a bounded amount, of which one owner gets a part", () =>
@@ -101,6 +132,34 @@ it.effect("rejects a body with more structure than any request needs, at both en
     }
     const long = { ...body, params: { prompt: "a".repeat(4000) } }
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: long })).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("rejects a body with a longer string than any request needs, at both endpoints", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ bodyStringBytesMax: 1000 })
+    const { key } = yield* Host.openAccount()
+    for (const path of ["/v1/generations", "/v1/images/generations"]) {
+      const long = { ...body, params: { prompt: "a".repeat(1001) } }
+      const answer = yield* send("POST", path, { key, body: long })
+      assert.include(errorOf(answer, "payload_too_large").message, "at most 1000 bytes")
+    }
+    const longest = { ...body, params: { prompt: "a".repeat(1000) } }
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: longest })).status, 201)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("handles bodies that are parsed in pieces like others", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { key } = yield* Host.openAccount()
+    const long = "A".repeat(3 * Pieces.pieceMax)
+    const image = (data: string) => ({ ...body, params: { prompt: "a lake", images: [{ data }] } })
+    const post = (text: string) => send("POST", "/v1/generations", { key, body: text })
+    const valid = JSON.stringify({ ...image(long), model: "remix-1" })
+    assert.include(errorOf(yield* post(valid), "invalid_image").message, "not PNG, JPEG or WebP")
+    const { details } = errorOf(yield* post(valid.slice(0, -1)), "invalid_request")
+    assert.deepStrictEqual(details["issues"], [{ path: "", message: "must be valid JSON" }])
+    const unknown = errorOf(yield* post(valid.replace("images", "pictures")), "invalid_request")
+    assert.deepStrictEqual(unknown.details["issues"], [{ path: "params.pictures", message: "is not a known property" }])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("responds with 503 while the memory for bodies is used up", () =>

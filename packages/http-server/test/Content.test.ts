@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import * as GenerationStore from "@kinora/generations/GenerationStore"
+import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -177,13 +178,31 @@ it.effect("rejects a wrong signature with 401, and counts it as a failed authent
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("rejects an expired signature with 403, without counting it", () =>
+it.effect("returns 410 for an expired signature of a result that is gone, without counting it", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult()
     yield* TestClock.adjust("24 hours")
     const answer = yield* send("GET", signed)
-    errorOf(answer, "signature_expired")
+    assert.deepStrictEqual(errorOf(answer, "result_expired").details, { expired_at: "2026-11-22T12:00:30.000Z" })
     assert.strictEqual(limitOf(answer).remaining, 60)
+    const withWrongKey = yield* send("GET", signed, { key: "kin_wrong" })
+    errorOf(withWrongKey, "result_expired")
+    assert.strictEqual(limitOf(withWrongKey).remaining, 59)
+    errorOf(yield* send("GET", `${signed}x`), "invalid_signature")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("returns 410 for an expired signature of a deleted job, and 404 with a key", () =>
+  Effect.gen(function*() {
+    const { key, path, send, signed } = yield* openResult()
+    const store = yield* GenerationStore.GenerationStore
+    yield* TestClock.adjust("24 hours")
+    const now = yield* DateTime.now
+    yield* store.clearOutput((yield* store.expired(now, 10)).map(({ id }) => id))
+    assert.strictEqual(yield* store.deleteEnded(now, 10), 1)
+    const { details } = errorOf(yield* send("GET", signed), "result_expired")
+    assert.deepStrictEqual(details, { expired_at: "2026-11-22T12:00:30.000Z" })
+    errorOf(yield* send("GET", `${signed}x`), "invalid_signature")
+    errorOf(yield* send("GET", path, { key }), "not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("rejects exp without sig with 400, and missing credentials with 401", () =>

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
+import { Generation } from "@kinora/http-api"
 import { Budget, Places } from "@kinora/rate-limit"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
 import { errorOf } from "./Envelope.ts"
@@ -14,7 +15,7 @@ const openResult = Effect.fnUntraced(function*(options: Partial<HttpServerOption
   const { id } = yield* Host.addCompleted(owner.account, bytes)
   const file = (name: string, range?: string, method = "GET") =>
     send(method, `/v1/generations/${id}/${name}`, { key: owner.key, headers: range === undefined ? {} : { range } })
-  return { file, id, ...owner }
+  return { file, id, send, ...owner }
 })
 
 const used = (key: string) => Budget.Budget.use((budget) => budget.used(key))
@@ -65,6 +66,26 @@ it.effect("rejects downloads beyond the daily limit of the account", () =>
     assert.deepStrictEqual(errorOf(refused, "download_limited").details, { scope: "bytes" })
     assert.strictEqual(yield* used(`downloads:${id}`), 10)
     assert.strictEqual((yield* file("content", "bytes=0-1")).status, 206)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("leaves a share of the daily bytes to the keys of the account", () =>
+  Effect.gen(function*() {
+    const { account, file, id, key, send } = yield* openResult({ downloadBytesPerDay: 40, downloadLinkShare: 0.5 })
+    const { json } = yield* send("GET", `/v1/generations/${id}`, { key })
+    const link = new URL(Schema.decodeUnknownSync(Generation.Generation)(json).output?.url ?? "")
+    const signed = send("GET", `${link.pathname}${link.search}`)
+    for (const status of [200, 200]) assert.strictEqual((yield* signed).status, status)
+    const refused = yield* signed
+    assert.deepStrictEqual(errorOf(refused, "download_limited").details, { scope: "bytes" })
+    assert.strictEqual(refused.headers["x-should-retry"], "false")
+    assert.strictEqual((yield* file("content")).status, 200)
+    assert.strictEqual((yield* file("content")).status, 200)
+    assert.strictEqual(yield* used(`bytes:${account.id}`), 40)
+    // Downloads with keys leave the share of signed URLs alone, but not the day of the account.
+    yield* TestClock.adjust("12 hours")
+    for (let n = 0; n < 3; n++) assert.strictEqual((yield* file("content")).status, 200)
+    assert.strictEqual((yield* send("GET", `${link.pathname}${link.search}`)).status, 200)
+    errorOf(yield* file("content"), "download_limited")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("counts and rejects the same for every block size", () =>

@@ -1,6 +1,6 @@
 /** Checks that every error response passes. */
 import { assert } from "@effect/vitest"
-import { type ErrorCode, table } from "@kinora/http-api/ErrorCode"
+import { type AnyErrorCode, definitions } from "@kinora/http-api/ErrorCode"
 import { Schema } from "effect"
 import type { Answer } from "./Host.ts"
 
@@ -16,11 +16,11 @@ const Envelope = Schema.Struct({
 const decode = Schema.decodeUnknownSync(Envelope, { onExcessProperty: "error" })
 
 /** Returns the error of a response after checking its envelope, code, status and request id. */
-export const errorOf = (answer: Answer, code: ErrorCode) => {
+export const errorOf = (answer: Answer, code: AnyErrorCode) => {
   assert.strictEqual(answer.headers["content-type"], "application/json", answer.text)
   const { error } = decode(answer.json)
   assert.strictEqual(error.code, code, answer.text)
-  assert.strictEqual(answer.status, table[code].status)
+  assert.strictEqual(answer.status, definitions[code].status)
   assert.match(error.message, /\.$/)
   assert.match(answer.headers["x-request-id"] ?? "", /^[\x20-\x7e]+$/)
   return error

@@ -204,6 +204,29 @@ it.effect("returns 404 for unknown paths, and 405 with Allow for wrong methods",
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("counts unknown paths and wrong methods below /v1/ for their key, and no credentials of other paths", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { account, key } = yield* Host.openAccount()
+    const paths = ["/v1/nothing", "/V1/models", "/v1/models/", "/v1//models", "/v1/models;a"]
+    for (const [index, path] of paths.entries()) {
+      const answer = yield* send("GET", path, { key })
+      errorOf(answer, "not_found")
+      assert.deepInclude(limitOf(answer), { limit: 300, remaining: 299 - index })
+    }
+    const wrong = yield* send("PUT", "/v1/models", { key: "kin_wrong" })
+    errorOf(wrong, "method_not_allowed")
+    assert.deepInclude(limitOf(wrong), { limit: 60, remaining: 59 })
+    for (const path of ["/nothing", "/admin/v1/nothing", "/ADMIN/v1/accounts"]) {
+      const answer = yield* send("GET", path, { key: "kin_wrong" })
+      errorOf(answer, "not_found")
+      assert.deepInclude(limitOf(answer), { limit: 60, remaining: 59 })
+    }
+    const accounts = yield* Accounts.Accounts
+    yield* accounts.suspend(account.id)
+    errorOf(yield* send("GET", "/v1/nothing", { key }), "account_suspended")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("rejects a suspended account with 403 until it is resumed", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()

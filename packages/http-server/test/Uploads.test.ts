@@ -140,11 +140,11 @@ it.effect("rejects an image that is too large, before and while reading it", () 
     assert.strictEqual((yield* upload(Host.pixel, png)).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("decodes at most half of the concurrent uploads for one account", () =>
+it.effect("decodes at most a quarter of the concurrent uploads for one account", () =>
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads
     const entered = yield* Queue.unbounded<string>()
-    const { send, upload } = yield* open({ uploadsMax: 4, crowdedWait: Duration.zero }).pipe(
+    const { send, upload } = yield* open({ uploadsMax: 8, crowdedWait: Duration.zero }).pipe(
       Effect.provideService(Uploads.Uploads, {
         ...uploads,
         create: (account) => Effect.andThen(Queue.offer(entered, account), Effect.never)

@@ -6,7 +6,7 @@ import { EventId, testType } from "@kinora/webhooks/Event"
 import { DateTime, Effect, Exit, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as WebhookData from "../src/WebhookData.ts"
-import { errorOf } from "./Envelope.ts"
+import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
 
 const bytes = new TextEncoder().encode("0123456789")
@@ -105,7 +105,11 @@ it.effect("contains a link that downloads the result for an hour, and returns 40
     yield* TestClock.adjust("3599 seconds")
     yield* isGood
     yield* TestClock.adjust("1 second")
-    for (const url of [output!.url, thumb!]) errorOf(yield* get(url), "signature_expired")
+    for (const url of [output!.url, thumb!]) {
+      const answer = yield* get(url)
+      errorOf(answer, "signature_expired")
+      assert.strictEqual(limitOf(answer).remaining, 60)
+    }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("contains no link that outlives the result, and none after expiry", () =>

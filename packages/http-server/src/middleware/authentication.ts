@@ -59,19 +59,34 @@ export const layerContent = (options: HttpServerOptions) =>
         signed: Effect.fnUntraced(function*(app, { endpoint }) {
           const state = yield* currentRequest
           const verdict = yield* checkSignature(signer, endpoint)
-          if (verdict === "Valid") return yield* Effect.provideService(app, ContentReader, { account: undefined })
+          if (verdict === "Valid") return yield* Effect.provideService(app, ContentReader, signedReader)
 
           const credential = bearerOf(state.request.headers["authorization"])
           const identity = credential === undefined ? undefined : yield* checkKey(credential, state)
           if (identity !== undefined) {
-            return yield* Effect.provideService(app, ContentReader, { account: identity.account.id })
+            const reader = { account: identity.account.id, expiredAt: undefined }
+            return yield* Effect.provideService(app, ContentReader, reader)
           }
           if (credential !== undefined || verdict === "Wrong" || verdict === "Absent") yield* countFailure(state)
-          return yield* rejections[verdict]
+          if (verdict !== "Expired") return yield* rejections[verdict]
+          const expiredAt = yield* expiryOf
+          return yield* Effect.provideService(app, ContentReader, { ...signedReader, expiredAt })
         })
       }
     })
   )
+
+/**
+ * Makes the function that counts a request that no endpoint handles: against the limit of
+ * its key, or as a failed authentication if the key is wrong. Without a key, nothing counts.
+ */
+export const makeCountKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { checkKey, countFailure } = yield* makeCheckKey(options)
+  return Effect.fnUntraced(function*(state: RequestState) {
+    const credential = bearerOf(state.request.headers["authorization"])
+    if (credential !== undefined && (yield* checkKey(credential, state)) === undefined) yield* countFailure(state)
+  })
+})
 
 // -----------------------------------------------------------------------------
 // internal
@@ -80,11 +95,12 @@ export const layerContent = (options: HttpServerOptions) =>
 const unauthorized = refuse("unauthorized")
 const accountSuspended = refuse("account_suspended")
 
+const signedReader = { account: undefined, expiredAt: undefined }
+
 /** The error of each verdict on a signature if no key authenticates the request either. */
 const rejections = {
   Absent: unauthorized,
   Wrong: refuse("invalid_signature"),
-  Expired: refuse("signature_expired"),
   Half: refuse("invalid_params", {
     message: "exp and sig must be sent together; use the URL of the job unchanged.",
     details: { issues: [{ path: "exp, sig", message: "must be sent together, once each" }] }
@@ -123,6 +139,12 @@ const checkSignature = Effect.fnUntraced(
     const { id } = yield* HttpRouter.params
     return signer.verify(filePathOf(id ?? "", endpoint.identifier), { exp, sig }, yield* DateTime.now)
   }
+)
+
+/** When the pair in the query expires. It was verified, so it is a number of seconds. */
+const expiryOf = Effect.map(
+  HttpServerRequest.ParsedSearchParams,
+  ({ exp }) => DateTime.makeUnsafe(Number(exp) * 1000)
 )
 
 const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {

@@ -1,5 +1,4 @@
 /** The memory and the time of one request body while it arrives. */
-import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import { Effect } from "effect"
 import type { Holding } from "./share.ts"
 import type { Transfer, Transfers } from "./transfers.ts"
@@ -8,15 +7,25 @@ import type { Transfer, Transfers } from "./transfers.ts"
 export interface BodyIntake {
   /** Counts bytes that have arrived. Returns `false` if the memory for bodies has no room for them in time. */
   readonly take: (bytes: number) => Effect.Effect<boolean>
-  /** Runs the effect that reads the body. Fails if the client sends it too slowly. */
-  readonly read: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ApiError<"request_timeout">, R>
+  /** Runs the effect that reads the body. Interrupts it if the client sends the body too slowly. */
+  readonly read: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /** A body without limits. */
 export const unlimited: BodyIntake = { take: () => Effect.succeed(true), read: (effect) => effect }
 
-/** Makes the limits of a body that takes memory from a holding. */
-export const make = (memory: Holding, transfer: Transfer, tooSlow: Transfers["tooSlow"]): BodyIntake => ({
+/** Options for `make`. */
+export interface BodyIntakeOptions {
+  /** The memory that the body takes. */
+  readonly memory: Holding
+  readonly transfer: Transfer
+  readonly transfers: Transfers
+  /** Runs before the effect that reads a slow body is interrupted. */
+  readonly onTooSlow: () => void
+}
+
+/** Makes the limits of a body. */
+export const make = ({ memory, onTooSlow, transfer, transfers }: BodyIntakeOptions): BodyIntake => ({
   take: (bytes) =>
     Effect.suspend(() => {
       transfer.count(bytes)
@@ -24,5 +33,13 @@ export const make = (memory: Holding, transfer: Transfer, tooSlow: Transfers["to
       transfer.pause()
       return Effect.ensuring(memory.take(bytes), Effect.sync(() => transfer.resume()))
     }),
-  read: (effect) => Effect.raceFirst(effect, Effect.andThen(tooSlow(transfer), refuse("request_timeout")))
+  // An interruption needs no fiber until it happens, unlike a race.
+  read: (effect) =>
+    Effect.withFiber((fiber) => {
+      transfers.start(transfer, () => {
+        onTooSlow()
+        fiber.interruptUnsafe()
+      })
+      return Effect.ensuring(effect, Effect.sync(() => transfers.stop(transfer)))
+    })
 })

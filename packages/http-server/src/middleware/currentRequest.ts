@@ -2,7 +2,7 @@
 import type { Identity } from "@kinora/accounts/Identity"
 import type { RateLimit } from "@kinora/rate-limit"
 import { Context, Effect, Option, type Random } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import * as BodyIntake from "./bodyIntake.ts"
 import * as ClientAddress from "./clientAddress.ts"
 import { type RequestBudget, unlimited } from "./requestBudget.ts"
@@ -18,8 +18,12 @@ export class RequestState {
   isWaiting: boolean
   /** The time in which it has to get its response. */
   budget: RequestBudget
+  /** The response if the request is interrupted. Default: the one of a server that stops. */
+  rejection: HttpServerResponse.HttpServerResponse | undefined
   /** The limits of its body, if that can be large. */
   body: BodyIntake.BodyIntake
+  /** The value of its body, if a JSON body was read that can be large. */
+  json: { readonly value: unknown } | "Malformed" | undefined
   /** Ends the response while it is sent, as if the client had disconnected. */
   readonly close: () => void
 
@@ -29,7 +33,9 @@ export class RequestState {
     this.limit = undefined
     this.isWaiting = false
     this.budget = unlimited
+    this.rejection = undefined
     this.body = BodyIntake.unlimited
+    this.json = undefined
     this.close = close
   }
 

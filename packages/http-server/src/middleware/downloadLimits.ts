@@ -17,13 +17,15 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** Makes the limits. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const { downloadBlockBytes, downloadBytesPerDay, downloadStreamsMax, resultDownloadMultiple } = options
+  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadStreamsMax, resultDownloadMultiple } =
+    options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
   /**
    * Takes a place among the account's streams until the scope closes, or among those of
-   * its signed URLs, so that a leaked URL leaves the places of its keys free. Rejects a
+   * its signed URLs, so that a leaked URL leaves the places of its keys free. Signed URLs
+   * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
    * time, so a killed process leaves at most one block counted that was not sent.
    */
@@ -39,10 +41,13 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]
+    if (isSigned) {
+      limits.push({ key: linkBytesKey(account), limit: Math.floor(downloadBytesPerDay * downloadLinkShare) })
+    }
     if (file === "content") limits.push({ key: `downloads:${id}`, limit: resultDownloadMultiple * stored.bytes })
     const { block, refused } = yield* ReservedBytes.reserve(budget, limits, amount, downloadBlockBytes)
     if (refused !== undefined) {
-      return yield* limitedForToday(refused.key === bytesKey(account) ? "bytes" : "downloads", refused)
+      return yield* limitedForToday(limitOf(refused.key, account), refused)
     }
     const meter: Meter = { count: (bytes) => ReservedBytes.count(budget, block, bytes) }
     return meter
@@ -55,22 +60,31 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
+const linkBytesKey = (account: string): string => `bytes-links:${account}`
+
+const limitOf = (key: string, account: string): Limit =>
+  key === bytesKey(account) ? "bytes" : key === linkBytesKey(account) ? "linkBytes" : "downloads"
+
 /** How soon a place among the streams is likely to be free. */
 const takenPlaceMillis = 5000
 
 const messages = {
   streams: "The account has reached its limit of concurrent downloads; retry after one has ended.",
   bytes: "The account has reached its download limit of the day; the counter resets at 00:00 UTC.",
+  linkBytes:
+    "Signed URLs of the account have reached their download limit of the day; use an API key, or wait until 00:00 UTC.",
   downloads: "This result has reached its download limit of the day; the counter resets at 00:00 UTC."
 } as const
 
-const limited = (scope: keyof typeof messages, retryAfterMillis: number) =>
+type Limit = keyof typeof messages
+
+const limited = (limit: Limit, retryAfterMillis: number) =>
   refuse("download_limited", {
-    message: messages[scope],
-    details: { scope },
+    message: messages[limit],
+    details: { scope: limit === "linkBytes" ? "bytes" : limit },
     retryAfterMillis,
-    shouldRetry: scope === "streams"
+    shouldRetry: limit === "streams"
   })
 
-const limitedForToday = (scope: keyof typeof messages, { at, resetsAt }: ReservedBytes.Refused) =>
-  limited(scope, resetsAt.epochMilliseconds - at.epochMilliseconds)
+const limitedForToday = (limit: Limit, { at, resetsAt }: ReservedBytes.Refused) =>
+  limited(limit, resetsAt.epochMilliseconds - at.epochMilliseconds)

@@ -15,80 +15,86 @@ import {
 } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
+import * as Compression from "./compression.ts"
 import * as Cors from "./cors.ts"
 import { CurrentRequest, requestId, RequestState } from "./currentRequest.ts"
 import { Measured, type Route } from "./metrics.ts"
-import { describe, failedAuthentications } from "./rateLimits.ts"
+import { describe, failedAuthentications, readLimit } from "./rateLimits.ts"
 import * as RequestBudget from "./requestBudget.ts"
 import * as ResponseStream from "./responseStream.ts"
 import { unknownRoute } from "./routeTable.ts"
 import * as Transfers from "./transfers.ts"
+import * as Unrouted from "./unrouted.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware of a listener with these paths. */
 export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
   HttpRouter.middleware(
-    Effect.map(Effect.all([RateLimit.RateLimit, RequestBudget.make(options), Transfers.make]), (
-      [rateLimit, budgeted, transfers]
-    ) =>
-    (app) => {
-      const cors = Cors.make(options)
-      const handled = Effect.withFiber((fiber) => {
-        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const state = new RequestState(
-          request,
-          requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
-          () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
-        )
-        const found = routes.find("GET", request.url)?.handler
-        // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
-        // here, so that a rule of a proxy for a path covers every request that gets there.
-        const isMisspelled = found?.isSpelled(request.url) === false
-        const route = found === undefined || isMisspelled ? unknownRoute : found
-        const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
-        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-        if (span?._tag === "Span") span.attribute("request.id", state.id)
-        const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
-          response.pipe(
-            Effect.catchCause((cause) => {
-              // A path that does not exist shows the limit of the address on every prefix.
-              if (route === unknownRoute && isUnrouted(cause)) state.limit ??= failedAuthentications(state, options)
-              return recover(cause, request, route)
-            }),
-            Effect.flatMap((response) => {
-              if (isLimited(request.url) || isMisspelled) state.limit ??= failedAuthentications(state, options)
-              const normal = normalize(response)
-              measured.answered(normal, !state.isWaiting)
-              const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
-              return finish(ResponseStream.limit(shared, options, transfers, state.close), state, rateLimit)
+    Effect.map(
+      Effect.all([
+        RateLimit.RateLimit,
+        RequestBudget.make(options),
+        Transfers.make,
+        Unrouted.make(options),
+        Compression.make
+      ]),
+      ([rateLimit, budgeted, transfers, completed, compress]) => (app) => {
+        const cors = Cors.make(options)
+        const handled = Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const state = new RequestState(
+            request,
+            requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
+            () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
+          )
+          const found = routes.find("GET", request.url)?.handler
+          // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
+          // here, so that a rule of a proxy for a path covers every request that gets there.
+          const route = found?.isSpelled(request.url) === true ? found : unknownRoute
+          const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
+          const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+          if (span?._tag === "Span") span.attribute("request.id", state.id)
+          const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
+            response.pipe(
+              Effect.catchCause((cause) => recover(cause, state)),
+              Effect.flatMap((response) => {
+                if (isLimited(request.url)) state.limit ??= failedAuthentications(state, options)
+                const normal = normalize(response)
+                measured.answered(normal, !state.isWaiting)
+                const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
+                const finished = finish(ResponseStream.limit(shared, options, transfers, state.close), state, rateLimit)
+                return Compression.isWorthwhile(shared, route) ? compress(finished, request) : finished
+              })
+            )
+          const preflight = cors.preflight(request, route)
+          const handler = preflight === undefined
+            ? completed(app, state, route, found)
+            : Effect.succeed(preflight)
+          const inTime = probes.has(route.path) ? answer(handler) : budgeted(
+            (budget) => {
+              state.budget = budget
+              return answer(budget.within(Effect.tap(handler, readLimit(state, rateLimit)), logLate(request)))
+            },
+            Effect.suspend(() => {
+              state.budget = RequestBudget.exhausted
+              return answer(Effect.succeed(overloaded))
             })
           )
-        const fixed = isMisspelled ? noSuchRoute : cors.preflight(request, route)
-        const handler = fixed === undefined ? app : Effect.succeed(fixed)
-        const inTime = probes.has(route.path) ? answer(handler) : budgeted(
-          (budget) => {
-            state.budget = budget
-            return answer(budget.within(handler, logLate(request)))
-          },
-          Effect.suspend(() => {
-            state.budget = RequestBudget.exhausted
-            return answer(Effect.succeed(overloaded))
-          })
-        )
-        return Scope.addFinalizer(
-          Context.getUnsafe(fiber.context, Scope.Scope),
-          Effect.sync(() => measured.ended())
-        ).pipe(
-          Effect.andThen(inTime),
-          Effect.provideService(CurrentRequest, state),
-          Effect.annotateLogs("request_id", state.id)
-        )
-      })
-      return options.trustedProxies.length === 0
-        ? handled
-        : HttpMiddleware.xForwardedHeaders({ trustedProxies: options.trustedProxies })(handled)
-    }),
+          return Scope.addFinalizer(
+            Context.getUnsafe(fiber.context, Scope.Scope),
+            Effect.sync(() => measured.ended())
+          ).pipe(
+            Effect.andThen(inTime),
+            Effect.provideService(CurrentRequest, state),
+            Effect.annotateLogs("request_id", state.id)
+          )
+        })
+        return options.trustedProxies.length === 0
+          ? handled
+          : HttpMiddleware.xForwardedHeaders({ trustedProxies: options.trustedProxies })(handled)
+      }
+    ),
     { global: true }
   )
 
@@ -101,12 +107,6 @@ const isLimited = (url: string) => url.startsWith("/v1/")
 
 /** Paths that respond under any load, so that an operator and an orchestrator can tell a busy server from a dead one. */
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
-
-const isUnrouted = (cause: Cause.Cause<unknown>) =>
-  cause.reasons.some((reason) =>
-    Cause.isFailReason(reason) && HttpServerError.isHttpServerError(reason.error) &&
-    reason.error.reason._tag === "RouteNotFound"
-  )
 
 const finish = (
   response: Response,
@@ -145,17 +145,16 @@ const logLate = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
 /** The response to a failure that no handler mapped to one. */
 const recover = <E>(
   cause: Cause.Cause<E>,
-  request: HttpServerRequest.HttpServerRequest,
-  route: Route
+  { rejection = restarting, request }: RequestState
 ): Effect.Effect<Response, E> => {
   if (Cause.hasInterruptsOnly(cause)) {
     const isAbort = cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
-    return isAbort ? Effect.failCause(cause) : Effect.succeed(restarting)
+    return isAbort ? Effect.failCause(cause) : Effect.succeed(rejection)
   }
   for (const reason of cause.reasons) {
     const problem = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
     if (HttpServerError.isHttpServerError(problem)) {
-      const known = responseTo(problem, request, route)
+      const known = responseTo(problem)
       if (known !== undefined) return Effect.succeed(known)
     }
   }
@@ -167,30 +166,16 @@ const recover = <E>(
   )
 }
 
-const responseTo = (
-  { reason }: HttpServerError.HttpServerError,
-  request: HttpServerRequest.HttpServerRequest,
-  route: Route
-): Response | undefined => {
+const responseTo = ({ reason }: HttpServerError.HttpServerError): Response | undefined => {
   switch (reason._tag) {
     case "RouteNotFound":
-      return unrouted(request, route)
+      return noSuchRoute
     case "RequestParseError":
       return reason.reason === "BodyTooLarge" ? payloadTooLarge : unreadableBody
     default:
       return undefined
   }
 }
-
-/** 405 if the path supports other methods, otherwise 404. */
-const unrouted = ({ method }: HttpServerRequest.HttpServerRequest, { methods }: Route): Response =>
-  methods.length === 0 ? noSuchRoute : HttpServerResponse.setHeader(
-    errorResponse("method_not_allowed", {
-      message: `This path does not support ${method}; use ${methods.join(" or ")}.`
-    }),
-    "allow",
-    methods.join(", ")
-  )
 
 /** The path without the query, which can contain a signature. */
 const pathOf = (url: string) => url.split("?", 1)[0] ?? url

@@ -55,6 +55,17 @@ export const rateLimited = (
     retryAfterMillis: resetsAt.epochMilliseconds - at.epochMilliseconds
   })
 
+/** Reads the limit that the response of a handler describes, unless the handler hit it. */
+export const readLimit = (state: RequestState, rateLimit: RateLimit.RateLimit["Service"]): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { limit } = state
+    if (limit === undefined || "accepted" in limit) return Effect.void
+    const read = Effect.map(rateLimit.peek(limit), (verdict) => {
+      state.limit = verdict
+    })
+    return Effect.ignore(read)
+  })
+
 /**
  * Returns the three headers of a limit. A limit that was not hit is read without
  * counting; if that fails or takes too long, the headers report it as unused.

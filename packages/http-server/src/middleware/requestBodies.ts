@@ -1,13 +1,15 @@
 /** Limits of request bodies: size and time of each, the memory of all, and how much structure JSON has. */
-import { ApiError } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
-import { Bytes, ByteSize, Duration, Effect, Stream } from "effect"
-import { HttpIncomingMessage, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import * as Turns from "@kinora/media/Turns"
+import { ByteSize, Duration, Effect, Stream } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { closing, errorResponse, responseTo } from "../wire/errorResponse.ts"
+import { closing, errorResponse } from "../wire/errorResponse.ts"
 import * as JsonStructure from "../wire/jsonStructure.ts"
+import * as JsonValue from "../wire/jsonValue.ts"
 import { mediaType } from "../wire/mediaType.ts"
+import * as Pieces from "../wire/pieces.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
 import * as BodyIntake from "./bodyIntake.ts"
 import { currentRequest, untimed } from "./currentRequest.ts"
@@ -19,9 +21,16 @@ type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 /** Makes the limiter around the handlers of POST requests. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
-  const { tooSlow } = yield* Transfers.make
+  const transfers = yield* Transfers.make
+  // The pieces of several bodies would delay other requests by their sum.
+  const inTurn = Turns.make({ max: 1 })
 
-  /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are weighed. */
+  const parse = (chunks: Array<Uint8Array>, owner: string) => {
+    const parsed = parseJson(chunks, options)
+    return Pieces.lengthOf(chunks) > Pieces.pieceMax ? inTurn(owner)(parsed) : parsed
+  }
+
+  /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are parsed. */
   const guard = <E, R>(
     app: App<E, R>,
     request: HttpServerRequest.HttpServerRequest,
@@ -31,13 +40,23 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     Effect.flatMap(currentRequest, (state) => {
       const held = memory.holding(owner)
       const { bodyStallMax: stallMax, transferRateMin: rateMin } = options
-      state.body = BodyIntake.make(held, new Transfers.Transfer({ rateMin, stallMax, timeMax }), tooSlow)
-      const read = Effect.flatMap(untimed(readJson(request, state.body, bytesMax)), (body) => {
-        if (body === "TooLarge") return Effect.succeed(tooLarge(bytesMax))
-        if (body === "Crowded") return Effect.succeed(crowded)
-        if (body instanceof ApiError) return Effect.succeed(responseTo(body))
-        if (JsonStructure.isExcessive(body, options.bodyStructureMax)) return Effect.succeed(tooComplex(options))
-        return Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBody(request, body))
+      state.body = BodyIntake.make({
+        memory: held,
+        transfer: new Transfers.Transfer({ rateMin, stallMax, timeMax }),
+        transfers,
+        onTooSlow: () => {
+          state.rejection = tooSlow
+        }
+      })
+      const read = Effect.matchEffect(readJson(request, state.body, bytesMax), {
+        onFailure: (problem) => Effect.succeed(rejections[problem](bytesMax)),
+        onSuccess: (chunks) =>
+          Effect.flatMap(parse(chunks, owner), (json) => {
+            if (json === "TooComplex") return Effect.succeed(tooComplex(options))
+            if (json === "LongString") return Effect.succeed(stringTooLong(options))
+            state.json = json
+            return app
+          })
       })
       return Effect.ensuring(isJson && isJsonRequest(request) ? read : app, Effect.sync(held.giveBack))
     })
@@ -77,19 +96,18 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
  */
 const smallBodyMax = 16 * 1024
 
-/** Reads a body within its limits, or returns the one that it exceeds. */
+/** Reads a body within its limits. Fails with the one that it exceeds. */
 const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) => {
   const length = declaredLength(request)
-  const read = length !== undefined && length <= smallBodyMax
-    ? readSmall(request, intake)
-    : readChunks(request, intake, bytesMax)
-  return Effect.catch(read, (problem) => Effect.succeed(problem))
+  return untimed(
+    length !== undefined && length <= smallBodyMax ? readSmall(request, intake) : readChunks(request, intake, bytesMax)
+  )
 }
 
 const readSmall = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake) {
     const body = new Uint8Array(yield* intake.read(Effect.orDie(request.arrayBuffer)))
-    return (yield* intake.take(body.length)) ? body : yield* Effect.fail("Crowded" as const)
+    return (yield* intake.take(body.length)) ? [body] : yield* Effect.fail("Crowded" as const)
   }
 )
 
@@ -106,15 +124,19 @@ const readChunks = (request: HttpServerRequest.HttpServerRequest, intake: BodyIn
       (isTaken) => isTaken ? Effect.void : Effect.fail("Crowded" as const)
     )
   })
-  return Effect.map(intake.read(read), () => Bytes.concat(chunks))
+  return Effect.as(intake.read(read), chunks)
 }
 
-/** The same request with a body that has been read. */
-const withBody = (
-  request: HttpServerRequest.HttpServerRequest,
-  body: Uint8Array
-): HttpServerRequest.HttpServerRequest =>
-  Object.create(request, { text: { value: Effect.sync(() => new TextDecoder().decode(body)) } })
+/** Parses a body in pieces, or returns why it cannot be parsed. */
+const parseJson = Effect.fnUntraced(
+  function*(chunks: Array<Uint8Array>, { bodyStringBytesMax, bodyStructureMax }: HttpServerOptions) {
+    const text = yield* Pieces.concat(chunks)
+    const limits = { weightMax: bodyStructureMax, stringBytesMax: bodyStringBytesMax }
+    const longStrings = yield* JsonStructure.measure(text, limits)
+    return { value: yield* JsonValue.parse(text, longStrings) }
+  },
+  Effect.catch((problem) => Effect.succeed(problem))
+)
 
 interface Limit {
   readonly bytesMax: number
@@ -152,9 +174,18 @@ const tooLarge = (bytesMax: number) =>
 
 const tooComplex = ({ bodyStructureMax }: HttpServerOptions) => {
   const message = `must have at most ${bodyStructureMax} bytes, not counting more than ` +
-    `${JsonStructure.stringWeightMax} per string, and at most ${JsonStructure.depthMax} levels of nesting`
+    `${JsonStructure.stringWeightMax} per string that is no name, and at most ${JsonStructure.depthMax} levels of nesting`
   return errorResponse("invalid_request", { details: { issues: [{ path: "", message }] } })
 }
+
+const stringTooLong = ({ bodyStringBytesMax }: HttpServerOptions) =>
+  errorResponse("payload_too_large", {
+    message: `A string in the request body must have at most ${bodyStringBytesMax} bytes.`
+  })
+
+const tooSlow = errorResponse("request_timeout")
+
+const rejections = { Crowded: () => crowded, TooLarge: tooLarge }
 
 const crowded = closing(errorResponse("unavailable", {
   message: "The service is reading too many large request bodies; retry shortly."

@@ -41,11 +41,10 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
   const budgetOf = (spending: Spending): RequestBudget => ({
     within: (effect, late) => within(spending, effect, late),
     paused: (effect) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => stop(spending)),
-        () => effect,
-        () => Effect.sync(() => start(spending))
-      )
+      Effect.suspend(() => {
+        stop(spending)
+        return Effect.ensuring(effect, Effect.sync(() => start(spending)))
+      })
   })
 
   /** Runs a request with a budget, or `overloaded` if too many are handled. */

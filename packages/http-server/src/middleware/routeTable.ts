@@ -38,17 +38,19 @@ const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
   return router
 }
 
-const documentPaths: Paths = [["/openapi.json", documentMethods], ["/docs", documentMethods]]
+const documentPaths: Paths = [["/openapi.json", documentMethods]]
+const pagePaths: Paths = [["/", documentMethods], ["/docs", documentMethods]]
 
 const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
-type Options = Pick<HttpServerOptions, "adminToken" | "operatorRoutes">
+type Options = Pick<HttpServerOptions, "adminToken" | "docs" | "operatorRoutes">
 
 /** The paths of a listener for clients. With `operatorRoutes` it is the only listener, and also has those for operators. */
-export const clientRoutes = ({ adminToken, operatorRoutes }: Options): FindMyWay.Router<Route> =>
+export const clientRoutes = ({ adminToken, docs, operatorRoutes }: Options): FindMyWay.Router<Route> =>
   routerOf([
     ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
     ...documentPaths,
+    ...(docs ? pagePaths : []),
     [Callbacks.route, ["POST"]],
     ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
   ])

@@ -95,7 +95,7 @@ export interface Holding {
 // -----------------------------------------------------------------------------
 
 /** The maximum number of takes that wait. An owner has its part of them. */
-const waitersMax = 64
+const waitersMax = 128
 
 interface Waiter {
   readonly owner: string

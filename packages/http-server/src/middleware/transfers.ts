@@ -63,26 +63,25 @@ export class Transfer implements SharedTimer.Member {
   }
 }
 
-/** Makes the functions that count the time of transfers. */
-export const make = Effect.map(SharedTimer.make(Duration.seconds(1)), (timer) => ({
-  /** Counts the time of a transfer while it runs, and completes when the transfer is too slow. */
-  tooSlow: (transfer: Transfer): Effect.Effect<void> =>
-    Effect.callback<void>((done) => {
-      transfer.observe(() => done(Effect.void))
-      timer.add(transfer)
-      return Effect.sync(() => timer.delete(transfer))
-    }),
+/** Makes the functions that count the time of transfers. Their timer runs until the scope closes. */
+export const make = Effect.map(SharedTimer.make(Duration.seconds(1)), (timer) => {
+  /** Counts the time of a transfer until `stop`, and calls `onTooSlow` when it is too slow. */
+  const start = (transfer: Transfer, onTooSlow: () => void): void => {
+    transfer.observe(onTooSlow)
+    timer.add(transfer)
+  }
+  const stop = (transfer: Transfer): void => {
+    timer.delete(transfer)
+  }
 
-  /** Counts the time of a transfer until the scope closes, and calls `onTooSlow` when the transfer is too slow. Needs no fiber. */
-  observe: (transfer: Transfer, onTooSlow: () => void): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        transfer.observe(onTooSlow)
-        timer.add(transfer)
-      }),
-      () => Effect.sync(() => timer.delete(transfer))
-    )
-}))
+  return {
+    start,
+    stop,
+    /** Counts the time of a transfer until the scope closes, and calls `onTooSlow` when the transfer is too slow. */
+    observe: (transfer: Transfer, onTooSlow: () => void): Effect.Effect<void, never, Scope.Scope> =>
+      Effect.acquireRelease(Effect.sync(() => start(transfer, onTooSlow)), () => Effect.sync(() => stop(transfer)))
+  }
+})
 
 /** See `make`. */
 export type Transfers = Effect.Success<typeof make>

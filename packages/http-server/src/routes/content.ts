@@ -61,11 +61,24 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
 
   return (file: File) =>
     answers(
-      ["NotFound", "ResultNotReady", "ResultNotFound", "ResultExpired"],
+      ["ResultNotReady", "ResultNotFound", "ResultExpired"],
       function*({ params, query, request }: FileRequest) {
-        const { account } = yield* ContentReader
+        const { account, expiredAt } = yield* ContentReader
         const isSigned = account === undefined
-        const { file: stored, generation } = yield* generations.file(params.id, file, account)
+        const { file: stored, generation } = yield* generations.file(params.id, file, account).pipe(
+          Effect.catchReason(
+            "GenerationError",
+            "NotFound",
+            Effect.fnUntraced(function*() {
+              // The id was signed, so the job existed. It is deleted after its result.
+              if (expiredAt !== undefined) {
+                return yield* refuse("result_expired", { details: { expired_at: expiredAt } })
+              }
+              return yield* refuse("not_found")
+            })
+          )
+        )
+        if (expiredAt !== undefined) return yield* refuse("signature_expired")
         if (isSigned && (yield* isSuspended(generation.account))) return yield* refuse("account_suspended")
         const isDownload = query.download === "1"
         const headers = FileResponse.headersOf(generation, file, stored, isDownload, yield* DateTime.now)

@@ -3,7 +3,7 @@ import { type Generation, GenerationId } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { CurrentKey } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
-import type { GenerationList } from "@kinora/http-api/Generation"
+import { CreateGenerationRequest, type GenerationList } from "@kinora/http-api/Generation"
 import { UrlSigner } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -11,6 +11,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
+import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
@@ -30,8 +31,10 @@ export const layer = (options: HttpServerOptions) =>
       const awaitFinal = yield* makeAwaitFinal(options)
       const { links, respond, respondWithPage } = yield* makeRespond(options)
 
-      return handlers.handleAll({
-        create: answers(Creation.creationRefusals, function*({ headers, payload }) {
+      const raw = handlers.handleRaw(
+        "create",
+        answers(Creation.creationRefusals, function*({ headers }) {
+          const payload = yield* createPayload
           yield* creation.describe(payload.plan)
           const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
           const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
@@ -40,8 +43,10 @@ export const layer = (options: HttpServerOptions) =>
             HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
             { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
           )
-        }),
+        })
+      )
 
+      return raw.handleAll({
         list: answers([], function*({ query: { cursor, limit = pageSizeDefault, ...selection } }) {
           const { account } = yield* CurrentKey
           // The cursor is the id of the last job of a page, which clients do not rely on.
@@ -87,6 +92,8 @@ export const layer = (options: HttpServerOptions) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const createPayload = JsonPayload.make(CreateGenerationRequest, Api.groups.generations.endpoints.create)
 
 const waitSecondsMax = 60
 const pageSizeDefault = 20

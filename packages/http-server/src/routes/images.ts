@@ -7,6 +7,7 @@ import type { InvalidParams } from "@kinora/generations/GenerationError"
 import { Generations } from "@kinora/generations/Generations"
 import { Api } from "@kinora/http-api/Api"
 import { refuse } from "@kinora/http-api/ApiError"
+import { ImageRequest as Payload } from "@kinora/http-api/Image"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -14,6 +15,7 @@ import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { openBlob } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
+import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
@@ -32,8 +34,10 @@ export const layer = (options: HttpServerOptions) =>
       const awaitFinal = yield* makeAwaitFinal(options)
       const respond = yield* makeRespond(options)
 
-      return handlers.handleAll({
-        generate: answers([...Creation.creationRefusals, "ResultExpired"], function*({ headers, payload }) {
+      return handlers.handleRaw(
+        "generate",
+        answers([...Creation.creationRefusals, "ResultExpired"], function*({ headers }) {
+          const payload = yield* generatePayload
           const asked = yield* Effect.fromResult(ImageRequest.check(payload, headers["x-plan"]))
           const answered = yield* create(asked, headers["idempotency-key"])
           const generation = yield* awaitFinal(answered)
@@ -41,13 +45,15 @@ export const layer = (options: HttpServerOptions) =>
           const usual = Option.map(catalog.find(asked.model), ({ response_format }) => response_format)
           return yield* respond(generation, asked.format ?? Option.getOrElse(usual, () => "url" as const))
         })
-      })
+      )
     })
   )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const generatePayload = JsonPayload.make(Payload, Api.groups.images.endpoints.generate)
 
 const makeCreate = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const catalog = yield* Catalog

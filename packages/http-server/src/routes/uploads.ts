@@ -20,7 +20,7 @@ export const layer = (options: HttpServerOptions) =>
     "uploads",
     Effect.fnUntraced(function*(handlers) {
       const uploads = yield* Uploads
-      const work = new Share(options.uploadsMax, 2, options.crowdedWait)
+      const work = new Share(options.uploadsMax, 4, options.crowdedWait)
 
       const create = Effect.fnUntraced(function*(account: string, { bytes, declared }: UploadBody.Sent) {
         const turn = work.holding(account)

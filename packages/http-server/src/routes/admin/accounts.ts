@@ -3,7 +3,7 @@ import { Account, Accounts } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { answers, parseId } from "../../middleware/refusals.ts"
+import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminAccount.ts"
 
 /** The handlers. */
@@ -28,8 +28,24 @@ export const layer = HttpApiBuilder.group(
         return toWire(account)
       }),
 
+      listAccounts: answers([], function*({ query: { cursor, limit = pageSizeDefault, search, status } }) {
+        const after = cursor === undefined ? undefined : Account.AccountId.parse(cursor)
+        if (cursor !== undefined && after === undefined) return yield* invalidCursor
+        // One more than the page, which shows whether it is the last one.
+        const found = yield* accounts.list({ search, status, after, limit: limit + 1 })
+        const page = found.slice(0, limit)
+        return { data: page.map(toWire), next_cursor: found.length > limit ? page.at(-1)!.id : null }
+      }),
+
       getAccount: answers(["AccountNotFound"], function*({ params }) {
         return toWire(yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id)))
+      }),
+
+      updateAccount: answers(["AccountNotFound", "EmailInvalid", "EmailTaken"], function*({ params, payload }) {
+        const id = yield* parseId(Account.AccountId.parse, params.id)
+        const account = yield* accounts.changeEmail(id, payload.email)
+        yield* Effect.logInfo("An operator changed the e-mail address of an account", { account: id })
+        return toWire(account)
       }),
 
       suspendAccount: change("suspend"),
@@ -41,5 +57,9 @@ export const layer = HttpApiBuilder.group(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const pageSizeDefault = 20
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
 
 const past = { suspend: "suspended", resume: "resumed" }

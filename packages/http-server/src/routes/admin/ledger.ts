@@ -3,16 +3,16 @@ import { Account, Accounts } from "@kinora/accounts"
 import { GenerationStore } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { AdminApi } from "@kinora/http-api/AdminApi"
-import { AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
+import { type AdminBalances, AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Ledger } from "@kinora/ledger"
 import type { Lot } from "@kinora/ledger/Lot"
-import type { Transaction } from "@kinora/ledger/Transaction"
+import { type Transaction, TransactionId } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { untimed } from "../../middleware/currentRequest.ts"
-import { answers, parseId } from "../../middleware/refusals.ts"
+import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 
 /** The handlers. */
 export const layer = HttpApiBuilder.group(
@@ -47,6 +47,20 @@ export const layer = HttpApiBuilder.group(
         })
       }),
 
+      getBalances: answers(["AccountNotFound"], function*({ params }) {
+        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        return balancesOf(yield* ledger.balances(id, yield* DateTime.now))
+      }),
+
+      listTransactions: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = bookingsMax } }) {
+        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const before = cursor === undefined ? undefined : TransactionId.parse(cursor)
+        if (cursor !== undefined && before === undefined) return yield* invalidCursor
+        const page = yield* ledger.entries({ account: id, before, limit })
+        // A full page can be the last one, and is followed by an empty one then.
+        return { data: page.map(transactionOf), next_cursor: page.length < limit ? null : page.at(-1)!.id }
+      }),
+
       listBookings: answers([], function*({ params }) {
         const id = yield* parseId(GenerationId.parse, params.id)
         const [generation] = yield* generations.find([id])
@@ -69,6 +83,27 @@ export const layer = HttpApiBuilder.group(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** How many bookings a page has by default. */
+const bookingsMax = 100
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
+
+const balancesOf = ({ credits, creditsImagesOnly, lots, quotaUsed, resetsAt }: Ledger.Balances): AdminBalances => ({
+  credits,
+  credits_images_only: creditsImagesOnly,
+  lots: lots.map((lot) => ({
+    id: lot.id,
+    kind: lot.kind,
+    credits: lot.granted,
+    remaining: lot.remaining,
+    images_only: lot.imagesOnly,
+    expires_at: lot.expiresAt,
+    created_at: lot.openedAt
+  })),
+  quota_used: { images: quotaUsed.get("image") ?? 0, videos: quotaUsed.get("video") ?? 0 },
+  resets_at: resetsAt
+})
 
 /** How many accounts a call verifies by default. */
 const accountsMax = 1_000

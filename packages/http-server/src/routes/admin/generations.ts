@@ -1,0 +1,57 @@
+/** Jobs in the operator API. */
+import { Account, Accounts } from "@kinora/accounts"
+import { GenerationStore } from "@kinora/generations"
+import { GenerationId } from "@kinora/generations/Generation"
+import { Generations } from "@kinora/generations/Generations"
+import { AdminApi } from "@kinora/http-api/AdminApi"
+import { refuse } from "@kinora/http-api/ApiError"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
+import { toWire } from "../../wire/adminGeneration.ts"
+
+/** The handlers. */
+export const layer = HttpApiBuilder.group(
+  AdminApi,
+  "generations",
+  Effect.fnUntraced(function*(handlers) {
+    const accounts = yield* Accounts.Accounts
+    const generations = yield* Generations
+    const store = yield* GenerationStore.GenerationStore
+
+    const find = Effect.fnUntraced(function*(text: string) {
+      const [found] = yield* store.find([yield* parseId(GenerationId.parse, text)])
+      return found ?? (yield* refuse("not_found"))
+    })
+
+    return handlers.handleAll({
+      listGenerations: answers(["AccountNotFound"], function*({ params, query }) {
+        const { cursor, limit = pageSizeDefault, ...selection } = query
+        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+        if (cursor !== undefined && before === undefined) return yield* invalidCursor
+        const page = yield* generations.list(id, { ...selection, limit, before })
+        return { data: page.generations.map(toWire), next_cursor: page.next }
+      }),
+
+      getGeneration: answers([], function*({ params }) {
+        return toWire(yield* find(params.id))
+      }),
+
+      cancelGeneration: answers(["NotFound", "NotCancellable"], function*({ params }) {
+        const { account, id } = yield* find(params.id)
+        const cancelled = yield* generations.cancel(account, id)
+        yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
+        return toWire(cancelled)
+      })
+    })
+  })
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const pageSizeDefault = 20
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
