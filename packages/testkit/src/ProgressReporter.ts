@@ -1,9 +1,16 @@
 /** A reporter for long runs: one line per finished test file. */
-import { DefaultReporter, type TestModule, type TestSpecification } from "vitest/node"
+import {
+  DefaultReporter,
+  type SerializedError,
+  type TestModule,
+  type TestRunEndReason,
+  type TestSpecification
+} from "vitest/node"
 
 /**
  * Vitest's default reporter, except that every test file that passes prints exactly one line with its place in the
- * run, its tests and its duration, also without a terminal. Failures and the summary are printed as usual.
+ * run, its tests and its duration, also without a terminal. Failures and the summary are printed as usual, and followed
+ * by the names of the failed tests: a log that keeps only its end shows all of them.
  */
 export class ProgressReporter extends DefaultReporter {
   #files = 0
@@ -18,6 +25,19 @@ export class ProgressReporter extends DefaultReporter {
   override onTestModuleEnd(testModule: TestModule): void {
     this.#finished += 1
     super.onTestModuleEnd(testModule)
+  }
+
+  override onTestRunEnd(
+    modules: ReadonlyArray<TestModule>,
+    errors: ReadonlyArray<SerializedError>,
+    reason: TestRunEndReason
+  ): void {
+    super.onTestRunEnd(modules, errors, reason)
+    for (const module of modules) {
+      for (const { fullName } of module.children.allTests("failed")) {
+        this.log(`✘ ${this.relative(module.moduleId)} > ${fullName}`)
+      }
+    }
   }
 
   protected override printTestModule(testModule: TestModule): void {

@@ -1,8 +1,7 @@
 /** Counts what a client sends to Postgres, on the connections of its pool. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Redacted } from "effect"
-import { connect, type Socket } from "node:net"
-import { Duplex } from "node:stream"
+import * as PostgresSocket from "./internal/postgresSocket.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** Costs of an operation. `BEGIN` and `COMMIT` are statements. */
@@ -20,7 +19,7 @@ export const make = Effect.gen(function*() {
   const database: TestDatabase.TestDatabase = PgClient.layer({
     url: Redacted.make(url),
     maxConnections: 4,
-    stream: () => counted(connect({ host: hostname, port: Number(port), noDelay: true }), total)
+    stream: () => counted(hostname, Number(port), total)
   }).pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())))
 
   const costOf = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<Cost, E, R> =>
@@ -39,41 +38,19 @@ export const make = Effect.gen(function*() {
 // internal
 // -----------------------------------------------------------------------------
 
-/** A stream over a socket that counts the messages that execute a statement, and the writes that follow a response. */
-const counted = (socket: Socket, total: { statements: number; roundTrips: number }): Duplex => {
+/** Opens a connection that counts the messages that execute a statement, and the writes that follow a response. */
+const counted = (host: string, port: number, total: { statements: number; roundTrips: number }) => {
   let isWaiting = false
-  const stream = new Duplex({
-    read: () => void socket.resume(),
-    write: (part: Buffer, _, done) => {
-      total.statements += executionsIn(part)
+  return PostgresSocket.connect(host, port, {
+    sent: (frame) => {
+      for (const type of PostgresSocket.typesIn(frame)) if (type === execute) total.statements++
       if (!isWaiting) total.roundTrips++
       isWaiting = true
-      socket.write(part, done)
     },
-    final: (done) => void socket.end(done),
-    destroy: (error, done) => {
-      socket.destroy()
-      done(error)
+    received: () => {
+      isWaiting = false
     }
   })
-  socket.on("data", (part) => {
-    isWaiting = false
-    if (!stream.push(part)) socket.pause()
-  })
-  socket.once("end", () => stream.push(null))
-  socket.once("error", (error) => stream.destroy(error))
-  socket.once("close", () => stream.destroy())
-  return stream
 }
 
 const execute = "E".charCodeAt(0)
-
-/** Counts the Execute messages of a write, which the driver fills with whole messages: a type and a length each. */
-const executionsIn = (part: Buffer): number => {
-  let count = 0
-  // The first message of a connection has no type.
-  for (let at = 0; at + 5 <= part.length && part[at] !== 0; at += 1 + part.readUInt32BE(at + 1)) {
-    if (part[at] === execute) count++
-  }
-  return count
-}

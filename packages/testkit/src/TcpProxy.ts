@@ -1,7 +1,7 @@
-/** A TCP proxy between a host and its database that can stop forwarding without closing a connection, and can delay. */
+/** A proxy between a host and its database that can stop forwarding without closing a connection, and can delay. */
 import { Effect, type Scope } from "effect"
 import { once } from "node:events"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 
 /** A listening proxy. */
 export interface TcpProxy {
@@ -17,8 +17,11 @@ export interface TcpProxy {
   readonly delay: (millis: number) => Effect.Effect<void>
 }
 
-/** Listens on a free port until the scope closes. `target` is a URL with a host and a port. */
-export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope> =>
+/**
+ * Listens until the scope closes: on a port, by default a free one, or on a Unix socket in a directory, as Postgres
+ * does. `target` is the URL of a Postgres with a host and a port.
+ */
+export const make = (target: string, place: number | string = 0): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { hostname, port } = new URL(target)
     const sockets = new Set<Socket>()
@@ -50,7 +53,7 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
     })
     yield* Effect.acquireRelease(
       Effect.promise(() => {
-        server.listen(0, "127.0.0.1")
+        listen(server, place, port)
         return once(server, "listening")
       }),
       () =>
@@ -61,12 +64,8 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
           return closed
         })
     )
-    const url = new URL(target)
-    url.hostname = "127.0.0.1"
-    // A server that listens on TCP has such an address.
-    url.port = String((server.address() as AddressInfo).port)
     return {
-      url: url.href,
+      url: urlOf(target, server, place),
       hang: Effect.sync(() => {
         gate.isOpen = false
         for (const socket of sockets) socket.pause()
@@ -88,6 +87,23 @@ export const make = (target: string): Effect.Effect<TcpProxy, never, Scope.Scope
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Listens on a port, or in a directory on the socket that Postgres would have there with this port. */
+const listen = (server: Server, place: number | string, port: string) =>
+  typeof place === "number" ? server.listen(place, "127.0.0.1") : server.listen(`${place}/.s.PGSQL.${port}`)
+
+/** The URL of the target, with the place at which the server listens. */
+const urlOf = (target: string, server: Server, place: number | string): string => {
+  const url = new URL(target)
+  if (typeof place === "number") {
+    url.hostname = "127.0.0.1"
+    // A server that listens on TCP has such an address.
+    url.port = String((server.address() as AddressInfo).port)
+  } else {
+    url.searchParams.set("host", place)
+  }
+  return url.href
+}
 
 /** Returns a function that writes a part after a delay, and after the parts before it, also if the delay becomes shorter. */
 const makeWrite = (to: Socket) => {

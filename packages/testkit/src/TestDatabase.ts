@@ -6,6 +6,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { inject } from "vitest"
 import * as EmptyPglite from "./internal/emptyPglite.ts"
+import * as InFlight from "./internal/inFlight.ts"
 import * as PgliteDump from "./PgliteDump.ts"
 export type { ProvidedContext } from "./internal/providedContext.ts"
 
@@ -22,7 +23,11 @@ const onLiveClock = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
 const clientOf = (database?: string) => {
   const url = new URL(inject("postgresUrl"))
   if (database !== undefined) url.pathname = `/${database}`
-  return PgClient.layer({ url: Redacted.make(url.href), maxConnections: 16 })
+  return PgClient.layer({
+    url: Redacted.make(url.href),
+    maxConnections: 16,
+    stream: () => InFlight.connect(url.hostname, Number(url.port))
+  })
 }
 
 /** Provides a database on the Postgres server of the run. */

@@ -3,6 +3,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { Effect } from "effect"
 import { openAsBlob } from "node:fs"
 import { inject } from "vitest"
+import * as InFlight from "./inFlight.ts"
 
 /**
  * Returns an empty PGlite in memory. With the scope it is emptied and kept for the next suite of the process. A start
@@ -27,7 +28,8 @@ const idle: Array<PGlite> = []
 /** Suites of a file run one after the other. */
 const idleMax = 1
 
-const start = async (): Promise<PGlite> => PGlite.create({ loadDataDir: await openAsBlob(inject("pgliteDump")) })
+const start = async (): Promise<PGlite> =>
+  InFlight.observePglite(await PGlite.create({ loadDataDir: await openAsBlob(inject("pgliteDump")) }))
 
 /**
  * Removes what suites create, and the state of the session. Returns `false` if something is left, in which case the

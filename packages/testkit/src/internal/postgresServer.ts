@@ -1,5 +1,5 @@
 import { PostgreSqlContainer } from "@testcontainers/postgresql"
-import { getContainerRuntimeClient } from "testcontainers"
+import { getContainerRuntimeClient, Wait } from "testcontainers"
 import * as EmbeddedPostgres from "../EmbeddedPostgres.ts"
 
 /** A running server. */
@@ -49,6 +49,14 @@ const startContainer = async (): Promise<PostgresServer> => {
     .withCommand(["postgres", ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])])
     // The images of Postgres 18 and of continuous integration have their data below this directory.
     .withTmpFs({ "/var/lib/postgresql": "rw" })
+    // By default the engine checks the health twice a second, which takes 80 ms of processor time. It kills a check that
+    // exceeds its timeout, and what is left of it becomes a child of the server, the first process of the container.
+    // Postgres restarts if a child that it does not know fails.
+    .withHealthCheck({ test: ["CMD", "true"], interval: 24 * 3_600_000 })
+    .withWaitStrategy(Wait.forAll([
+      Wait.forListeningPorts(),
+      Wait.forSuccessfulCommand("pg_isready --host localhost --username test --dbname test")
+    ]))
     .start()
   return {
     url: container.getConnectionUri(),

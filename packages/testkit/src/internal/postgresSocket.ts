@@ -1,0 +1,83 @@
+/** Sockets to Postgres that report what passes through them. */
+import * as Net from "node:net"
+
+/** A socket for `PgClient`. */
+export type PostgresSocket = Net.Socket
+
+/** Gets what passes through a socket. */
+export interface Observer {
+  /** A write of the driver, which fills it with whole messages. */
+  readonly sent: (frame: Uint8Array) => void
+  readonly received: (part: Buffer) => void
+  readonly closed?: () => void
+}
+
+/** Connects to Postgres. */
+export const connect = (host: string, port: number, observer: Observer): PostgresSocket => {
+  const socket = Net.connect({ host, port, noDelay: true })
+  socket.on("data", observer.received)
+  if (observer.closed !== undefined) socket.once("close", observer.closed)
+  // A stream in between would copy every part.
+  const write = (frame: Uint8Array): boolean => {
+    observer.sent(frame)
+    return Net.Socket.prototype.write.call(socket, frame)
+  }
+  return Object.assign(socket, { write })
+}
+
+/** Returns the types of the messages of a write. The first write of a connection has no type, for which this returns 0. */
+export const typesIn = function*(frame: Uint8Array): Generator<number> {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
+  for (let at = 0; at + 5 <= frame.length;) {
+    yield frame[at]!
+    if (frame[at] === 0) return
+    at += 1 + view.getUint32(at + 1)
+  }
+}
+
+/**
+ * Counts the messages of a write that the server ends with ReadyForQuery: Sync, Query, and the start of a connection.
+ * Cancellations have no response.
+ */
+export const cyclesIn = (frame: Uint8Array): number => {
+  let count = 0
+  for (const type of typesIn(frame)) {
+    if (type === sync || type === query || (type === 0 && !isCancellation(frame))) count++
+  }
+  return count
+}
+
+/** Returns an observer of the parts that a connection receives, which calls `ended` with the number of ReadyForQuery in each. */
+export const countCycles = (ended: (cycles: number) => void) => {
+  const header = Buffer.alloc(5)
+  let filled = 0
+  let rest = 0
+  return (part: Buffer): void => {
+    let cycles = 0
+    for (let at = 0; at < part.length;) {
+      if (rest > 0) {
+        const length = Math.min(rest, part.length - at)
+        rest -= length
+        at += length
+        continue
+      }
+      header[filled++] = part[at++]!
+      if (filled < header.length) continue
+      filled = 0
+      rest = header.readUInt32BE(1) - 4
+      if (header[0] === readyForQuery) cycles++
+    }
+    if (cycles > 0) ended(cycles)
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const [sync, query, readyForQuery] = [0x53, 0x51, 0x5a]
+
+const cancelRequest = 80_877_102
+
+const isCancellation = (frame: Uint8Array): boolean =>
+  frame.length >= 8 && Buffer.from(frame.buffer, frame.byteOffset, 8).readUInt32BE(4) === cancelRequest
