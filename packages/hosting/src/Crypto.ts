@@ -1,26 +1,31 @@
 /**
  * Digests, encryption, signatures and random bytes for a busy process.
  *
- * WebCrypto runs on other threads, which costs about fifty times as much as hashing the
- * few bytes of a request here. Drawing sixteen random bytes costs as much as drawing
+ * WebCrypto runs on other threads, which costs about fifty times as much as hashing the few bytes of a request here, and
+ * more than hashing a long body here, since it copies the bytes first. Drawing sixteen random bytes costs as much as drawing
  * thousands.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import type { Signature } from "@kinora/webhook-signing"
 import { Effect, Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, getRandomValues } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey, getRandomValues } from "node:crypto"
 
-/** Hashes short inputs on this thread and long ones on another. */
+/** Hashes long inputs in pieces, between which other fibers run. */
 export const layerDigest: Layer.Layer<Digest.Digest> = Layer.effect(
   Digest.Digest,
   Effect.gen(function*() {
-    const here = yield* Effect.provide(Digest.Digest, NodeCrypto.layerDigest)
-    const otherThread = yield* Effect.provide(Digest.Digest, Digest.layerWebCrypto)
-    const by = (data: Uint8Array) => data.length <= hashedHereMax ? here : otherThread
+    const atOnce = yield* Effect.provide(Digest.Digest, NodeCrypto.layerDigest)
+    const isShort = (data: Uint8Array) => data.length <= hashedAtOnceMax
     return Digest.Digest.of({
-      digest: (algorithm, data) => by(data).digest(algorithm, data),
-      digestHex: (algorithm, data) => by(data).digestHex(algorithm, data)
+      digest: (algorithm, data) =>
+        isShort(data)
+          ? atOnce.digest(algorithm, data)
+          : Effect.map(hashInPieces(algorithm, data), (hash) => new Uint8Array(hash.digest())),
+      digestHex: (algorithm, data) =>
+        isShort(data)
+          ? atOnce.digestHex(algorithm, data)
+          : Effect.map(hashInPieces(algorithm, data), (hash) => hash.digest("hex"))
     })
   })
 )
@@ -59,8 +64,17 @@ export const layerSecureRandom: Layer.Layer<SecureRandom.SecureRandom> = Layer.s
 // internal
 // -----------------------------------------------------------------------------
 
-/** Length at which hashing takes as long as passing the bytes to another thread. */
-const hashedHereMax = 64 * 1024
+/** Length whose hash takes less than a millisecond. */
+const hashedAtOnceMax = 256 * 1024
+
+const hashInPieces = Effect.fnUntraced(function*({ name }: Digest.Algorithm, data: Uint8Array) {
+  const hash = createHash(name)
+  for (let start = 0; start < data.length; start += hashedAtOnceMax) {
+    hash.update(data.subarray(start, start + hashedAtOnceMax))
+    yield* Effect.yieldNow
+  }
+  return hash
+})
 
 /** Length of the authentication tag at the end of the ciphertext. */
 const tagBytes = 16

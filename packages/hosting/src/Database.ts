@@ -6,6 +6,7 @@ import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
+import * as MigrationClient from "./internal/database/migrationClient.ts"
 import * as ResponsiveSockets from "./internal/database/responsiveSockets.ts"
 
 /** Options for `Database.layer`. */
@@ -51,7 +52,7 @@ export class DatabaseUnavailable
 /** The database became unavailable during the migrations. */
 export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly cause: StorageError }> {
   override get message(): string {
-    return "The database stopped responding during a migration. The migration was rolled back; start again"
+    return "The database stopped responding during a migration. A migration is applied as a whole or not at all; start again"
   }
 }
 
@@ -72,10 +73,12 @@ export const layer = (
 
 /**
  * Runs the migrations. On Postgres they use a separate connection without a statement
- * timeout, since rewriting a large table takes longer than a request may.
+ * timeout, since rewriting a large table takes longer than a request may. If a response is
+ * outstanding for `statementMax` and a quarter more, and Postgres does not work on the
+ * statement or does not respond to other connections either, they fail with `DatabaseLost`.
  */
 export const layerMigrations = (
-  { url }: Pick<DatabaseOptions, "url">,
+  { statementMax, url }: Pick<DatabaseOptions, "statementMax" | "url">,
   packages: ReadonlyArray<Migrations.Migrations>
 ): Layer.Layer<never, DatabaseLost | DatabaseUnavailable | Migrations.SchemaMismatch, SqlClient.SqlClient> => {
   const migrate = Effect.catchTag(
@@ -83,7 +86,9 @@ export const layerMigrations = (
     "StorageError",
     (cause) => Effect.fail(new DatabaseLost({ cause }))
   )
-  return Layer.effectDiscard(url === undefined ? migrate : Effect.provide(migrate, layerWithoutTimeout(url)))
+  if (url === undefined) return Layer.effectDiscard(migrate)
+  const client = MigrationClient.layer({ url, silenceMax: silenceOf(statementMax), keepAlive })
+  return Layer.effectDiscard(Effect.provide(migrate, connected(client)))
 }
 
 /** The table of `isReady`. */
@@ -118,15 +123,18 @@ const layerPostgres = (
     idleMax = "1 second",
     lockMax = "300 millis",
     maxConnections = 16,
-    statementMax = "4 seconds",
+    statementMax = statementDefault,
     unitMax = "10 seconds"
   }: Omit<DatabaseOptions, "url">
 ) =>
   Layer.unwrap(Effect.gen(function*() {
     const statement = Duration.fromInputUnsafe(statementMax)
     const unit = Duration.fromInputUnsafe(unitMax)
-    const version = yield* Effect.provide(versionOfServer, layerWithoutTimeout(url))
-    const stream = yield* ResponsiveSockets.make({ url, silenceMax: Duration.times(statement, 1.25), keepAlive })
+    const stream = yield* ResponsiveSockets.make({ url, silenceMax: silenceOf(statement), keepAlive })
+    const version = yield* Effect.provide(
+      versionOfServer,
+      connected(PgClient.layer({ ...connection(url), stream, maxConnections: 1 }))
+    )
     const client = PgClient.layer({
       ...connection(url),
       connectTimeout: statement,
@@ -152,6 +160,12 @@ const versionOfServer = Effect.map(
   ([row]) => row?.version ?? 0
 ).pipe(Effect.mapError((cause) => new DatabaseUnavailable({ cause })))
 
+const statementDefault = Duration.seconds(4)
+
+/** Longer than Postgres works on a statement. */
+const silenceOf = (statementMax: Duration.Input = statementDefault) =>
+  Duration.times(Duration.fromInputUnsafe(statementMax), 1.25)
+
 const millisOf = (duration: Duration.Duration) => `${Math.ceil(Duration.toMillis(duration))}ms`
 
 /** Without it, a connection that waits for a notification or a long statement would detect a lost peer after hours. */
@@ -170,11 +184,3 @@ const connected = <Services>(database: Layer.Layer<Services | SqlClient.SqlClien
     Layer.tap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
     Layer.catchTag("SqlError", (cause) => Layer.effectContext(Effect.fail(new DatabaseUnavailable({ cause }))))
   )
-
-/** One connection without a statement timeout. */
-const layerWithoutTimeout = (url: Redacted.Redacted) =>
-  PgClient.layer({
-    ...connection(url),
-    maxConnections: 1,
-    startupParameters: { lock_timeout: "10s", idle_in_transaction_session_timeout: "60s", statement_timeout: "0" }
-  }).pipe(connected)

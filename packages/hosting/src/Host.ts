@@ -54,7 +54,8 @@ export const layerServer = <E, R>(
     const work = layerWork({
       worker: { name: `${hostname()}/server`, ...workerOf(settings) },
       sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) },
-      callbackOrigin: settings.callbackOrigin
+      callbackOrigin: settings.callbackOrigin,
+      retention: settings.retention
     }).pipe(
       Layer.merge(GenerationQueue.layerMonitor()),
       Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
@@ -79,7 +80,8 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
       sends: settings.webhookSends,
       baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
     },
-    callbackOrigin: settings.callbackOrigin
+    callbackOrigin: settings.callbackOrigin,
+    retention: settings.retention
   }).pipe(
     Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" }))
   )
@@ -96,10 +98,12 @@ export interface WorkOptions {
   readonly sender: Webhook.WorkerOptions
   /** Origin that leads upstreams to a server with the keys of this `UrlSigner`. Default: upstreams are polled only. */
   readonly callbackOrigin?: string | undefined
+  /** How long old rows are kept. Default: that of `Work.layerSweeps`. */
+  readonly retention?: Work.Retention | undefined
 }
 
 /** Background work: runs jobs, sends webhooks and sweeps. Requires the services, generators, a `UrlSigner` and a `Transport`. */
-export const layerWork = ({ callbackOrigin, sender, worker }: WorkOptions) =>
+export const layerWork = ({ callbackOrigin, retention, sender, worker }: WorkOptions) =>
   Layer.mergeAll(
     Layer.unwrap(Effect.map(UrlSigner.UrlSigner, (signer) =>
       Work.layerWorker({
@@ -109,7 +113,7 @@ export const layerWork = ({ callbackOrigin, sender, worker }: WorkOptions) =>
           : (id, expiresAt) => Callbacks.urlOf(signer, callbackOrigin, id, expiresAt)
       }))).pipe(StopDeadline.part("jobs")),
     StopDeadline.part("webhooks")(Webhook.layerWorker(sender)),
-    StopDeadline.part("sweeps")(Work.layerSweeps)
+    StopDeadline.part("sweeps")(Work.layerSweeps(retention))
   )
 
 /** The services and the drivers that a process needs to run jobs. Drivers and models are checked before the database is opened. */
@@ -121,17 +125,12 @@ export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */
 export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { databaseStatement: statementMax, databaseUnit: unitMax, planTable } = settings
-    const { inputPixelsPerMinute, media, models, uploads } = settings
-    const { dataDirectory, databaseUrl: url } = settings
-    const isEmbedded = url === undefined
+    const { inputPixelsPerMinute, media, models, planTable, uploads, webhookTtl } = settings
+    const isEmbedded = settings.databaseUrl === undefined
     const moderation = yield* Moderation.fromFile(settings.moderation)
-    // Processes that share a Postgres may share their files. An embedded database belongs to one process.
-    yield* isEmbedded ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
-    const database = { url, dataDirectory, maxConnections: settings.databasePoolSize, statementMax, unitMax }
 
     const surroundings = Layer.mergeAll(
-      Stores.layerSqlWith({ deadline: unitMax }),
+      Stores.layerSqlWith({ deadline: settings.databaseUnit }),
       layerFiles(settings),
       isEmbedded ? Notifications.layerLocal : Notifications.layer.pipe(Layer.provide(Crypto.layerSecureRandom)),
       Webhook.layerProtectionOf(settings)
@@ -144,14 +143,25 @@ export const layer = (settings: Settings) =>
     )
     return checks.pipe(
       Layer.provideMerge(
-        Services.layer({ inputPixelsPerMinute, media, models, moderation: moderation.layer, planTable, uploads })
+        Services.layer({
+          inputPixelsPerMinute,
+          media,
+          models,
+          moderation: moderation.layer,
+          planTable,
+          uploads,
+          webhooks: { keepFor: webhookTtl }
+        })
       ),
       Layer.provideMerge(Layer.succeed(Moderation.CurrentRules, moderation.rules)),
       Layer.provideMerge(surroundings),
-      Layer.provideMerge(Database.layerMigrations(database, Stores.migrations)),
-      Layer.provideMerge(StopDeadline.part("database")(Database.layer(database)))
+      Layer.provideMerge(layerDatabase(settings))
     )
   }))
+
+/** Brings the schema of the database up to date without starting a host. Returns the names of the packages with tables. */
+export const migrate = (settings: Settings) =>
+  Effect.scoped(Effect.as(Layer.build(layerDatabase(settings)), Stores.migrations.map(({ namespace }) => namespace)))
 
 /** Options for `layerMemory`. */
 export interface MemoryOptions extends Services.ServicesOptions {
@@ -173,6 +183,24 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The database of the settings, with the schema up to date. */
+const layerDatabase = (settings: Settings) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { databasePoolSize, databaseStatement, databaseUnit, databaseUrl: url, dataDirectory } = settings
+    // Processes that share a Postgres may share their files. An embedded database belongs to one process.
+    yield* url === undefined ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
+    const options = {
+      url,
+      dataDirectory,
+      maxConnections: databasePoolSize,
+      statementMax: databaseStatement,
+      unitMax: databaseUnit
+    }
+    return Database.layerMigrations(options, Stores.migrations).pipe(
+      Layer.provideMerge(StopDeadline.part("database")(Database.layer(options)))
+    )
+  }))
 
 const workerOf = ({ jobGrace, jobLease, media, resultTtl, workerModels, workerReserved, workers }: Settings) => ({
   concurrency: workers,

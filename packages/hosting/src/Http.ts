@@ -14,9 +14,10 @@ import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { Socket } from "node:net"
+import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
 import { CurrentPlanTable } from "./Services.ts"
 import type { Settings } from "./Settings.ts"
@@ -51,6 +52,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   bodyTimeMax: settings.bodyTimeMax,
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
+  downloadLinkShare: settings.downloadLinkShare,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,
@@ -199,7 +201,13 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
  * `keepAliveTimeout`.
  */
 const makeServer = () => {
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000, headersTimeout: 20_000 })
+  const server = createServer({
+    keepAliveTimeout: 65_000,
+    requestTimeout: 300_000,
+    headersTimeout: 20_000,
+    // Node would reject requests without `Host` without the error envelope.
+    requireHostHeader: false
+  })
   const sockets = new Set<Socket>()
   const responses = new Set<ServerResponse>()
   let isEnding = false
@@ -217,8 +225,7 @@ const makeServer = () => {
     if (!response.headersSent) response.setHeader("connection", "close")
   }
   const watch = (request: IncomingMessage, response: ServerResponse) => {
-    // The absolute form, which only proxies receive, would be normalized to a path. Now it is an unknown path.
-    if (request.url?.startsWith("/") === false) request.url = `/${request.url}`
+    RequestTarget.normalize(request)
     responses.add(response)
     if (isEnding) closeAfter(response)
     response.once("close", () => {
@@ -229,6 +236,17 @@ const makeServer = () => {
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
+  server.on("upgrade", RequestTarget.normalize)
+  // Node would close the connection without a response.
+  server.on("connect", (request, socket) => {
+    socket.on("error", () => socket.destroy())
+    if (!(socket instanceof Socket)) return socket.destroy()
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.once("finish", () => socket.end(() => socket.destroy()))
+    return server.emit("request", request, response)
+  })
   // Other expectations are ignored. Node would reject them without the error envelope.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

@@ -16,6 +16,7 @@ import {
 } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Http from "./Http.ts"
+import { awaitDatabase } from "./internal/database/awaitDatabase.ts"
 import * as StopDeadline from "./internal/stopDeadline.ts"
 import * as Settings from "./Settings.ts"
 
@@ -35,13 +36,68 @@ export interface HostCommand<E> {
   readonly layer: (settings: Settings.Settings, say: Say) => Layer.Layer<never, E>
 }
 
+/** Creates the command line of a host. Infers the errors of its start. */
+export const command = <E>(host: HostCommand<E>): HostCommand<E> => host
+
 /** Prints a text page, or one line of JSON if `--json` is set. */
 export type Say = (ready: { readonly page: string; readonly json: Schema.Json }) => Effect.Effect<void>
 
-/** Runs a host with the settings of the environment and the command line, until the process receives a signal to stop. */
-export const runHost = <E>(host: HostCommand<E>): void => {
+/** Flags of the command line of a host. */
+export interface HostFlags {
+  /** Whether `say` prints a line of JSON. */
+  readonly json: boolean
+  /** Replaces `KINORA_WORKERS`. */
+  readonly workers: Option.Option<number>
+}
+
+/** Turns the errors of a start into their messages, one sentence per reason. */
+export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>
+  Effect.catchCause(effect, (cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+    const error = Cause.squash(cause)
+    const isExpected = cause.reasons.some(Cause.isFailReason)
+    return Effect.fail(
+      new CliError.UserError({
+        cause: error,
+        userMessage: isExpected ? messageOf(error) : `An internal error stopped the process:\n${Cause.pretty(cause)}`
+      })
+    )
+  })
+
+/**
+ * Runs a host with the settings of the environment and the command line, until the process
+ * receives a signal to stop. While the database is unavailable, the start is repeated. Fails
+ * with a `UserError` of one sentence per reason if the host cannot start.
+ */
+export const run = Effect.fn("Process.run")(function*<E>(host: HostCommand<E>, { json, workers }: HostFlags) {
   // Databases create files without an option for their modes.
   process.umask(0o077)
+  const settings = yield* Settings.load({
+    ...process.env,
+    ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
+  })
+  const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
+  return yield* StopDeadline.watch(stopTime(settings), process).pipe(
+    Effect.andThen(awaitDatabase(settings.databaseWait)(Layer.launch(host.layer(settings, say)))),
+    Effect.scoped,
+    Effect.provide(layerTelemetry(settings))
+  )
+}, explain)
+
+/**
+ * Does work with the settings of the environment, such as `Host.migrate`. While the database
+ * is unavailable, the work is repeated. Fails like `run`.
+ */
+export const runOnce = Effect.fn("Process.runOnce")(function*<A, E>(
+  work: (settings: Settings.Settings) => Effect.Effect<A, E>
+) {
+  process.umask(0o077)
+  const settings = yield* Settings.load(process.env)
+  return yield* Effect.provide(awaitDatabase(settings.databaseWait)(work(settings)), layerTelemetry(settings))
+}, explain)
+
+/** Runs a host as the command of the process. */
+export const runHost = <E>(host: HostCommand<E>): void => {
   const flags = {
     json: Flag.Boolean("json").pipe(
       Flag.withDescription(`Print one line of JSON when ready: ${host.json}`),
@@ -49,20 +105,8 @@ export const runHost = <E>(host: HostCommand<E>): void => {
     ),
     workers: Flag.Int("workers").pipe(Flag.withDescription(`${host.workers} (KINORA_WORKERS)`), Flag.optional)
   }
-  const run = Effect.fn("Process.runHost")(function*({ json, workers }: HostFlags) {
-    const settings = yield* Settings.load({
-      ...process.env,
-      ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
-    })
-    const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
-    return yield* StopDeadline.watch(stopTime(settings), process).pipe(
-      Effect.andThen(Layer.launch(host.layer(settings, say))),
-      Effect.scoped,
-      Effect.provide(layerTelemetry(settings))
-    )
-  }, explain)
   runMain(
-    Command.make(host.name, flags, run).pipe(
+    Command.make(host.name, flags, (given) => run(host, given)).pipe(
       Command.withDescription(`${host.description} Settings: KINORA_* variables and kinora.config.yaml.`)
     )
   )
@@ -71,11 +115,6 @@ export const runHost = <E>(host: HostCommand<E>): void => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-interface HostFlags {
-  readonly json: boolean
-  readonly workers: Option.Option<number>
-}
 
 /**
  * Runs the command line. Exits with 0 after SIGTERM or SIGINT, or with 1 if it does not stop
@@ -92,20 +131,6 @@ const runMain = <const Name extends string, Input, E>(
 /** Time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
 const stopTime = ({ drain, jobGrace }: Settings.Settings): Duration.Duration =>
   Duration.seconds(5).pipe(Duration.sum(drain), Duration.sum(Duration.max(jobGrace, Http.graceDefault)))
-
-/** Turns the errors of a start into their messages. */
-const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, CliError.UserError, R> =>
-  Effect.catchCause(effect, (cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-    const error = Cause.squash(cause)
-    const isExpected = cause.reasons.some(Cause.isFailReason)
-    return Effect.fail(
-      new CliError.UserError({
-        cause: error,
-        userMessage: isExpected ? messageOf(error) : `An internal error stopped the process:\n${Cause.pretty(cause)}`
-      })
-    )
-  })
 
 /** Logs to standard error: as text on a terminal, otherwise as JSON lines. */
 const layerTelemetry = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>

@@ -9,8 +9,11 @@ import { Context, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
-export interface ServicesOptions
-  extends Pick<Services.ServicesOptions, "inputPixelsPerMinute" | "models" | "moderation" | "planTable" | "uploads">
+export interface ServicesOptions extends
+  Pick<
+    Services.ServicesOptions,
+    "inputPixelsPerMinute" | "models" | "moderation" | "planTable" | "uploads" | "webhooks"
+  >
 {
   /** Limits of images and videos. Default: those of `Media`. */
   readonly media?: Media.MediaOptions | undefined

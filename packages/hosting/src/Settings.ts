@@ -17,11 +17,14 @@ import {
   type Values,
   variableOf
 } from "./internal/settings/definitions.ts"
+import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
-import { type Environment, readAll } from "./internal/settings/reading.ts"
+import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
 import type { Section } from "./internal/settings/variables.ts"
+import type { Retention } from "./Work.ts"
 
 export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
+export type { EffectiveSetting } from "./internal/settings/reading.ts"
 export type { Section } from "./internal/settings/variables.ts"
 
 /** The settings of a host. */
@@ -48,6 +51,8 @@ export interface Settings {
   readonly databaseUrl: Redacted.Redacted | undefined
   /** Maximum number of connections to Postgres. */
   readonly databasePoolSize: number
+  /** How long a start is repeated while Postgres does not respond. */
+  readonly databaseWait: Duration.Duration
   /** Time after which Postgres ends a statement. */
   readonly databaseStatement: Duration.Duration
   /** Time after which a unit of work that has not begun to commit is rolled back. */
@@ -90,8 +95,14 @@ export interface Settings {
   readonly demoAccount: boolean
   /** How long after completion a result can be downloaded. */
   readonly resultTtl: Duration.Duration
+  /** How long jobs are kept after their end, the usage of a day, and revoked keys. Not finite: forever. */
+  readonly retention: { readonly [Table in keyof Retention]-?: Duration.Duration }
+  /** How long ended webhook deliveries are kept. */
+  readonly webhookTtl: Duration.Duration
   /** Bytes that an account may download per UTC day. */
   readonly downloadBytesPerDay: number
+  /** Share of these bytes that signed URLs can use. */
+  readonly downloadLinkShare: number
   /** Bytes of a result that may be downloaded per UTC day, as a multiple of its length. */
   readonly resultDownloadMultiple: number
   /** Maximum number of concurrent downloads of an account with its keys, and of as many through signed URLs. */
@@ -164,6 +175,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
     databasePoolSize: values.database_pool_size,
+    databaseWait: Duration.seconds(values.database_wait_seconds),
     databaseStatement: Duration.seconds(values.database_statement_seconds),
     databaseUnit: Duration.seconds(values.database_unit_seconds),
     storageSilence: Duration.seconds(values.storage_silence_seconds),
@@ -187,7 +199,14 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
       ? values.database_url === undefined && !isPublic(values.host)
       : values.demo_account === "true",
     resultTtl: Duration.hours(values.results_ttl_hours),
+    retention: {
+      jobs: daysOf(values.jobs_ttl_days),
+      usage: daysOf(values.usage_ttl_days),
+      revokedKeys: daysOf(values.revoked_keys_ttl_days)
+    },
+    webhookTtl: Duration.days(values.webhooks_ttl_days),
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
+    downloadLinkShare: values.download_link_percent / 100,
     resultDownloadMultiple: values.download_multiple,
     downloadStreamsMax: values.download_streams,
     requestTime: Duration.seconds(values.request_seconds),
@@ -207,6 +226,18 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
   }
   return settings
 })
+
+/**
+ * Returns every setting with its value and where it comes from, without secrets. The values
+ * need not be valid.
+ */
+export const effective = Effect.fn("Settings.effective")(function*(environment: Environment) {
+  const file = yield* ConfigFile.read(environment["KINORA_CONFIG"] || undefined)
+  return effectiveOf(environment, file)
+})
+
+/** The JSON Schema of the configuration file, for editors. `load` checks more than it describes. */
+export const jsonSchema: JsonSchema = fileSchema()
 
 // -----------------------------------------------------------------------------
 // internal
@@ -239,6 +270,8 @@ const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
 }
 
 const MiB = 1024 ** 2
+
+const daysOf = (days: number | "off"): Duration.Duration => days === "off" ? Duration.infinity : Duration.days(days)
 
 const sectionOf = (
   key: "drivers" | "moderation",

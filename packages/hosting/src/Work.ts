@@ -1,4 +1,5 @@
 /** The background work of a process: the worker that runs generations, and the sweeps. */
+import { Accounts } from "@kinora/accounts"
 import { Model } from "@kinora/catalog"
 import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
@@ -61,12 +62,24 @@ export const layerWorker = ({ callbackUrlOf, derivedMax, models, resultTtl, ...o
 /** Starts the drain of the worker without waiting for its end, which closing its layer does. */
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
+/** How long rows are kept that would otherwise grow without limit. `Duration.infinity`: forever. */
+export interface Retention {
+  /** Jobs after their end, at least 2 days. Default 90 days. */
+  readonly jobs?: Duration.Input | undefined
+  /** Usage of a day. Default 731 days. */
+  readonly usage?: Duration.Input | undefined
+  /** API keys after their revocation. Default 90 days. */
+  readonly revokedKeys?: Duration.Input | undefined
+}
+
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
-export const layerSweeps = Layer.mergeAll(
-  PlanRenewal.layerSweep(),
-  GenerationSweep.layerSweep(),
-  Ledger.layerSweep({ interval: "5 minutes" }),
-  Webhooks.layerSweep(),
-  Idempotency.layerSweep({ interval: "5 minutes", limit: 500 }),
-  Limits.layerSweep({ interval: "5 minutes" })
-)
+export const layerSweeps = ({ jobs, revokedKeys, usage }: Retention = {}) =>
+  Layer.mergeAll(
+    Accounts.layerSweep({ revokedKeysKept: revokedKeys }),
+    PlanRenewal.layerSweep(),
+    GenerationSweep.layerSweep({ jobsKept: jobs, usageKept: usage }),
+    Ledger.layerSweep({ interval: "5 minutes" }),
+    Webhooks.layerSweep(),
+    Idempotency.layerSweep({ interval: "5 minutes", limit: 500 }),
+    Limits.layerSweep({ interval: "5 minutes" })
+  )

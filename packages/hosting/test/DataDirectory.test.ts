@@ -31,10 +31,12 @@ it.effect("rejects a second owner until the first releases the directory", () =>
 it.effect("can be acquired after its owner was killed", () =>
   withDirectory((path) =>
     Effect.gen(function*() {
+      // As hosts run. `runFork` keeps neither the process nor the lock: the process ends on its own.
       const script = `
+        import { NodeRuntime } from "@effect/platform-node"
         import { DataDirectory } from "@kinora/hosting"
         import { Effect } from "effect"
-        Effect.runFork(Effect.scoped(Effect.andThen(
+        NodeRuntime.runMain(Effect.scoped(Effect.andThen(
           DataDirectory.acquire(${JSON.stringify(path)}),
           Effect.andThen(Effect.sync(() => process.stdout.write("held")), Effect.never)
         )))`
@@ -48,7 +50,7 @@ it.effect("can be acquired after its owner was killed", () =>
       )
       const ended = once(owner, "exit")
       owner.kill("SIGKILL")
-      yield* Effect.promise(() => ended)
+      assert.deepStrictEqual(yield* Effect.promise(() => ended), [null, "SIGKILL"])
       yield* Effect.scoped(DataDirectory.acquire(path))
     })
   ))

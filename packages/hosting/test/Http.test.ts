@@ -4,6 +4,7 @@ import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Context, Effect, Exit, Fiber, Latch, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
+import { connect } from "node:net"
 import * as Drivers from "../src/Drivers.ts"
 import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
@@ -50,6 +51,68 @@ it.effect("accepts requests while it drains and /readyz returns 503, then refuse
     yield* Fiber.join(stopping)
     assert.isTrue(Exit.isFailure(yield* Effect.exit(get("/healthz"))))
   }))
+
+/** Sends lines on a connection, and returns the status and the code of the error. */
+const exchange = (port: number, ...lines: ReadonlyArray<string>) =>
+  Effect.callback<readonly [status: string, code: string | undefined]>((resume) => {
+    const socket = connect(port, "127.0.0.1")
+    let text = ""
+    socket.on("data", (chunk) => {
+      text += String(chunk)
+      if (text.endsWith("}")) socket.destroy()
+    })
+    socket.once("close", () => {
+      resume(Effect.succeed([text.split(" ", 2)[1] ?? "", /"code":"(\w+)"/.exec(text)?.[1]]))
+    })
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`)
+    return Effect.sync(() => socket.destroy())
+  })
+
+it.effect("reads the target and the host of a request as RFC 9112 requires", () =>
+  Effect.gen(function*() {
+    const context = yield* Http.layer({ host: "127.0.0.1", port: 0, interface: {}, grace: 0 }).pipe(
+      Layer.provide(services),
+      Layer.build
+    )
+    const { address } = Context.get(context, HttpServer.HttpServer)
+    const port = address._tag === "UnixPathAddress" ? 0 : address.port
+    const close = "connection: close"
+    const good = [
+      ["GET /healthz HTTP/1.0"],
+      ["GET /healthz HTTP/1.1", "host: [::1]:4747", close],
+      ["GET /healthz HTTP/1.1", "host:", close],
+      ["GET http://example.com/healthz HTTP/1.1", "host: other", close],
+      ["GET HTTPS://example.com:80/healthz?a HTTP/1.1", "host: other", close],
+      ["GET /healthz HTTP/1.1", "host: a", "upgrade: h2c", "connection: upgrade, close"]
+    ]
+    for (const lines of good) {
+      assert.deepStrictEqual([lines, yield* exchange(port, ...lines)], [lines, ["200", undefined]])
+    }
+    const start = ["GET http://example.com?a HTTP/1.1", "host: a", close]
+    assert.deepStrictEqual(yield* exchange(port, ...start), ["302", undefined])
+    const unknown = [
+      ["GET http://example.com//healthz HTTP/1.1", "host: a", close],
+      ["OPTIONS * HTTP/1.1", "host: a", close]
+    ]
+    for (const lines of unknown) {
+      assert.deepStrictEqual([lines, yield* exchange(port, ...lines)], [lines, ["404", "not_found"]])
+    }
+    const invalid = [
+      ["GET /healthz HTTP/1.1"],
+      ["GET /healthz HTTP/1.1", "host: a", "Host: a"],
+      ["GET /healthz HTTP/1.1", "host: a, b"],
+      ["GET /healthz HTTP/1.1", "host: a/b"],
+      ["GET /healthz HTTP/1.1", "host: a", "host: b", "connection: upgrade", "upgrade: websocket"],
+      ["GET http:///healthz HTTP/1.1", "host: a"],
+      ["GET http://user@example.com/healthz HTTP/1.1", "host: a"],
+      ["GET ftp://example.com/healthz HTTP/1.1", "host: a"],
+      ["GET http://example.com/healthz HTTP/1.1"],
+      ["CONNECT example.com:443 HTTP/1.1", "host: example.com:443"]
+    ]
+    for (const lines of invalid) {
+      assert.deepStrictEqual([lines, yield* exchange(port, ...lines)], [lines, ["400", "invalid_request"]])
+    }
+  }).pipe(Effect.scoped))
 
 it.effect("serves the metrics and the readiness of a worker until its work has stopped", () =>
   Effect.gen(function*() {

@@ -46,10 +46,11 @@ it.effect("delivers notifications between processes, after lost connections and 
     const url = yield* TestDatabase.postgresUrl
     const here = yield* startProcess(url)
     const there = yield* startProcess(url)
-    const ids = yield* Effect.replicateEffect(GenerationId.make, 2_000)
     const latch = yield* there.wakeup.subscribe
 
     const bothArrive = Effect.gen(function*() {
+      // New ones each time, since repeated notifications about the former ones can still arrive.
+      const ids = yield* Effect.replicateEffect(GenerationId.make, 2_000)
       const changed = yield* there.changes.watch(ids.at(-1)!)
       const called = yield* there.callbacks.watch(ids.at(-1)!)
       yield* repeatUntil(here.changes.publish(ids), changed)

@@ -53,6 +53,7 @@ describe("Settings", () => {
         dataDirectory: "./data",
         databaseUrl: undefined,
         databasePoolSize: 16,
+        databaseWait: Duration.seconds(60),
         databaseStatement: Duration.seconds(4),
         databaseUnit: Duration.seconds(10),
         storageSilence: Duration.seconds(30),
@@ -92,7 +93,10 @@ describe("Settings", () => {
         adminToken: undefined,
         demoAccount: true,
         resultTtl: Duration.hours(24),
+        retention: { jobs: Duration.days(90), usage: Duration.days(731), revokedKeys: Duration.days(90) },
+        webhookTtl: Duration.days(7),
         downloadBytesPerDay: 50 * 1024 ** 3,
+        downloadLinkShare: 0.5,
         resultDownloadMultiple: 10,
         downloadStreamsMax: 8,
         requestTime: Duration.seconds(5),
@@ -130,10 +134,46 @@ describe("Settings", () => {
       assert.strictEqual((yield* loadWith("drivers:\n")).driverFile, undefined)
     }))
 
+  it.effect("keeps rows forever for which the time is off", () =>
+    Effect.gen(function*() {
+      const { retention } = yield* Settings.load({ KINORA_JOBS_TTL_DAYS: "off", KINORA_USAGE_TTL_DAYS: "31" })
+      assert.isFalse(Duration.isFinite(retention.jobs))
+      assert.deepStrictEqual(retention.usage, Duration.days(31))
+      const error = yield* Effect.flip(Settings.load({ KINORA_JOBS_TTL_DAYS: "1", KINORA_WEBHOOKS_TTL_DAYS: "off" }))
+      assert.strictEqual(error.problems.length, 2)
+    }))
+
   it.effect("treats an empty variable as unset, including KINORA_CONFIG", () =>
     Effect.gen(function*() {
       const settings = yield* Settings.load({ KINORA_CONFIG: "", KINORA_PORT: "" })
       assert.strictEqual(settings.port, 4747)
+    }))
+
+  it.effect("ignores the variables that Kubernetes sets for Services, and those of the command", () =>
+    Effect.gen(function*() {
+      const settings = yield* loadWith("port: 8000\n", {
+        KINORA_SERVICE_HOST: "10.0.0.1",
+        KINORA_SERVICE_PORT: "4747",
+        KINORA_SERVICE_PORT_HTTP: "4747",
+        KINORA_PORT: "tcp://10.0.0.1:4747",
+        KINORA_PORT_4747_TCP: "tcp://10.0.0.1:4747",
+        KINORA_PORT_4747_TCP_PROTO: "tcp",
+        KINORA_PORT_4747_TCP_PORT: "4747",
+        KINORA_PORT_4747_TCP_ADDR: "10.0.0.1",
+        KINORA_ADMIN_SERVICE_HOST: "10.0.0.2",
+        KINORA_ADMIN_PORT: "tcp://10.0.0.2:4748",
+        KINORA_URL: "http://127.0.0.1:4747",
+        KINORA_ADMIN_URL: "http://127.0.0.1:4748",
+        KINORA_API_KEY: "kin_",
+        KINORA_PROFILE: "default"
+      })
+      assert.strictEqual(settings.port, 8000)
+      for (const name of ["KINORA_SERVICE", "KINORA_SERVICES_HOST", "KINORA_PORT_4747", "KINORA_HTTP_PORT"]) {
+        const { message } = yield* Effect.flip(Settings.load({ [name]: "1" }))
+        assert.include(message, `${name} is not a setting`)
+      }
+      const { message } = yield* Effect.flip(Settings.load({ KINORA_PORT: "http://10.0.0.1:4747" }))
+      assert.include(message, "a port from 0 to 65535")
     }))
 
   it.effect("rejects a list or a mapping for a scalar setting", () =>

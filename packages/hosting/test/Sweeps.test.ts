@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
 import { GenerationSweep, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
@@ -10,6 +11,7 @@ import * as Work from "../src/Work.ts"
 
 /** Services whose calls die. A sweep that pauses makes none. */
 const services = Layer.mergeAll(
+  Layer.mock(Accounts.Accounts)({}),
   Layer.mock(PlanRenewal.PlanRenewal)({}),
   Layer.mock(GenerationSweep.GenerationSweep)({}),
   Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
@@ -23,7 +25,7 @@ const services = Layer.mergeAll(
 it.effect("sweeps at these intervals", () =>
   Effect.gen(function*() {
     const intervals: Array<number> = []
-    yield* Layer.build(Work.layerSweeps).pipe(
+    yield* Layer.build(Work.layerSweeps()).pipe(
       Effect.provide(services),
       Effect.provideService(Sweep.Pause, (interval) =>
         Effect.andThen(
@@ -32,6 +34,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days.
-    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [20, 60, 60, ...Array(8).fill(300), 3_600])
+    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys.
+    const hourly = Array(4).fill(3_600)
+    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, ...Array(8).fill(300), ...hourly])
   }).pipe(Effect.scoped))

@@ -31,6 +31,10 @@ export const expectTables = Effect.fnUntraced(function*(page: string, tables: Re
   yield* Effect.promise(() => expect(generated).toMatchFileSnapshot(pathOf(page)))
 })
 
+/** Fails if the content of a file below `docs/` differs from the given one. With vitest's `--update` it rewrites the file. */
+export const expectFile = (file: string, content: string) =>
+  Effect.promise(() => expect(content).toMatchFileSnapshot(pathOf(file)))
+
 /** Formats an inline code span. An empty text stays empty. */
 export const code = (text: string) => text === "" ? "" : `\`${text}\``
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { DefaultModels, type Model } from "@kinora/catalog"
 import { Generators } from "@kinora/generator"
+import { Ajv2020 } from "ajv/dist/2020.js"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Yaml } from "effect/encoding"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -9,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Drivers from "../../src/Drivers.ts"
 import * as Settings from "../../src/Settings.ts"
-import { code, expectTables, read } from "./Page.ts"
+import { code, expectFile, expectTables, read } from "./Page.ts"
 
 const page = "reference/configuration.md"
 const document = read(page)
@@ -64,6 +65,30 @@ const modelFields: Readonly<Record<keyof typeof Model.Model.fields, readonly [fa
     response_format: ["`url`", "`url` or `b64_json`: default of the image endpoint for this model"],
     output_formats: ["", "media types of its results; the driver is asked for the first"]
   }
+
+describe("docs/reference/kinora.config.schema.json", () => {
+  const validate = new Ajv2020({ allErrors: true }).compile(Settings.jsonSchema)
+
+  it.effect("is the schema of the configuration file", () =>
+    expectFile("reference/kinora.config.schema.json", `${JSON.stringify(Settings.jsonSchema, undefined, 2)}\n`))
+
+  it.effect("accepts the examples, and rejects unknown keys and wrong values", () =>
+    Effect.gen(function*() {
+      for (const example of yield* examples) {
+        assert.isTrue(validate(Yaml.parse(example)), JSON.stringify(validate.errors))
+      }
+      const wrong = [
+        { prot: 4747 },
+        { port: 70_000 },
+        { workers: "many" },
+        { metrics: "perhaps" },
+        { models: [{ id: "x" }] },
+        { models: [{ ...DefaultModels.draft, colour: "red" }] },
+        { plans: { studio: { gold: {} } } }
+      ]
+      for (const file of wrong) assert.isFalse(validate(file), JSON.stringify(file))
+    }))
+})
 
 describe("docs/reference/configuration.md", () => {
   it.effect("lists every setting and every field of a model", () =>

@@ -89,8 +89,13 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     bytes(defaults.creatingBodyBytesMax),
     "413 `payload_too_large`"
   ),
+  bodyStringBytesMax: fixed(
+    "string in such a body",
+    bytes(defaults.bodyStringBytesMax),
+    "413 `payload_too_large`"
+  ),
   bodyStructureMax: fixed(
-    "the same, counting at most 256 bytes of each string",
+    "body that creates a job, counting at most 256 bytes of each string value",
     bytes(defaults.bodyStructureMax),
     "400 `invalid_request`"
   ),
@@ -130,7 +135,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "the connection is closed"
   ],
   uploadsMax: fixed(
-    "uploads that a server decodes at a time, half of them per account",
+    "uploads that a server decodes at a time, a quarter of them per account",
     String(defaults.uploadsMax),
     "503 `unavailable`"
   ),
@@ -150,6 +155,12 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "downloaded bytes per account and day",
     bytes(defaults.downloadBytesPerDay),
     "download_gib_per_day",
+    "429 `download_limited`, `details.scope` `bytes`"
+  ],
+  downloadLinkShare: [
+    "of these bytes, through signed URLs",
+    `${defaults.downloadLinkShare * 100} %`,
+    "download_link_percent",
     "429 `download_limited`, `details.scope` `bytes`"
   ],
   resultDownloadMultiple: [
@@ -185,6 +196,12 @@ const invalidResult = "the job fails with `upstream_error` and is refunded"
 const jobs: ReadonlyArray<Row> = [
   ["`queued` and `processing` jobs per account and plan group", "by tier", "plans", "further jobs are `pending`"],
   fixed("`pending` jobs per account, both groups together", "20", "429 `queue_full`, `details.waiting_max`"),
+  [
+    "time for which a job is kept after its end",
+    `${Settings.docs.find(({ key }) => key === "jobs_ttl_days")?.default ?? ""} days`,
+    "jobs_ttl_days",
+    "404 `not_found`"
+  ],
   fixed("time until a job starts", "24 hours", "the job fails with `queue_timeout` and is refunded"),
   ["run time of a job", "by model", "models", "the job fails with `time_limit` and is refunded"],
   fixed(
@@ -206,6 +223,7 @@ const jobs: ReadonlyArray<Row> = [
 
 const bodies: ReadonlyArray<Row> = [
   server.creatingBodyBytesMax,
+  server.bodyStringBytesMax,
   server.bodyStructureMax,
   server.uploadBytesMax,
   server.bodyBytesMax,
@@ -230,7 +248,7 @@ const bodies: ReadonlyArray<Row> = [
     "429 `rate_limited`, `details.scope` `uploads`"
   ],
   [
-    "input images that a process decodes at a time, half of them per account",
+    "input images that a process decodes at a time, half of them per account, and half of them of more than 16 megapixels",
     Settings.docs.find(({ key }) => key === "input_images")?.default ?? "",
     "input_images",
     "further images wait; accounts take turns"
@@ -250,6 +268,7 @@ const downloads: ReadonlyArray<Row> = [
   server.resultTtl,
   server.downloadStreamsMax,
   server.downloadBytesPerDay,
+  server.downloadLinkShare,
   server.resultDownloadMultiple,
   server.responseStallMax
 ]
@@ -265,7 +284,12 @@ const webhooks: ReadonlyArray<Row> = [
     "the delivery is `failed`; an operator can re-send it"
   ),
   fixed("time that a delivery waits behind others of its endpoint", "3 days", "the delivery is `failed`"),
-  fixed("time that an ended delivery is kept", "7 days", "it cannot be re-sent"),
+  [
+    "time that an ended delivery is kept",
+    `${Settings.docs.find(({ key }) => key === "webhooks_ttl_days")?.default ?? ""} days`,
+    "webhooks_ttl_days",
+    "it cannot be re-sent"
+  ],
   fixed("lifetime of the URLs in a body", "1 hour from the first send", "403 `signature_expired`; get the job"),
   fixed("age of a signature", "5 minutes", "receivers reject it"),
   fixed("overlap of a rotation", "24 hours", "400 `invalid_request`"),

@@ -16,27 +16,38 @@ export interface ResponsiveSocketsOptions {
   readonly silenceMax: Duration.Duration
   /** Idle time before the kernel probes the peer. */
   readonly keepAlive: Duration.Duration
+  /** Returns whether silent connections are kept, since the server works on a statement. Default: no. */
+  readonly isWorking?: Effect.Effect<boolean> | undefined
 }
 
-/**
- * Returns a function that opens a connection. Returns `undefined` if the driver has to open it, to a Unix socket.
- * Connections are observed until the scope closes.
- */
-export const make = Effect.fnUntraced(function*({ keepAlive, silenceMax, url }: ResponsiveSocketsOptions) {
-  const { searchParams, ...place } = placeOf(new URL(Redacted.value(url)))
-  if (place.host.startsWith("/")) return undefined
-  const usesTls = (searchParams.get("sslmode") ?? "disable") !== "disable"
+/** Returns a function that opens a connection. Connections are observed until the scope closes. */
+export const make = Effect.fnUntraced(function*(options: ResponsiveSocketsOptions) {
+  const { isWorking = Effect.succeed(false), keepAlive, silenceMax, url } = options
+  const address = new URL(Redacted.value(url))
+  const place = placeOf(address)
+  const usesTls = (address.searchParams.get("sslmode") ?? "disable") !== "disable"
   const observed = new Map<Socket, Observed>()
-  const check = Effect.sync(() => {
+  const count = Effect.sync(() => {
     for (const [socket, state] of observed) {
       state.quietChecks++
       state.silentChecks = socket.bytesWritten > state.answered ? state.silentChecks + 1 : 0
     }
-    const states = Array.from(observed)
-    if (!states.some(([, { silentChecks }]) => silentChecks > checks)) return
+  })
+  const isSilent = Effect.sync(() => Array.from(observed.values()).some(({ silentChecks }) => silentChecks > checks))
+  const keep = Effect.sync(() => {
+    for (const state of observed.values()) state.silentChecks = state.quietChecks = 0
+  })
+  const end = Effect.sync(() => {
     // The idle ones too, since statements that are sent on them would wait for as long again.
     const error = new Error(`Postgres has not responded for ${Duration.format(silenceMax)}`)
-    for (const [socket, { quietChecks }] of states) if (quietChecks > checks) socket.destroy(error)
+    for (const [socket, { quietChecks }] of observed) if (quietChecks > checks) socket.destroy(error)
+  })
+  const check = Effect.gen(function*() {
+    yield* count
+    if (!(yield* isSilent)) return
+    if (yield* isWorking) return yield* keep
+    // Not if the response arrived while the server was asked.
+    if (yield* isSilent) yield* end
   })
   const interval = Duration.divideUnsafe(silenceMax, checks)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), check)))
@@ -102,9 +113,9 @@ const streamOver = (socket: Socket): Duplex => {
   return stream
 }
 
-/** Host and port of the server, as the driver reads them. */
-const placeOf = ({ hostname, port, searchParams }: URL) => ({
-  host: searchParams.get("host") ?? (decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || "localhost"),
-  port: Number(searchParams.get("port") ?? (port || 5432)),
-  searchParams
-})
+/** Host and port of the server, or the path of its Unix socket, as the driver reads them. */
+const placeOf = ({ hostname, port: given, searchParams }: URL) => {
+  const host = searchParams.get("host") ?? (decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || "localhost")
+  const port = Number(searchParams.get("port") ?? (given || 5432))
+  return host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+}

@@ -4,6 +4,7 @@ import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
 import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
+import { retentionDefinitions } from "./retentionDefinitions.ts"
 
 /** Minimum level of log messages. */
 export const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "error", "none"])
@@ -36,6 +37,12 @@ export const definitions = {
     default: "16",
     expected: "a number of connections from 2 to 200",
     about: "Maximum number of connections of this process to Postgres."
+  },
+  database_wait_seconds: {
+    schema: between(0, 3_600),
+    default: "60",
+    expected: "a number of seconds from 0 to 3600",
+    about: "Seconds for which a start is repeated while Postgres does not respond."
   },
   database_statement_seconds: {
     schema: between(1, 600),
@@ -164,11 +171,18 @@ export const definitions = {
     expected: "a number of hours from 1 to 8760",
     about: "Hours after completion during which a result can be downloaded."
   },
+  ...retentionDefinitions,
   download_gib_per_day: {
     schema: between(1, 1_000_000),
     default: "50",
     expected: "a number of GiB from 1 to 1000000",
     about: "GiB that an account can download per UTC day."
+  },
+  download_link_percent: {
+    schema: between(1, 100),
+    default: "50",
+    expected: "a percentage from 1 to 100",
+    about: "Percentage of these GiB that can be downloaded through signed URLs."
   },
   download_multiple: {
     schema: between(1, 1_000),

@@ -9,7 +9,7 @@ export const mediaDefinitions = {
     default: "2",
     expected: "a number of images from 1 to 64",
     about:
-      "Maximum number of input images that a process decodes at the same time. An account has at most half of them."
+      "Maximum number of input images that a process decodes at the same time. An account has at most half of them, and so have images of more than 16 megapixels."
   },
   input_megapixels_per_minute: {
     schema: between(160, 1_000_000),

@@ -30,12 +30,49 @@ export const readAll = (
     : Effect.succeed({ values: values as Values, planTable })
 }
 
+/** A setting and where its value comes from. */
+export interface EffectiveSetting {
+  readonly variable: string
+  /** Text of the value, `null` if the setting has none, `(secret)` for a secret. */
+  readonly value: string | null
+  /** The variable, the key of the file, or `default`. */
+  readonly source: string
+}
+
+/** Returns every setting with its value, in the order of the reference page. */
+export const effectiveOf = (environment: Environment, file: ConfigFile): ReadonlyArray<EffectiveSetting> =>
+  Object.entries<Definition>(definitions).map(([key, definition]) => {
+    const { isDefault = true, value, where } = sourceOf(key, definition, environment, file) ?? {}
+    return {
+      variable: variableOf(key),
+      value: value === undefined ? null : definition.isSecret === true ? "(secret)" : textOf(value),
+      source: isDefault || where === undefined ? "default" : where
+    }
+  })
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Variables with the prefix `KINORA_` that are not settings of a host: the path of the file, and options of tests. */
-const otherNames = new Set(["KINORA_CONFIG", "KINORA_TEST_POSTGRES", "KINORA_TEST_POSTGRES_URL"])
+/** Variables with the prefix `KINORA_` that are not settings of a host: the path of the file, and those of the command and of tests. */
+const otherNames = new Set([
+  "KINORA_CONFIG",
+  "KINORA_ADMIN_URL",
+  "KINORA_API_KEY",
+  "KINORA_PROFILE",
+  "KINORA_URL",
+  "KINORA_TEST_POSTGRES",
+  "KINORA_TEST_POSTGRES_URL"
+])
+
+/**
+ * Whether Kubernetes sets the variable: for a Service named `kinora` or `kinora-…`, each container of its namespace gets
+ * `KINORA_SERVICE_HOST`, `KINORA_PORT=tcp://…` and others, which can have the names of settings.
+ */
+const isOfService = (name: string, value: string | undefined): boolean =>
+  /^KINORA(_\w+)?_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||
+  /^KINORA(_\w+)?_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+  /^KINORA(_\w+)?_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value ?? "")
 
 const readOne = (
   key: string,
@@ -57,21 +94,24 @@ const sourceOf = (
   { default: fallback, isList = false }: Definition,
   environment: Environment,
   file: ConfigFile
-): { readonly where: string; readonly value: unknown } | undefined => {
+): { readonly where: string; readonly value: unknown; readonly isDefault: boolean } | undefined => {
   const variable = variableOf(key)
   const fromEnvironment = environment[variable]
-  if (fromEnvironment !== undefined && fromEnvironment !== "") return { where: variable, value: fromEnvironment }
+  const isSet = fromEnvironment !== undefined && fromEnvironment !== "" && !isOfService(variable, fromEnvironment)
+  if (isSet) return { where: variable, value: fromEnvironment, isDefault: false }
   const fromFile = file.content[key]
   if (fromFile !== undefined && fromFile !== null) {
     const value = isList && Array.isArray(fromFile) ? fromFile.join(",") : asText(fromFile)
-    return { where: `${file.path}: ${key}`, value }
+    return { where: `${file.path}: ${key}`, value, isDefault: false }
   }
-  return fallback === undefined ? undefined : { where: variable, value: fallback }
+  return fallback === undefined ? undefined : { where: variable, value: fallback, isDefault: true }
 }
 
 /** Returns a YAML scalar as text. Other values are returned unchanged, and no setting accepts them. */
 const asText = (value: unknown): unknown =>
   typeof value === "number" || typeof value === "boolean" ? String(value) : value
+
+const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
 
 /** Reads `plans` of the file, with the defaults of the plan table. Rejects unknown keys. */
 const readPlanTable = (file: ConfigFile): Result.Result<PlanTable.PlanTable, ReadonlyArray<SettingsProblem>> =>
@@ -98,7 +138,9 @@ const unknownNames = (environment: Environment, file: ConfigFile): ReadonlyArray
   const known: ReadonlySet<string> = new Set((Object.keys(definitions) as Array<Key>).map(variableOf))
   return [
     ...Object.keys(environment)
-      .filter((name) => name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name))
+      .filter((name) =>
+        name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name) && !isOfService(name, environment[name])
+      )
       .map((name) => ({ where: name, problem: `is not a setting; known settings: ${[...known].join(", ")}` })),
     ...Object.keys(file.content)
       .filter((key) => !keys.has(key))
