@@ -1,12 +1,4 @@
 import { Process } from "@kinora/hosting"
-import * as banner from "./banner.ts"
-import * as ServerHost from "./ServerHost.ts"
+import { serverCommand } from "./command.ts"
 
-Process.runHost({
-  name: "kinora-server",
-  description: "Serves the Kinora API, runs jobs and sends webhooks.",
-  json: "{\"base_url\":…,\"operator_url\":…,\"api_key\":…}",
-  workers: "Concurrent jobs in this process; 0 if only other processes run jobs",
-  layer: (settings, say) =>
-    ServerHost.layer(settings, (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }))
-})
+Process.runHost(serverCommand)

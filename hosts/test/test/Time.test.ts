@@ -71,7 +71,7 @@ it("uses the download window of the options", async () => {
   const job = await createCompleted(kinora)
   expect(job.result_expires_at).toBe("2030-01-01T00:10:00.000Z")
   await kinora.clock.advance("10 minutes")
-  expect((await kinora.fetch(job.output.url, { apiKey: null })).status).toBe(403)
+  expect((await kinora.fetch(job.output.url, { apiKey: null })).status).toBe(410)
 })
 
 it("replays the same request for 120 seconds and then creates a new job", async () => {

@@ -1,20 +1,4 @@
 import { Process } from "@kinora/hosting"
-import { Option } from "effect"
-import * as WorkerHost from "./WorkerHost.ts"
+import { workerCommand } from "./command.ts"
 
-Process.runHost({
-  name: "kinora-worker",
-  description: "Runs Kinora jobs and sends webhooks.",
-  json: "{\"workers\":…,\"operator_url\":…}",
-  workers: "Concurrent jobs in this process",
-  layer: (settings, say) =>
-    WorkerHost.layer(settings, (operatorUrl) => {
-      const operator = Option.getOrNull(operatorUrl)
-      return say({
-        page:
-          `The Kinora worker is ready: ${settings.workers} concurrent jobs, ${settings.webhookSends} concurrent webhook sends, ` +
-          (operator === null ? "no listener for operators." : `metrics at ${operator}/metrics.`),
-        json: { workers: settings.workers, operator_url: operator }
-      })
-    })
-})
+Process.runHost(workerCommand)

@@ -1,0 +1,76 @@
+/** `kinora plan`. */
+import { type AdminAccount, CreditsTier, StudioTier } from "@kinora/http-api/AdminAccount"
+import { DateTime, Effect, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { account, idOf } from "./accountArgument.ts"
+import { confirm, operatorCommand } from "./operatorCommand.ts"
+
+const period = {
+  days: Flag.Int("days").pipe(
+    Flag.withDescription("Length of the period from now"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_660 }))),
+    Flag.withDefault(30)
+  ),
+  renew: Flag.Boolean("renew").pipe(
+    Flag.withDescription("Renew from the balance at the end of the period"),
+    Flag.withDefault(false)
+  )
+}
+
+const tier = <const Tiers extends ReadonlyArray<string>>(tiers: Tiers) =>
+  Argument.Literals("tier", tiers).pipe(Argument.withDescription(tiers.join(", ")))
+
+/** Returns the properties of a plan that is set now. */
+const periodOf = Effect.fnUntraced(function*({ days, renew }: { readonly days: number; readonly renew: boolean }) {
+  return { period_end: DateTime.add(yield* DateTime.now, { days }), auto_renew: renew }
+})
+
+const show = (group: "studio" | "credits", account: AdminAccount) => {
+  const plan = account.plans[group]
+  const text = plan === null
+    ? `${account.email} has no ${group} plan.`
+    : `${account.email} has the ${group} plan ${plan.tier}, which ${plan.auto_renew ? "renews" : "ends"} ` +
+      `${Output.time(plan.period_end)}.`
+  return Output.show(account, text)
+}
+
+const studio = operatorCommand(
+  "studio",
+  "Set the Studio plan, which replaces the current one",
+  { account, tier: tier(StudioTier.literals), ...period },
+  Effect.fnUntraced(function*(operator, { account, tier, ...period }) {
+    const params = { id: yield* idOf(operator, account) }
+    const payload = { tier, ...(yield* periodOf(period)) }
+    yield* show("studio", yield* operator.plans.setStudioPlan({ params, payload }))
+  })
+)
+
+const credits = operatorCommand(
+  "credits",
+  "Set the Credits plan, which replaces the current one. It grants no credits",
+  { account, tier: tier(CreditsTier.literals), ...period },
+  Effect.fnUntraced(function*(operator, { account, tier, ...period }) {
+    const params = { id: yield* idOf(operator, account) }
+    const payload = { tier, ...(yield* periodOf(period)) }
+    yield* show("credits", yield* operator.plans.setCreditsPlan({ params, payload }))
+  })
+)
+
+const end = operatorCommand(
+  "end",
+  "End the plan of a group now",
+  { account, group: Argument.Literals("group", ["studio", "credits"]) },
+  Effect.fnUntraced(function*(operator, { account, group }) {
+    const params = { id: yield* idOf(operator, account) }
+    yield* confirm(`End the ${group} plan of ${account} now?`)
+    yield* group === "studio" ? operator.plans.endStudioPlan({ params }) : operator.plans.endCreditsPlan({ params })
+    yield* show(group, yield* operator.accounts.getAccount({ params }))
+  })
+)
+
+/** Sets and ends plans. */
+export const planCommand = Command.make("plan").pipe(
+  Command.withDescription("Set and end plans"),
+  Command.withSubcommands([studio, credits, end])
+)

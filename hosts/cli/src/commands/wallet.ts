@@ -1,0 +1,54 @@
+/** `kinora wallet`. */
+import { depositCentsMax } from "@kinora/http-api/AdminAccount"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as Connection from "../Connection.ts"
+import * as Output from "../Output.ts"
+import { account, idOf } from "./accountArgument.ts"
+import { operatorCommand } from "./operatorCommand.ts"
+import { reference, referenceOf } from "./reference.ts"
+
+/** Returns an amount such as `29` or `29.50` in cents, without the rounding of floating-point numbers. */
+const centsOf = Effect.fnUntraced(function*(dollars: string) {
+  const [, whole, fraction = ""] = /^(\d{1,8})(?:\.(\d{2}))?$/.exec(dollars) ?? []
+  const cents = Number(whole) * 100 + Number(fraction)
+  if (whole === undefined || cents < 1 || cents > depositCentsMax) {
+    return yield* Connection.fail(
+      `"${dollars}" is not an amount; use US dollars with or without cents, such as 29 or 29.50, up to ` +
+        `${depositCentsMax / 100}.`
+    )
+  }
+  return cents
+})
+
+const deposit = operatorCommand(
+  "deposit",
+  "Add to the balance, from which plans renew",
+  {
+    account,
+    dollars: Argument.String("dollars").pipe(Argument.withDescription("US dollars, such as 29.50")),
+    reference
+  },
+  Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
+    const cents = yield* centsOf(dollars)
+    const deposit = yield* operator.plans.deposit({
+      params: { id: yield* idOf(operator, account) },
+      payload: { reference: yield* referenceOf(reference), usd_cents: cents }
+    })
+    yield* Output.show(
+      deposit,
+      Output.properties([
+        ["added", Output.dollars(deposit.usd_cents)],
+        ["balance", Output.dollars(deposit.balance_usd_cents)],
+        ["time", Output.time(deposit.created_at)],
+        ["reference", deposit.reference]
+      ])
+    )
+  })
+)
+
+/** Adds to balances. */
+export const walletCommand = Command.make("wallet").pipe(
+  Command.withDescription("Add to balances"),
+  Command.withSubcommands([deposit])
+)

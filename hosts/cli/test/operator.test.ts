@@ -1,0 +1,134 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Terminal from "./Terminal.ts"
+
+it.effect("manages an account from its creation to the verification of its books", () =>
+  Effect.gen(function*() {
+    const { host, json, run, text } = yield* Terminal.make()
+    const { id } = yield* json("account", "create", "ada@example.com")
+    assert.include(yield* text("account", "list", "--search", "ADA"), `${id}  ada@example.com  active`)
+    assert.include(
+      yield* text("account", "update", "ada@example.com", "--email", "grace@example.com"),
+      "grace@example.com"
+    )
+
+    // An account is named by its address or by its id.
+    const key = yield* json("key", "create", "Grace@example.com", "laptop")
+    assert.include(yield* text("key", "list", id), key.id)
+    assert.include(yield* text("plan", "credits", id, "pro", "--days", "10", "--renew"), "which renews 2030-01-11")
+    const lot = yield* json("credits", "grant", id, "500", "--reference", "gift")
+    assert.deepInclude(lot, { credits: 500, kind: "addon", reference: "gift" })
+    assert.deepStrictEqual(yield* json("credits", "grant", id, "500", "--reference", "gift"), lot)
+    assert.deepInclude(yield* json("wallet", "deposit", id, "29.50"), { usd_cents: 2950, balance_usd_cents: 2950 })
+    assert.deepInclude(yield* json("wallet", "deposit", id, "0.07"), { usd_cents: 7, balance_usd_cents: 2957 })
+
+    const created = yield* Effect.promise(() =>
+      host.fetch("/v1/generations", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }),
+        apiKey: key.key
+      }).then((response) => response.json())
+    )
+    const job = String(Object(created).id)
+    assert.include(yield* text("job", "list", id), `${job}  kinora-still  credits`)
+    assert.include(yield* text("job", "get", job), "credits: 8 credits")
+    assert.strictEqual(yield* text("job", "list", id, "--status", "failed"), "No job matches.")
+    assert.include(yield* text("ledger", "bookings", job), "charge")
+    assert.include(yield* text("credits", "list", id), "492")
+    assert.include(yield* text("ledger", "statement", id), Object(created).id)
+    const csv = (yield* text("ledger", "statement", id, "--csv")).split("\n")
+    assert.strictEqual(csv[0], "transaction,time,kind,reference,reverses,from,to,amount")
+    assert.match(csv[1]!, /^txn_\w+,2030-01-01T00:00:00.000Z,charge,gen_\w+,,lot_\w+,consumed,8$/)
+    assert.match(csv[2]!, /,grant,gift,,source:addon,lot_\w+,500$/)
+    assert.include(yield* text("ledger", "verify"), "The books are consistent.")
+    assert.deepInclude(yield* json("ledger", "verify", "--account", "grace@example.com"), {
+      accounts: 1,
+      discrepancies: []
+    })
+
+    assert.include(yield* text("key", "revoke", id, key.id, "--yes"), "is revoked")
+    assert.include(yield* text("plan", "end", id, "credits", "--yes"), "has no credits plan")
+    assert.include(yield* text("account", "suspend", id, "-y"), "suspended")
+    assert.include(yield* text("account", "resume", id), "active")
+    assert.strictEqual((yield* run("account", "get", "nobody@example.com")).code, 1)
+  }).pipe(Effect.scoped))
+
+it.effect("manages webhook endpoints, and shows a secret once", () =>
+  Effect.gen(function*() {
+    const { host: { account: { id } }, json, text } = yield* Terminal.make()
+    const endpoint = yield* json("webhook", "create", id, "https://hooks.example.com/kinora")
+    assert.match(endpoint.secret, /^whsec_/)
+    assert.notInclude(yield* text("webhook", "list", id), endpoint.secret)
+    assert.include(yield* text("webhook", "list", id), "https://hooks.example.com/kinora")
+    assert.notStrictEqual((yield* json("webhook", "rotate", id, endpoint.id)).secret, endpoint.secret)
+    const delivery = yield* json("webhook", "test", id, endpoint.id)
+    assert.include(yield* text("webhook", "deliveries", id, endpoint.id), delivery.id)
+    assert.isString(yield* text("webhook", "sends", id, endpoint.id))
+    assert.include(yield* text("webhook", "disable", id, endpoint.id), "disabled")
+    assert.include(yield* text("webhook", "enable", id, endpoint.id), "enabled")
+    assert.include(yield* text("webhook", "delete", id, endpoint.id, "--yes"), "is deleted")
+    assert.deepStrictEqual((yield* json("webhook", "list", id)).data, [])
+  }).pipe(Effect.scoped))
+
+it.effect("lists accounts page by page", () =>
+  Effect.gen(function*() {
+    const { json, text } = yield* Terminal.make()
+    for (const name of ["a", "b", "c"]) yield* text("account", "create", `${name}@pages.example`)
+    const first = yield* json("account", "list", "--search", "pages.example", "--limit", "2")
+    assert.strictEqual(first.data.length, 2)
+    const second = yield* json("account", "list", "--search", "pages.example", "--cursor", first.next_cursor)
+    assert.strictEqual(second.data.length, 1)
+    assert.include(yield* text("account", "list", "--limit", "1"), "More: --cursor acct_")
+    assert.strictEqual(yield* text("account", "list", "--status", "suspended"), "No account matches.")
+  }).pipe(Effect.scoped))
+
+it.effect("asks before what cannot be undone, and changes nothing if nobody can answer", () =>
+  Effect.gen(function*() {
+    const { host: { account: { id } }, json, run } = yield* Terminal.make()
+    for (
+      const args of [["account", "suspend", id], ["plan", "end", id, "studio"], ["key", "revoke", id, "key_x"], [
+        "job",
+        "cancel",
+        "gen_x"
+      ]]
+    ) {
+      const { code, errors } = yield* run(...args)
+      assert.strictEqual(code, 1)
+      assert.include(errors, "add --yes")
+    }
+    assert.strictEqual((yield* json("account", "get", id)).status, "active")
+  }).pipe(Effect.scoped))
+
+it.effect("exits with 1 if the service rejects the command, with 2 for a wrong command line, and says why", () =>
+  Effect.gen(function*() {
+    const { env, host, run } = yield* Terminal.make()
+    const fetch: typeof globalThis.fetch = (input, init) => host.fetch(input, { ...init, apiKey: null })
+    const taken = ["account", "create", "taken@example.com"]
+    yield* run(...taken)
+    const { KINORA_ADMIN_TOKEN: _, ...withoutToken } = env
+    const cases: ReadonlyArray<readonly [code: number, text: string, outcome: Effect.Effect<Terminal.Outcome>]> = [
+      [1, "email_taken", run(...taken)],
+      [1, "not_found", run("account", "get", "acct_unknown")],
+      [1, "email", run("account", "create", "nobody")],
+      [1, "KINORA_ADMIN_TOKEN", Terminal.runWith(["account", "list"], withoutToken, fetch)],
+      [1, "unauthorized", Terminal.runWith(["account", "list"], { ...env, KINORA_ADMIN_TOKEN: "wrong" }, fetch)],
+      [1, "not a URL", Terminal.runWith(["account", "list"], { ...env, KINORA_URL: "kinora" }, fetch)],
+      [1, "does not respond", Terminal.runWith(["account", "list"], { ...env, KINORA_URL: "http://127.0.0.1:1" })],
+      [1, "not one of a Kinora service", Terminal.runWith(["account", "list"], env, async () => new Response("<p>"))],
+      [1, "not an amount", run("wallet", "deposit", host.account.id, "1.005")],
+      [2, "acount", run("acount")],
+      [2, "email", run("account", "create")],
+      [2, "--limit", run("account", "list", "--limit", "101")],
+      [2, "pro", run("plan", "studio", host.account.id, "golden")]
+    ]
+    for (const [code, text, outcome] of cases) {
+      const { errors, output, ...result } = yield* outcome
+      assert.strictEqual(result.code, code, errors)
+      assert.include(errors, text)
+      assert.notInclude(errors + output, env.KINORA_ADMIN_TOKEN)
+    }
+    assert.strictEqual((yield* run("account", "--help")).code, 0)
+    assert.match((yield* run("--version")).output, /\d+\.\d+\.\d+/)
+    assert.include((yield* run("--completions", "bash")).output, "kinora")
+  }).pipe(Effect.scoped))
