@@ -1,6 +1,9 @@
 /** A benchmark: contestants that do the same work in turns, and the figure that is compared. */
 import { Data, Effect, type Scope } from "effect"
 
+/** Numbers of responses by status, or by another outcome. */
+export type Outcomes = Readonly<Record<string, number>>
+
 /** The figures of one round. A round has those of its benchmark. */
 export interface Round {
   /** Operations committed per second. */
@@ -9,6 +12,14 @@ export interface Round {
   readonly p50?: number
   /** 99th percentile of the latency, in milliseconds. */
   readonly p99?: number
+  /** Maximum latency, in milliseconds. */
+  readonly max?: number
+  /** 99th percentile of the latency of each kind of operation, in milliseconds. */
+  readonly operations?: Readonly<Record<string, number>>
+  /** Operations that failed. */
+  readonly failed?: Outcomes
+  /** Responses to the attacker of the round. */
+  readonly attacker?: Outcomes
   /** Share of the samples in which more jobs of a group ran than its cap allows, 0 to 1. */
   readonly overCap?: number
   /** Processor time of a job, user and system, in seconds. */

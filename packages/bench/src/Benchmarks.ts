@@ -6,6 +6,7 @@ import * as EventLoopBenchmarks from "./EventLoopBenchmarks.ts"
 import * as HttpBenchmarks from "./HttpBenchmarks.ts"
 import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as MediaBenchmarks from "./MediaBenchmarks.ts"
+import * as NeighbourBenchmarks from "./NeighbourBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
@@ -18,5 +19,6 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   ...LimitBenchmarks.benchmarks,
   ...WebhookBenchmarks.benchmarks,
   ...EventLoopBenchmarks.benchmarks,
-  ...MediaBenchmarks.benchmarks
+  ...MediaBenchmarks.benchmarks,
+  ...NeighbourBenchmarks.benchmarks
 ]

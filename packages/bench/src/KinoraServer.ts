@@ -45,6 +45,14 @@ export const makeMeasured = Effect.fnUntraced(function*(environment: Environment
   return running
 })
 
+/** Starts two such servers on one database. The second has no workers. */
+export const makeMeasuredPair = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
+  const { program, server } = yield* prepare(environment, options)
+  const second = { ...program, environment: { ...program.environment, KINORA_WORKERS: "0" } }
+  const first: MeasuredKinoraServer = { ...server, ...yield* ServerProcess.makeMeasured(program) }
+  return [first, { ...server, ...yield* ServerProcess.makeMeasured(second) } satisfies MeasuredKinoraServer] as const
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /** The report: a Markdown table, or JSON. */
-import type { Round } from "./Benchmark.ts"
+import type { Outcomes, Round } from "./Benchmark.ts"
 import type { Baseline } from "./Machine.ts"
 import type { Outcome, Result } from "./Rounds.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
@@ -32,7 +32,21 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
     ),
     "",
     table(...withoutEmptyColumns(
-      ["benchmark", "who", "per second (range)", "p50 ms", "p99 ms", "over cap", "CPU s", "peak MiB", better],
+      [
+        "benchmark",
+        "who",
+        "per second (range)",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "p99 ms of each",
+        "failed",
+        "over cap",
+        "CPU s",
+        "peak MiB",
+        "attacker received",
+        better
+      ],
       outcomes.flatMap(({ benchmark, results }) =>
         results.map((result, index) => [index === 0 ? `**${benchmark.name}**` : "", ...cellsOf(result)])
       )
@@ -48,22 +62,45 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
 const better = "ours is better by (range)"
 
 const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
-  const figure = (key: keyof Round): Spread | undefined => {
+  const figure = (key: Figure): Spread | undefined => {
     const values = rounds.map((round) => round[key]).filter((value) => value !== undefined)
     return values.length === 0 ? undefined : spreadOf(values)
   }
-  const cell = (spread: Spread | undefined, format: (value: number) => string): string =>
-    spread === undefined ? "" : format(spread.median)
+  const cell = (value: number | undefined, format: (value: number) => string): string =>
+    value === undefined ? "" : format(value)
   return [
     name,
     ranged(figure("perSecond"), count),
-    cell(figure("p50"), millis),
-    cell(figure("p99"), millis),
-    cell(figure("overCap"), (part) => `${(part * 100).toFixed(1)} %`),
-    cell(figure("cpuSeconds"), (seconds) => seconds.toFixed(2)),
-    cell(figure("peakMebibytes"), count),
+    cell(figure("p50")?.median, millis),
+    cell(figure("p99")?.median, millis),
+    cell(figure("max")?.max, millis),
+    operationsOf(rounds),
+    outcomesOf(rounds.map(({ failed }) => failed)),
+    cell(figure("overCap")?.median, (part) => `${(part * 100).toFixed(1)} %`),
+    cell(figure("cpuSeconds")?.median, (seconds) => seconds.toFixed(2)),
+    cell(figure("peakMebibytes")?.max, count),
+    outcomesOf(rounds.map(({ attacker }) => attacker)),
     ranged(ratio, (times) => `${times >= 10 ? times.toFixed(0) : times.toFixed(2)}x`)
   ]
+}
+
+/** A figure that is one number. */
+type Figure = Exclude<keyof Round, "operations" | "failed" | "attacker">
+
+/** The median of each operation. */
+const operationsOf = (rounds: ReadonlyArray<Round>): string =>
+  Object.keys(rounds[0]?.operations ?? {}).map((operation) => {
+    const values = rounds.map(({ operations }) => operations?.[operation] ?? 0)
+    return `${operation} ${millis(spreadOf(values).median)}`
+  }).join(", ")
+
+/** The sum of each outcome. */
+const outcomesOf = (rounds: ReadonlyArray<Outcomes | undefined>): string => {
+  const sums = new Map<string, number>()
+  for (const [outcome, times] of rounds.flatMap((outcomes) => Object.entries(outcomes ?? {}))) {
+    sums.set(outcome, (sums.get(outcome) ?? 0) + times)
+  }
+  return [...sums].map(([outcome, times]) => `${outcome}: ${times}`).toSorted().join(", ")
 }
 
 const ranged = (spread: Spread | undefined, format: (value: number) => string): string =>

@@ -23,12 +23,15 @@ export interface MeasuredServer {
   readonly origin: string
   /** Reads the probe. The delays are those since the previous call. */
   readonly measure: Effect.Effect<Measurement, BenchmarkFailure>
+  /** Sends a signal to the process. */
+  readonly signal: (name: "SIGSTOP" | "SIGCONT") => Effect.Effect<void>
 }
 
 /** Starts a server like `make`, with a probe in its process. */
 export const makeMeasured = (options: ServerProcessOptions) =>
   Effect.map(start(options, true), ({ child, origin }): MeasuredServer => ({
     origin,
+    signal: (name) => Effect.sync(() => void child.kill(name)),
     measure: attempt("The process could not be measured", async () => {
       const answer = once(child, "message")
       child.send("measure")
