@@ -1,6 +1,6 @@
 /** Typed client of the HTTP API. It uses `fetch` and the contract only, not the code of the service. */
 import { Generation } from "@kinora/http-api"
-import { Data, Effect, Option, Schema } from "effect"
+import { Data, Effect, Option, Schedule, Schema } from "effect"
 
 /** Statuses after which a job does not change. */
 const finalStatuses = ["completed", "failed", "cancelled"] as const
@@ -34,6 +34,13 @@ export const send = (url: string, init: RequestInit = {}): Effect.Effect<Answer,
     catch: (cause) => new NoAnswer({ cause })
   })
 
+/**
+ * Repeats a request while the response is 503, as clients of the service do: a machine that is too busy for a statement of
+ * the database within its time limit causes one.
+ */
+export const untilAvailable = <E>(request: Effect.Effect<Answer, E>): Effect.Effect<Answer, E> =>
+  Effect.repeat(request, { while: ({ status }) => status === 503, schedule: Schedule.spaced("250 millis") })
+
 /** The job in a response. Throws if there is none. */
 export const jobOf = (answer: Answer): Job =>
   Option.getOrThrowWith(decodeJob(textOf(answer)), () => new Error(`No job: ${answer.status} ${textOf(answer)}`))
@@ -62,24 +69,31 @@ export const make = (baseUrl: string, apiKey: string) => {
     init: Omit<RequestInit, "headers"> & { readonly headers?: Record<string, string> } = {}
   ) => send(`${baseUrl}${path}`, { ...init, headers: { authorization, ...init.headers } })
 
-  const get = (id: string, waitSeconds = 0) => Effect.map(request(`/v1/generations/${id}?wait=${waitSeconds}`), jobOf)
+  const get = (id: string, waitSeconds = 0) =>
+    Effect.map(untilAvailable(request(`/v1/generations/${id}?wait=${waitSeconds}`)), jobOf)
+
+  const create = ({ idempotencyKey, model, plan = "credits", prompt = "a lake" }: Order) =>
+    request("/v1/generations", {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+      },
+      body: JSON.stringify({ plan, model, params: { prompt } })
+    })
 
   return {
     /** Sends any request with the key. */
     request,
 
-    create: ({ idempotencyKey, model, plan = "credits", prompt = "a lake" }: Order) =>
-      request("/v1/generations", {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
-        },
-        body: JSON.stringify({ plan, model, params: { prompt } })
-      }),
+    create,
+
+    /** Creates a job and returns it. Repeated while unavailable. */
+    createJob: (order: Order) => Effect.map(untilAvailable(create(order)), jobOf),
 
     cancel: (id: string) => request(`/v1/generations/${id}/cancel`, { method: "POST" }),
 
+    /** Returns the job, or its state after so many seconds if it has not ended by then. Repeated while unavailable. */
     get,
 
     /** Returns the job once it has ended. */

@@ -66,6 +66,10 @@ export const run = Effect.fn("MixedLoad.run")(function*(site: Site, options: Mix
 // internal
 // -----------------------------------------------------------------------------
 
+/** Repeats a call until the database has time for it, as clients of the HTTP API do after 503. */
+const whileUnavailable = (error: { readonly _tag: string; readonly isRetryable?: boolean }) =>
+  error._tag === "StorageError" && error.isRetryable === true
+
 /** Acts until the time is over, then awaits the end of its jobs. */
 const makeClient = (accounts: ReadonlyArray<string>, until: number, count: (what: string) => void) =>
   Effect.fnUntraced(function*(n: number) {
@@ -74,12 +78,14 @@ const makeClient = (accounts: ReadonlyArray<string>, until: number, count: (what
 
     const cancel = (account: string, id: string) =>
       generations.cancel(account, id).pipe(
+        Effect.retry({ while: whileUnavailable }),
         Effect.map(() => count("cancelled")),
         Effect.catchTag("GenerationError", (error) => Effect.sync(() => count(Peer.reasonOf(error))))
       )
 
     const create = (account: string, order: Order) =>
       Peer.create(account, order).pipe(
+        Effect.retry({ while: whileUnavailable }),
         Effect.map(({ generation, replayed }) => {
           count(replayed ? "replayed" : "created")
           if (!replayed) open.push({ account, id: generation.id })
@@ -90,6 +96,7 @@ const makeClient = (accounts: ReadonlyArray<string>, until: number, count: (what
 
     const awaitEnd = ({ account, id }: typeof open[number]) =>
       generations.wait(account, id, "10 seconds").pipe(
+        Effect.retry({ while: whileUnavailable }),
         Effect.repeat({ until: ({ status }) => isFinal(status) }),
         Effect.map(({ status }) => count(`ended ${status}`))
       )

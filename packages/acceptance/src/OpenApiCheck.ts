@@ -33,19 +33,20 @@ export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
   const { operation, siblings } = find(exchange)
   const response = operation?.responses[exchange.status]
   if (operation !== undefined && response !== undefined && !isUnknown(exchange, operation)) {
-    const { content, headers = {} } = response
-    return [
-      ...headerProblems(exchange, headers),
-      ...(content === undefined || exchange.method === "HEAD"
-        ? emptyProblems(exchange)
-        : bodyProblems(exchange, operation.document, content))
-    ]
+    return responseProblems(exchange, operation.document, response)
   }
   if (isPreflight(exchange) && siblings.length > 0) return []
   const methods = operation === undefined ? methodsAt(exchange, siblings) : []
   if (exchange.status === 405 && methods.length > 0) return refusalProblems(exchange, methods)
   if (exchange.status === 404 && siblings.every(isForOperators)) return refusalProblems(exchange)
-  return exchange.status === 200 && apart.has(pathOf(exchange)) ? [] : [`status ${exchange.status} is not documented`]
+  // Requests with a key count, whatever their path.
+  const limited = publicDocument.paths["/v1/models"]?.get?.responses[429]
+  if (exchange.status === 429 && operation === undefined && limited !== undefined) {
+    return responseProblems(exchange, publicDocument, limited)
+  }
+  return [200, 302, 304].includes(exchange.status) && apart.has(pathOf(exchange))
+    ? []
+    : [`status ${exchange.status} is not documented`]
 }
 
 /** Wraps a `fetch` so that it rejects responses that differ from the documents. Only JSON bodies are read. */
@@ -93,13 +94,14 @@ const operationsOf = (document: OpenApi.OpenAPISpec): ReadonlyArray<Operation> =
 const operations = [...operationsOf(publicDocument), ...operationsOf(adminDocument)]
 
 /** Paths that serve the documents themselves. */
-const apart = new Set(["/openapi.json", "/docs", "/admin/v1/openapi.json"])
+const apart = new Set(["/", "/openapi.json", "/docs", "/admin/v1/openapi.json"])
 
 /** Headers of the transport, of CORS, and those that OpenAPI describes elsewhere. */
 const general = new Set([
   "access-control-allow-origin",
   "access-control-expose-headers",
   "connection",
+  "content-encoding",
   "content-length",
   "content-type",
   "date",
@@ -149,6 +151,17 @@ const headerProblems = (
   for (const name of headers.keys()) if (!known.has(name)) problems.push(`header ${name} is not documented`)
   return problems
 }
+
+const responseProblems = (
+  exchange: Exchange,
+  document: OpenApi.OpenAPISpec,
+  { content, headers = {} }: OpenApi.OpenAPISpecResponses[number]
+): ReadonlyArray<string> => [
+  ...headerProblems(exchange, headers),
+  ...(content === undefined || exchange.method === "HEAD"
+    ? emptyProblems(exchange)
+    : bodyProblems(exchange, document, content))
+]
 
 const emptyProblems = ({ body = "" }: Exchange) => body === "" ? [] : ["a body is not documented"]
 

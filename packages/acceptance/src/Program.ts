@@ -49,15 +49,6 @@ export interface Program {
   readonly printed: Effect.Effect<Printed>
   /** Bytes of heap and buffers in use after a garbage collection. Measured programs only. */
   readonly memoryInUse: Effect.Effect<number>
-  /** Resident memory after a garbage collection. Measured programs only. */
-  readonly residentMemory: Effect.Effect<ResidentMemory>
-}
-
-/** Resident memory of a process, in bytes. */
-export interface ResidentMemory {
-  readonly now: number
-  /** Maximum since the process started, from the operating system. */
-  readonly max: number
 }
 
 /** A running server. */
@@ -127,15 +118,13 @@ const launch = Effect.fnUntraced(function*(
     ({ ended, process }) => endBy(process, ended, "SIGKILL")
   )
   const { ended, line, output, process } = child
-  const memory = measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
   const program: Program = {
     pid: process.pid ?? 0,
     ended: Effect.promise(() => ended),
     stop: endBy(process, ended, "SIGTERM"),
     kill: endBy(process, ended, "SIGKILL"),
     printed: Effect.sync(() => ({ ...output })),
-    memoryInUse: Effect.map(memory, ({ inUse }) => inUse),
-    residentMemory: Effect.map(memory, ({ max, now }) => ({ max, now }))
+    memoryInUse: measured ? askProbe(process) : Effect.die(new Error(`The ${name} is not measured`))
   }
   const launched: Launched = {
     program,
@@ -181,10 +170,8 @@ const probe = `data:text/javascript,${
     process.on("message", () => {
       gc()
       gc()
-      const { external, heapUsed, rss } = process.memoryUsage()
-      // In KiB.
-      const { maxRSS } = process.resourceUsage()
-      process.send({ inUse: external + heapUsed, now: rss, max: maxRSS * 1024 })
+      const { external, heapUsed } = process.memoryUsage()
+      process.send(external + heapUsed)
     })
     process.channel.unref()
   `)
@@ -194,9 +181,7 @@ const askProbe = (process: ChildProcess) =>
   Effect.callback<unknown>((resume) => {
     process.once("message", (memory) => resume(Effect.succeed(memory)))
     process.send("memory")
-  }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Memory)), Effect.orDie)
-
-const Memory = Schema.Struct({ inUse: Schema.Number, now: Schema.Number, max: Schema.Number })
+  }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Schema.Number)), Effect.orDie)
 
 const hostOf = (name: Name): Script => ({ file: join(repository, "hosts", name, "src/main.ts"), args: ["--json"] })
 
@@ -212,6 +197,8 @@ const run = (
   const options = [
     "--conditions=@kinora/source",
     "--enable-source-maps",
+    // Most hosts live for seconds. Optimizing the embedded database sooner costs half a second of processor time per start.
+    "--wasm-tiering-budget=100000000",
     ...(measured ? ["--expose-gc", `--import=${probe}`] : [])
   ]
   const child = spawn(process.execPath, [...options, bundleOf(file), ...args], {

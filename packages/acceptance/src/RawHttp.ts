@@ -11,6 +11,8 @@ export interface RawRequest {
   readonly method: string
   /** Path and query. They are sent without encoding. */
   readonly target: string
+  /** The `host` header, or `null` for none. Default `127.0.0.1`. */
+  readonly host?: string | null | undefined
   /** In order; names can repeat. `host` and `connection: close` are added. Sent as Latin-1. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]> | undefined
   /** `content-length` is added unless a header gives the length. Text is sent as UTF-8. */
@@ -94,11 +96,11 @@ export const send = (baseUrl: string, request: RawRequest): Effect.Effect<RawAns
 // internal
 // -----------------------------------------------------------------------------
 
-const encode = ({ body, headers = [], method, target }: RawRequest): Buffer => {
+const encode = ({ body, headers = [], host = "127.0.0.1", method, target }: RawRequest): Buffer => {
   const bytes = Buffer.from(body ?? "")
   const tellsLength = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
   const all = [
-    ["host", "127.0.0.1"],
+    ...(host === null ? [] : [["host", host]]),
     ["connection", "close"],
     ...(body === undefined || tellsLength ? [] : [["content-length", String(bytes.length)]]),
     ...headers

@@ -2,7 +2,7 @@
 import { Webhooks } from "@kinora/webhooks"
 import type { Delivery } from "@kinora/webhooks/Delivery"
 import type { EndpointId } from "@kinora/webhooks/Endpoint"
-import { Effect, Fiber, Queue, Redacted, Schedule, Schema, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Queue, Redacted, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Program from "./Program.ts"
 import * as Receiver from "./Receiver.ts"
@@ -55,9 +55,10 @@ export const run = Effect.fn("WebhookDrill.run")(function*(databaseUrl: string, 
     yield* WebhookDrillHost.migrate
     const tally = makeTally(yield* Queue.unbounded<void>())
     const endpoints = yield* Effect.forEach(numbers(options.endpoints), (n) => listen(receiver, `account ${n}`, tally))
-    const start = Program.startScript(options.script(databaseUrl), receivers.environment)
-    yield* killAgainAndAgain(start, endpoints, tally, options)
-    const deliveries = yield* awaitEnds(endpoints)
+    const failed = yield* Deferred.make<never, Program.NotReady>()
+    const start = startHost(options.script(databaseUrl), receivers.environment, failed)
+    const ends = Effect.andThen(killAgainAndAgain(start, endpoints, tally, options), awaitEnds(endpoints))
+    const deliveries = yield* Effect.raceFirst(ends, Deferred.await(failed))
     return yield* judge(endpoints, deliveries, tally)
   })
   return yield* Effect.provide(drill, WebhookDrillHost.layer(databaseUrl, options.events * sendsMost))
@@ -129,6 +130,22 @@ const listen = Effect.fnUntraced(function*(receiver: Receiver.Receiver, account:
   const made: DrillEndpoint = { account, id: endpoint.id }
   return made
 })
+
+/** Starts a host. `failed` gets the failure of one that ends by itself, so that the drill does not wait for its work. */
+const startHost = (
+  script: Program.Script,
+  environment: Readonly<Record<string, string>>,
+  failed: Deferred.Deferred<never, Program.NotReady>
+) =>
+  Program.startScript(script, environment).pipe(
+    Effect.tap(({ ended }) =>
+      Effect.forkScoped(Effect.flatMap(ended, ({ signal, stderr }) =>
+        signal === "SIGKILL" ? Effect.void : Deferred.die(failed, new Error(`A host ended by itself:\n${stderr}`))))
+    ),
+    Effect.onError((cause) =>
+      Deferred.failCause(failed, cause)
+    )
+  )
 
 /** Provides events for each kill, and kills a host at a random moment. */
 const killAgainAndAgain = Effect.fnUntraced(function*<E>(

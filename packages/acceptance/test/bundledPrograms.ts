@@ -14,11 +14,12 @@ const repository = join(import.meta.dirname, "../../..")
 const programs = [
   "hosts/server/src/main.ts",
   "hosts/worker/src/main.ts",
+  "hosts/cli/src/main.ts",
   "packages/acceptance/test/webhookDrillHost.process.ts"
 ]
 
 /** Tests that start them. */
-const starters = [import.meta.dirname, join(repository, "packages/bench/test")]
+const starters = [import.meta.dirname, join(repository, "packages/bench/test"), join(repository, "hosts/cli/test/host")]
 
 /** Vitest's project: what is used of it. */
 interface Project {

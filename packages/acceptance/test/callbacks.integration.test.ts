@@ -43,7 +43,7 @@ it.live("a callback to a server wakes the poll of a worker in another process", 
     const worker = yield* Program.start("worker", { ...site.environment, KINORA_CALLBACK_URL: server.baseUrl })
     const account = yield* Books.use(site, Books.openAccount({ credits: 10, tier: "pro" }))
     const client = Client.make(server.baseUrl, account.key)
-    const { id } = Client.jobOf(yield* client.create({ model: "remote", prompt: "a lake" }))
+    const { id } = yield* client.createJob({ model: "remote", prompt: "a lake" })
     yield* Effect.promise(() => polled.promise)
 
     const { webhook } = upstream.submitted[0]!.body as { readonly webhook: string }

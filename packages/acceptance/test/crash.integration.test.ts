@@ -52,7 +52,8 @@ describe("after kills", { timeout: 900_000 }, () => {
           assert.deepStrictEqual([content.status, content.bytes.length], [200, output?.bytes])
         }
         yield* assertUnchanged(last, [...known, ...burst], [...ended, ...burstEnded])
-        yield* stopSound(last)
+        // A job that three of the kills interrupt fails, and is refunded.
+        yield* stopSound(last, /AttemptsExhausted/)
 
         const { completed, verified: { problems, totals } } = yield* Books.use(
           site,
@@ -83,7 +84,7 @@ interface KnownJob {
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 const create = Effect.fnUntraced(function*({ baseUrl }: Program.Server, key: string, order: Client.Order) {
-  const created = yield* Client.make(baseUrl, key).create(order)
+  const created = yield* Client.untilAvailable(Client.make(baseUrl, key).create(order))
   assert.strictEqual(created.status, 201)
   const job: KnownJob = { id: Client.jobOf(created).id, key }
   return job
@@ -133,7 +134,8 @@ const actUntilKilled = Effect.fnUntraced(function*(
       const created = yield* client.create({ model, prompt: `lake ${yield* Random.nextInt}` })
       yield* Queue.offer(answers, undefined)
       if (created.status !== 201) {
-        assert.include(["queue_full", "rate_limited"], Client.errorCodeOf(created))
+        // Until the database notices that a killed server is gone, its locks can delay a request for longer than it waits.
+        assert.include(["queue_full", "rate_limited", "unavailable"], Client.errorCodeOf(created))
         continue
       }
       const { id } = Client.jobOf(created)

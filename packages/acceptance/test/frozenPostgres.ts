@@ -24,7 +24,7 @@ export const make = Effect.gen(function*() {
       const main = Number.parseInt(await readFile(join(directory, "postgres", "postmaster.pid"), "utf8"), 10)
       // First, so that it starts no other.
       process.kill(main, name)
-      for (const pid of await childrenOf(main)) process.kill(pid, name)
+      for (const pid of await childrenOf(main)) signalChild(pid, name)
     })
   const { url } = yield* Effect.acquireRelease(
     Effect.promise(() => EmbeddedPostgres.start(directory, { fsync: "off" })),
@@ -36,6 +36,15 @@ export const make = Effect.gen(function*() {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Signals a process unless it has ended, as one whose client left before the server continued. */
+const signalChild = (pid: number, name: "SIGSTOP" | "SIGCONT"): void => {
+  try {
+    process.kill(pid, name)
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ESRCH")) throw cause
+  }
+}
 
 /** Returns the processes that a process started. Linux only. */
 const childrenOf = async (parent: number): Promise<ReadonlyArray<number>> => {

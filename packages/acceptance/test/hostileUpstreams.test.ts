@@ -139,9 +139,12 @@ it.live("fails and refunds the jobs of hostile upstreams, and reads little of wh
       assert.deepStrictEqual([never.status, never.error?.code, never.refunded], ["failed", "time_limit", true])
       assert.isFalse([...server.predictions.values()].some(({ status }) => status === "processing"), "cancelled")
 
-      server.next("POST", responds(201, {}, { id: "p1", status: "succeeded", output: null }))
+      const { output } = server.predictions.get("p1") ?? assert.fail("the honest job is there")
+      server.next("POST", responds(201, {}, { id: "p1", status: "succeeded", output }))
+      const calls = server.requests.length
       const reused = await run("patient", "reused")
       assert.deepStrictEqual([reused.status, reused.error?.code, reused.refunded], ["failed", "upstream_error", true])
+      assert.strictEqual(server.requests.length, calls + 1, "only the submit")
 
       assert.isBelow(endless.sent.bytes, bytesMax + buffered)
       assert.isBelow(huge.sent.bytes, buffered)

@@ -139,25 +139,27 @@ describe.concurrent("the content endpoint", { timeout: 600_000 }, () => {
 const checkResult = Effect.gen(function*() {
   const { key } = yield* Books.openAccount({ credits: 10 })
   const client = Client.make(yield* LocalHost.baseUrl, key)
-  const { id } = Client.jobOf(yield* client.create({ model: "thousand" }))
+  const { id } = yield* client.createJob({ model: "thousand" })
   const { output } = yield* client.awaitEnd(id)
   yield* checkFile(output?.url ?? "")
 })
 
+const send = (...request: Parameters<typeof Client.send>) => Client.untilAvailable(Client.send(...request))
+
 const checkFile = Effect.fnUntraced(function*(url: string) {
-  const whole = yield* Client.send(url)
+  const whole = yield* send(url)
   const facts = factsOf(whole)
   assertWhole("no condition", whole, bytes, facts)
   for (const { expected, sent, what } of [...ranges, ...conditions]) {
     const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, filled(value, facts)]))
     assertExpected(
       what,
-      yield* Client.send(url, { headers }),
+      yield* send(url, { headers }),
       bytes,
       facts,
       expected
     )
-    const answer = yield* Client.send(url, { method: "HEAD", headers })
+    const answer = yield* send(url, { method: "HEAD", headers })
     assert.strictEqual(answer.bytes.length, 0, `HEAD, ${what}`)
     // `Range` is ignored here (14.2).
     if (expected === 304) assertUnmodified(`HEAD, ${what}`, answer, facts)

@@ -37,7 +37,11 @@ describe.concurrent("a start that fails", { timeout: 600_000 }, () => {
     Effect.gen(function*() {
       const { environment } = yield* makeSite("PGlite")
       // No process listens on port 1.
-      const nowhere = { ...environment, KINORA_DATABASE_URL: "postgres://someone:pass-word@127.0.0.1:1/kinora" }
+      const nowhere = {
+        ...environment,
+        KINORA_DATABASE_URL: "postgres://someone:pass-word@127.0.0.1:1/kinora",
+        KINORA_DATABASE_WAIT_SECONDS: "1"
+      }
       for (const name of ["server", "worker"] as const) {
         const said = yield* assertRefused(name, nowhere)
         assert.match(said, /^The database does not respond .*KINORA_DATABASE_URL$/m)

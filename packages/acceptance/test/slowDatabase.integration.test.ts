@@ -37,7 +37,7 @@ it.live(
           sql(`SELECT output -> 'content' ->> 'key' AS key FROM generation_job WHERE prompt = '${prompt}'`),
           ([row]) => String(Object.values(row ?? {})[0])
         )
-      const create = (prompt: string) => Effect.map(client.create({ model: model.id, prompt }), Client.jobOf)
+      const create = (prompt: string) => client.createJob({ model: model.id, prompt })
 
       // A statement takes 0.4 seconds.
       yield* proxy.delay(200)

@@ -26,7 +26,7 @@ describe.concurrent("a host that receives SIGTERM", { timeout: 600_000 }, () => 
       Effect.gen(function*() {
         const { environment } = yield* makeSite(database, models)
         const running = yield* start(environment)
-        const { id } = Client.jobOf(yield* running.client.create({ model: short.id }))
+        const { id } = yield* running.client.createJob({ model: short.id })
         yield* awaitStart(running.client, id)
         assert.strictEqual((yield* running.server.stop).code, 0)
 
@@ -40,9 +40,10 @@ describe.concurrent("a host that receives SIGTERM", { timeout: 600_000 }, () => 
     Effect.gen(function*() {
       const site = yield* makeSite("PGlite", models)
       const first = yield* start(site.environment)
-      const { id } = Client.jobOf(yield* first.client.create({ model: long.id }))
+      const { id } = yield* first.client.createJob({ model: long.id })
       const started = yield* awaitStart(first.client, id)
-      assert.strictEqual((yield* first.server.stop).code, 0)
+      const { code, stderr } = yield* first.server.stop
+      assert.strictEqual(code, 0, stderr)
 
       const second = yield* start(site.environment)
       const continued = yield* Clock.currentTimeMillis
@@ -76,7 +77,7 @@ const start = Effect.fnUntraced(function*(environment: Readonly<Record<string, s
  * request and one with half a request.
  */
 const assertPromptStop = Effect.fnUntraced(function*({ client, server }: Effect.Success<ReturnType<typeof start>>) {
-  const { id } = Client.jobOf(yield* client.create({ model: short.id, prompt: "another lake" }))
+  const { id } = yield* client.createJob({ model: short.id, prompt: "another lake" })
   yield* RawHttp.open(server.baseUrl)
   const half = yield* RawHttp.open(server.baseUrl)
   yield* Effect.sync(() => half.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"))

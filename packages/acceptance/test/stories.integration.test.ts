@@ -11,7 +11,7 @@ const count = 15
 describe("random stories on Postgres", { timeout: 600_000 }, () => {
   it.live("break no promise", () =>
     Effect.gen(function*() {
-      const backend = yield* Backend.makePostgres(TestDatabase.postgres)
+      const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
       const onBroken = (broken: Stories.BrokenSeed) => Effect.die(broken)
       const { hits } = yield* Stories.checkAll({ first: 100_001, count, backend, onBroken })
       // The stories had an effect.

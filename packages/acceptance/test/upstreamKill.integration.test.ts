@@ -117,7 +117,7 @@ const start = Effect.gen(function*() {
     /** Creates a job. Its prompt has the protocol, and what happens to the job. */
     create: Effect.fnUntraced(function*(protocol: Protocol, what: string) {
       const prompt = promptOf(protocol, what)
-      const { id } = Client.jobOf(yield* client.create({ model: protocol, prompt }))
+      const { id } = yield* client.createJob({ model: protocol, prompt })
       const job: CreatedJob = { id, prompt }
       created.push(job)
       return job

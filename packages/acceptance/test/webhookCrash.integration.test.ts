@@ -117,8 +117,8 @@ const createSome = ({ baseUrl }: Program.Server, { key }: Books.TestAccount, rou
   return Effect.forEach(Array.from({ length: 8 }), (_, n) => {
     const model = n % 4 === 3 ? "drill-bad" : "drill-short"
     return Effect.map(
-      client.create({ model, prompt: `round ${round}, lake ${n}` }),
-      (answer): KnownJob => ({ id: Client.jobOf(answer).id, key })
+      client.createJob({ model, prompt: `round ${round}, lake ${n}` }),
+      ({ id }): KnownJob => ({ id, key })
     )
   })
 }

@@ -29,7 +29,6 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "| pixels of input images": "The tests of `packages/generations` and `packages/http-server` prove it."
     },
     "rate-limit-headers": {
-      "- An unknown path": documented,
       "- `X-RateLimit-Remaining`": "The tests of `packages/rate-limit` prove it."
     },
     "idempotency": { "Creating requests": descriptive },
@@ -51,19 +50,26 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "- An account can have": "The tests of `packages/http-server` prove it.",
       "- A server that is decoding": "The tests of `packages/http-server` prove it."
     },
+    "job-states": {
+      "| `queued` | `pending`": "The tests of `packages/generations` prove it.",
+      "| `pending` | `queued` | the slot of": "The tests of `packages/generations` prove it.",
+      "A job that has lost": "The tests of `packages/generations` prove it."
+    },
     "waiting": { "- A server that stops": "`stop.integration.test.ts` proves it." },
     "event-streams": {
       "- The event id": documented,
       "- If two changes": descriptive,
       "- After 15 seconds": "The tests of `packages/http-server` prove it."
     },
+    "lists": { "Jobs are deleted": "The tests of `packages/generations` prove it." },
     "results": {
       "Responses follow": descriptive,
       "A server uses constant memory": "`slowReaders.integration.test.ts` proves it."
     },
     "download-limits": {
       "- A client that falls behind": "The tests of `packages/http-server` prove it.",
-      "- Downloads through signed URLs": "`slowReaders.integration.test.ts` proves it.",
+      "- Downloads through signed URLs":
+        "`slowReaders.integration.test.ts` and the tests of `packages/http-server` prove it.",
       "- A running download": "`slowReaders.integration.test.ts` proves it."
     },
     "image-endpoint": { "**Limits.**": "The tests of `packages/http-server` prove it." },

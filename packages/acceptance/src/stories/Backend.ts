@@ -1,10 +1,11 @@
 /** The database that the hosts of stories share: the memory of this process, or a Postgres. */
+import { PgClient } from "@effect/sql-pg"
 import type { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Stores } from "@kinora/hosting"
 import { Migrations } from "@kinora/persistence"
 import type * as Faults from "@kinora/testkit/Faults"
 import * as FaultySqlClient from "@kinora/testkit/FaultySqlClient"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as FaultyMemory from "./FaultyMemory.ts"
 
@@ -36,20 +37,29 @@ export const memory: Backend = {
     })
 }
 
-/** Makes a backend over a database, which it migrates first. Stories run one after the other, and empty its tables. */
-export const makePostgres = <E>(
-  database: Layer.Layer<SqlClient.SqlClient, E>
-): Effect.Effect<Backend, E | SqlError.SqlError, Scope.Scope> =>
+/**
+ * Makes a backend over the Postgres of a URL, which it migrates first. Stories run one after the other, and empty its
+ * tables.
+ */
+export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlError, Scope.Scope> =>
   Effect.gen(function*() {
-    const client = yield* Layer.build(database)
+    const client = yield* Layer.build(PgClient.layer({
+      url: Redacted.make(url),
+      maxConnections: 16,
+      // As hosts have it. Virtual time stands still while a statement waits for a lock, and the transaction that holds it
+      // may wait for virtual time.
+      startupParameters: { lock_timeout: "300ms" }
+    }))
     yield* Effect.orDie(Effect.provideContext(Migrations.run(Stores.migrations), client))
     const tables = yield* tablesOf(Context.get(client, SqlClient.SqlClient))
     const sql = Context.get(client, SqlClient.SqlClient)
-    const empty = sql.withTransaction(Effect.andThen(
+    const empty = sql.withTransaction(Effect.all([
       // The books refuse a `TRUNCATE` otherwise.
       sql`SET LOCAL session_replication_role = replica`,
+      // The last transactions of the story before may not have ended.
+      sql`SET LOCAL lock_timeout = '30s'`,
       sql`TRUNCATE ${sql.literal(tables)} CASCADE`
-    ))
+    ]))
     const storesWith = (faults: Faults.Faults | undefined, still: VirtualTime["Service"]["still"]) => {
       const faulty = FaultySqlClient.layer({ faults, still }).pipe(Layer.provide(Layer.succeedContext(client)))
       return Layer.fresh(Stores.layerSql.pipe(Layer.provide(faulty)))

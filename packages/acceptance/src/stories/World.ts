@@ -1,12 +1,13 @@
 /** The accounts, hosts and clients of a story. */
 import { Accounts } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
-import { type GenerationError, Generations } from "@kinora/generations"
+import { type GenerationError, Generations, Uploads } from "@kinora/generations"
 import type { GenerationId } from "@kinora/generations/Generation"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Fingerprint } from "@kinora/idempotency"
 import { Webhooks } from "@kinora/webhooks"
-import { Effect, Exit, Option, type Scope } from "effect"
+import { Effect, Exit, Option, Result, type Scope } from "effect"
+import { Base64 } from "effect/encoding"
 import * as Books from "../Books.ts"
 import type { Backend, Database } from "./Backend.ts"
 import * as Hosts from "./Hosts.ts"
@@ -22,6 +23,8 @@ export interface Request {
   readonly jobs: Set<GenerationId>
   /** Names of other responses, oldest first. */
   readonly refusals: Array<string>
+  /** The upload that it names, once a response contained one. */
+  upload: string | undefined
 }
 
 /** A story in progress. */
@@ -112,7 +115,7 @@ const makeClients = (hosts: Hosts.Hosts, requests: Map<string, Request>, account
   const requestOf = (index: number, key: number): Request => {
     const account = accounts[index] ?? ""
     const name = `${account} ${key}`
-    const request = requests.get(name) ?? { account, key, jobs: new Set(), refusals: [] }
+    const request = requests.get(name) ?? { account, key, jobs: new Set(), refusals: [], upload: undefined }
     requests.set(name, request)
     return request
   }
@@ -157,12 +160,12 @@ const send = Effect.fnUntraced(function*(request: Request) {
   else request.refusals.push(nameOf(exit))
 })
 
-const create = Effect.fnUntraced(function*({ account: text, key }: Request) {
+const create = Effect.fnUntraced(function*(request: Request) {
+  const { account: text, key } = request
   const accounts = yield* Accounts.Accounts
   const generations = yield* Generations.Generations
   const account = yield* accounts.get(Option.getOrThrow(Option.fromUndefinedOr(AccountId.parse(text))))
-  const images = key % 3 === 0 ? { images: [{ data: png }] } : {}
-  const params = { prompt: Surroundings.promptOf(key), ...images }
+  const params = { prompt: Surroundings.promptOf(key), ...yield* imagesOf(request) }
   const identity = {
     scope: `create:${text}`,
     key: `key ${key}`,
@@ -177,6 +180,25 @@ const create = Effect.fnUntraced(function*({ account: text, key }: Request) {
     identity
   })
   return generation.id
+})
+
+/** A third of the requests send an image, and a third name an upload. A client without the response uploads again. */
+const imagesOf = Effect.fnUntraced(function*(request: Request) {
+  switch (request.key % 3) {
+    case 0:
+      return { images: [{ data: png }] }
+    case 1: {
+      const uploads = yield* Uploads.Uploads
+      if (request.upload === undefined) {
+        const { id } = yield* uploads.create(request.account, Result.getOrThrow(Base64.decode(png)), "image/png")
+        // The same request may have been sent twice at once.
+        request.upload ??= id
+      }
+      return { images: [{ upload_id: request.upload }] }
+    }
+    default:
+      return {}
+  }
 })
 
 /** Name of a refusal or of an error. */

@@ -1,12 +1,7 @@
 /** Runs random stories from the command line: `npm run stories -- --help`. */
-import { PgClient } from "@effect/sql-pg"
-// Only this module: the package as a whole requires a test runner.
-import * as EmbeddedPostgres from "@kinora/testkit/EmbeddedPostgres"
-import { Clock, Console, Data, Effect, Redacted } from "effect"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Clock, Console, Effect } from "effect"
 import { parseArgs } from "node:util"
+import { InvalidOptions, readOptions, startPostgres, wholeNumber } from "../internal/commandLine.ts"
 import * as Backend from "./Backend.ts"
 import * as Stories from "./Stories.ts"
 
@@ -24,71 +19,37 @@ npm run stories -- [--seeds <count>] [--first <seed>] [--backend memory|postgres
 Exit codes: 0 if every promise holds, 1 if one is broken, 2 if the options are not valid or the database is unavailable.
 Progress goes to the standard error output. A broken seed is printed with a short story that breaks the promise too.`
 
-/** The options are not valid. */
-class InvalidOptions extends Data.TaggedError("InvalidOptions")<{ readonly message: string }> {}
+/** The highest seed and number of stories. */
+const numberMax = 10_000_000
 
 /** The options of the command line. */
-const readOptions = Effect.try({
-  try: () =>
-    parseArgs({
-      args: process.argv.slice(2),
-      options: {
-        seeds: { type: "string", default: "1000" },
-        first: { type: "string", default: "1" },
-        backend: { type: "string", default: "memory" },
-        url: { type: "string" },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", default: false }
-      }
-    }).values,
-  catch: (cause) => new InvalidOptions({ message: cause instanceof Error ? cause.message : String(cause) })
-})
-
-const wholeNumber = (name: string, text: string, minimum: number) =>
-  /^\d{1,8}$/.test(text) && Number(text) >= minimum && Number(text) <= 10_000_000
-    ? Effect.succeed(Number(text))
-    : Effect.fail(new InvalidOptions({ message: `--${name} must be a whole number from ${minimum} to 10000000` }))
-
-const attempt = <A>(run: () => Promise<A>) =>
-  Effect.tryPromise({
-    try: run,
-    catch: (cause) => new InvalidOptions({ message: `Postgres does not start: ${String(cause)}` })
-  })
-
-/** URL of a server that stops with the scope. Its files are not synced. */
-const startPostgres = Effect.gen(function*() {
-  const directory = yield* Effect.acquireRelease(
-    attempt(async () => {
-      const path = await mkdtemp(join(tmpdir(), "kinora-stories-"))
-      // A server started by root runs as another user.
-      await chmod(path, 0o755)
-      return path
-    }),
-    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-  )
-  const settings = { fsync: "off", synchronous_commit: "off" }
-  const { url } = yield* Effect.acquireRelease(
-    attempt(() => EmbeddedPostgres.start(directory, settings)),
-    (server) => Effect.promise(() => server.stop())
-  )
-  return url
-})
+const parse = () =>
+  parseArgs({
+    args: process.argv.slice(2),
+    options: {
+      seeds: { type: "string", default: "1000" },
+      first: { type: "string", default: "1" },
+      backend: { type: "string", default: "memory" },
+      url: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false }
+    }
+  }).values
 
 const backendOf = Effect.fnUntraced(function*(name: string, given: string | undefined) {
   if (name === "memory") return Backend.memory
   if (name !== "postgres") return yield* new InvalidOptions({ message: "--backend must be memory or postgres" })
-  const url = given ?? (yield* startPostgres)
-  const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 16 })
-  return yield* Backend.makePostgres(client).pipe(
+  const url = given ?? (yield* startPostgres())
+  return yield* Backend.makePostgres(url).pipe(
     Effect.mapError((cause) => new InvalidOptions({ message: `The database is unavailable: ${cause.reason._tag}` }))
   )
 })
 
 const program = Effect.gen(function*() {
-  const { backend: name, first: firstText, help: isHelp, json, seeds, url } = yield* readOptions
+  const { backend: name, first: firstText, help: isHelp, json, seeds, url } = yield* readOptions(parse)
   if (isHelp) return yield* Effect.as(Console.log(help), 0)
-  const count = yield* wholeNumber("seeds", seeds, 1)
-  const first = yield* wholeNumber("first", firstText, 0)
+  const count = yield* wholeNumber("seeds", seeds, 1, numberMax)
+  const first = yield* wholeNumber("first", firstText, 0, numberMax)
   const backend = yield* backendOf(name, url)
   const onBroken = (broken: Stories.BrokenSeed) => {
     const { problems, seed, story } = broken

@@ -50,6 +50,13 @@ export const image = (
 ): Promise<Response> =>
   post(account, "/v1/images/generations", { model: "credits-only", prompt: "a lake", ...body }, headers)
 
+/** Sends POST /v1/images/generations, and repeats it while the image is pending. */
+export const finishedImage = async (...request: Parameters<typeof image>): Promise<Response> => {
+  let response = await image(...request)
+  while (response.status === 504) response = await image(...request)
+  return response
+}
+
 /** Creates a job, which must be new. */
 export const createJob = async (account: Account, wish?: Wish): Promise<Job> => {
   const response = await create(account, wish)

@@ -5,6 +5,7 @@ import type { MemoryOptions } from "../../src/conformance/MemoryStage.ts"
 import type { Account, MemoryStage, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
+import * as Webhooks from "./webhooks.ts"
 
 export const codes = ({ holds, inTime }: Define): void => {
   for (const [code, entry] of entriesOf(everywhere)) holds(`codes.${code}`, (stage) => check(stage, code, entry))
@@ -173,9 +174,9 @@ const inMemory: Cases<MemoryStage> = {
   signature_expired: {
     status: 403,
     cause: async (account, stage) => {
-      const { output } = await Calls.completed(account)
-      await stage.advance("25 hours")
-      return stage.fetch(output.url)
+      const { output } = await Webhooks.announced(stage, account)
+      await stage.advance("2 hours")
+      return stage.fetch(output?.url ?? "/nothing")
     }
   },
   result_expired: {

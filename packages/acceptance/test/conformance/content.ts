@@ -290,14 +290,17 @@ const pairs = ({ holds, inTime, onPostgres }: Define): void => {
     await Calls.refusalOf(await other.fetch(wrong), 404, "not_found")
   })
 
-  inTime("signed-urls.expired", async (stage) => {
+  inTime("signed-urls.gone", async (stage) => {
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
     const lasts = Number(queryOf(output.url, "exp")) * 1_000 - stage.now().getTime()
     await stage.advance(lasts - 1_000)
     expect((await stage.fetch(output.url)).status).toBe(200)
     await stage.advance("2 seconds")
-    await Calls.refusalOf(await stage.fetch(output.url), 403, "signature_expired")
+    await Calls.refusalOf(await stage.fetch(output.url), 410, "result_expired")
+    expect((await stage.fetch(output.url, { method: "HEAD" })).status).toBe(410)
+    const wrong = withQuery(output.url, { sig: forged(queryOf(output.url, "sig")) })
+    await Calls.refusalOf(await stage.fetch(wrong), 401, "invalid_signature")
   })
 }
 

@@ -191,7 +191,7 @@ const answers = ({ holds, onServers }: Define): void => {
     const [late, never, justInTime] = await Promise.all([
       outcomeOf(stage, account, () => ({ status: 200, afterMillis: 11_000 })),
       outcomeOf(stage, account, () => "hang"),
-      outcomeOf(stage, account, () => ({ status: 200, afterMillis: 8_500 }))
+      outcomeOf(stage, account, () => ({ status: 200, afterMillis: 6_000 }))
     ])
     for (const send of [late, never]) {
       expect(send).toMatchObject({ http_status: null, reason: "timeout" })

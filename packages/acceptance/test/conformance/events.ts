@@ -196,16 +196,10 @@ const bodies = ({ holds, inTime }: Define): void => {
     }
   })
 
-  inTime("body.urls", async (stage) => {
+  inTime(["body.urls", "signed-urls.expired"], async (stage) => {
     const account = await stage.openAccount()
-    await using receiver = await stage.receive()
-    const { inbox } = await Webhooks.listen(stage, account, receiver, { types: ["generation.completed"] })
-    await Calls.completed(account)
+    const { output, preview_url, thumb_url } = await Webhooks.announced(stage, account)
     const sent = stage.now().getTime()
-    const [arrival] = await inbox.until(1)
-    const { output, preview_url, thumb_url } = Webhooks.byType(arrival === undefined ? [] : [arrival])[
-      "generation.completed"
-    ]?.data.generation ?? { output: null, preview_url: null, thumb_url: null }
     const links = [output?.url, preview_url, thumb_url].map((url) => url ?? "/nothing")
     for (const url of links) {
       expect(Number(new URL(url).searchParams.get("exp"))).toBe(sent / 1_000 + 3_600)

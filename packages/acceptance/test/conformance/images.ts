@@ -187,7 +187,7 @@ const answers = ({ holds, inTime }: Define): void => {
     await stage.advance({ hours: 23, minutes: 59, seconds: 58 })
     expect((await stage.fetch(url)).status).toBe(200)
     await stage.advance("10 seconds")
-    expect((await stage.fetch(url)).status).toBe(403)
+    expect((await stage.fetch(url)).status).toBe(410)
   })
 
   holds("rate-limit-headers.describe", async (stage) => {

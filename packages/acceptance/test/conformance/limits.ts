@@ -158,6 +158,37 @@ const headers = ({ holds, inTime }: Define): void => {
     expect(Calls.limitOf(await stage.fetch(output.url)).limit).toBe(60)
   })
 
+  holds(["rate-limit-headers.unrouted", "rate-limit-headers.unroutedAnonymous"], async (stage) => {
+    const account = await stage.openAccount()
+    const unrouted = [["GET", "/v1/nothing"], ["DELETE", "/v1/models"], ["GET", "/V1/models"]] as const
+    for (const [method, path] of unrouted) {
+      const response = await account.fetch(path, { method })
+      expect([path, response.status]).toEqual([path, method === "GET" ? 404 : 405])
+      expect(Calls.limitOf(response).limit).toBe(300)
+      expect(Calls.limitOf(await stage.fetch(path, { method })).limit).toBe(60)
+    }
+  })
+
+  inTime(["rate-limit-headers.unrouted", "rate-limit-headers.unroutedAnonymous"], async (stage) => {
+    const account = await stage.openAccount()
+    for (const _ of Calls.numbers(61)) expect((await stage.fetch("/v1/nothing")).status).toBe(404)
+    for (const _ of Calls.numbers(12)) expect((await account.fetch("/v1/nothing")).status).toBe(404)
+    for (const path of ["/v1/nothing", "/v1/models"]) {
+      const refused = await account.fetch(path)
+      expect((await Calls.refusalOf(refused, 429, "rate_limited")).details["scope"]).toBe("key")
+    }
+  }, { http: { keyRequestsPerMinute: 12 } })
+
+  inTime("rate-limit-headers.unroutedWrong", async (stage) => {
+    const headers = { authorization: "Bearer nobody" }
+    for (const n of Calls.numbers(60)) {
+      const response = await stage.fetch("/v1/nothing", { headers })
+      expect([response.status, Calls.limitOf(response).remaining]).toEqual([404, 59 - n])
+    }
+    const refused = await stage.fetch("/v1/models", { method: "DELETE", headers })
+    expect((await Calls.refusalOf(refused, 429, "rate_limited")).details["scope"]).toBe("auth")
+  })
+
   holds("rate-limit-headers.none", async (stage) => {
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
       const response = await stage.fetch(path)

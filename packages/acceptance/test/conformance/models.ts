@@ -105,7 +105,7 @@ export const models = ({ holds, inTime }: Define): void => {
       expect([byAlias, byAlias?.["id"]]).toEqual([byId, id])
       const job = await Calls.createJob(account, { model: alias })
       expect([job.model, job.params]).toEqual([id, params])
-      const image = await Calls.image(account, { model: alias, plan: "credits", size: "1024x1024" })
+      const image = await Calls.finishedImage(account, { model: alias, plan: "credits", size: "1024x1024" })
       expect([image.status, await image.json()]).toEqual([200, expect.objectContaining({ data: [expect.any(Object)] })])
     }
     const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/generations"))

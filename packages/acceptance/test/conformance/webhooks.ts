@@ -181,6 +181,16 @@ export const bodyOf = (arrival: Arrival): Body => jsonOf(arrival) as Body
 export const byType = (arrivals: ReadonlyArray<Arrival>): Readonly<Record<string, Body>> =>
   Object.fromEntries(arrivals.map((arrival) => [bodyOf(arrival).type, bodyOf(arrival)]))
 
+/** Completes a job and returns it as its webhook contains it. */
+export const announced = async (stage: Stage, account: Account): Promise<Calls.Job> => {
+  await using receiver = await stage.receive()
+  const { inbox } = await listen(stage, account, receiver, { types: ["generation.completed"] })
+  await Calls.completed(account)
+  const [arrival] = await inbox.until(1)
+  if (arrival === undefined) throw new Error("The webhook has not arrived")
+  return bodyOf(arrival).data.generation
+}
+
 /** A job without the parts of its URLs that depend on the time. */
 export const withoutSignatures = (job: Calls.Job) => {
   const bare = (url: string | null) => url === null ? null : new URL(url).origin + new URL(url).pathname

@@ -37,6 +37,7 @@ const bodies = (host: Walk["host"]) => {
   const end = new Date(host.clock.now().getTime() + 3_600_000).toISOString()
   return {
     "POST /keys": { name: "another" },
+    "PATCH ": { email: "grace@example.com" },
     "PUT /plans/studio": { tier: "pro", period_end: end },
     "PUT /plans/credits": { tier: "business", period_end: end, auto_renew: true },
     "POST /lots": { reference: "gift", kind: "addon", credits: 10, expires_at: end },
@@ -65,10 +66,37 @@ const accounts = async ({ ask, host, send }: Walk) => {
     await ask(below(operation, id), operator)
   }
   for (let n = 0; n < 120; n++) await send(below("POST /keys", id), { name: `${n}` }, operator)
+  await send("POST /admin/v1/accounts", email, operator)
+  await send(below("PATCH ", id), email, operator)
+  await ask("GET /admin/v1/accounts?limit=1", operator)
+  await ask("GET /admin/v1/accounts?limit=0", operator)
+  for (const operation of ["GET /balances", "GET /transactions", "GET /generations"]) {
+    await ask(below(operation, id), operator)
+    await ask(below(operation, "nobody"), operator)
+  }
+  await ask(below("GET /transactions?limit=0", id), operator)
+  await ask(below("GET /generations?limit=0", id), operator)
+  await jobs({ ask, host, send }, operator)
   await ask("POST /admin/v1/ledger/verify?limit=1", operator)
   await ask("POST /admin/v1/ledger/verify?limit=0", operator)
   await ask("POST /admin/v1/ledger/verify?account=nobody", operator)
   await ask("GET /admin/v1/openapi.json")
+}
+
+const jobs = async (
+  { ask, host, send }: Pick<Walk, "ask" | "host" | "send">,
+  operator: { readonly apiKey: string }
+) => {
+  const order = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+  const job = fieldOf(await send("POST /v1/generations", order), "id")
+  await ask(below("GET /generations", host.account.id), operator)
+  for (const id of [job, "gen_nobody"]) {
+    await ask(`GET /admin/v1/generations/${id}`, operator)
+    await ask(`POST /admin/v1/generations/${id}/cancel`, operator)
+  }
+  const ended = fieldOf(await send("POST /v1/generations", { ...order, params: { prompt: "a sea" } }), "id")
+  await ask(`GET /v1/generations/${ended}?wait=60`)
+  await ask(`POST /admin/v1/generations/${ended}/cancel`, operator)
 }
 
 const badBodies = async ({ host, send }: Walk) => {

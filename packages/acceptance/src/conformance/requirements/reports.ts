@@ -58,7 +58,12 @@ export const reports = {
     "health.healthz": "200 `{\"status\":\"ok\"}` while the process is up",
     "health.readyz": "200 `{\"status\":\"ready\"}` if the service can take requests",
     "health.openapi": "`GET /openapi.json` | OpenAPI 3.1",
-    "health.docs": "`GET /docs` | the same for people"
+    "health.docs": "`GET /docs` | the same for people",
+    "health.start": "`GET /` | 302 to `/docs`",
+    "health.cached":
+      "`/openapi.json` and `/docs` carry an `ETag`, can be cached for 5 minutes, and are compressed with `gzip`.",
+    "health.policy":
+      "The page loads nothing from other servers, and its `Content-Security-Policy` allows only its own scripts."
   },
   "metrics": {
     "metrics.metrics":

@@ -18,8 +18,15 @@ export const requests = {
       "`Location`, `output.url`, the other signed URLs and the `url` of the image endpoint start with it.",
     "conventions.version": "The API version is 1.0.0. All paths of the client API start with `/v1`.",
     "conventions.spellings":
-      "Another spelling of a path is an unknown path: other letter case, a `/` at its end, a doubled `/`, `;`, dot segments, percent-encoded letters, or an absolute URL as request target.",
+      "Another spelling of a path is an unknown path: other letter case, a `/` at its end, a doubled `/`, `;`, dot segments, or percent-encoded letters.",
+    "conventions.absolute":
+      "An absolute URL as request target has the same response as its path. Its host replaces `Host`.",
+    "conventions.host":
+      "A request without `Host`, with several, or with an invalid one returns 400 `invalid_request`. So does the method `CONNECT`.",
     "conventions.json": "Bodies of requests and responses are JSON unless stated otherwise.",
+    "conventions.compression":
+      "JSON from 4 KiB to 512 KiB is compressed with `br` or `gzip` if `Accept-Encoding` allows it",
+    "conventions.notCompressed": "except for that of the image endpoint.",
     "conventions.times": "Times are RFC 3339 in UTC with milliseconds",
     "conventions.integers": "Integers are JSON numbers within ±(2^53 − 1).",
     "conventions.documented": "A response contains only the properties documented here.",
@@ -91,6 +98,11 @@ export const requests = {
     "rate-limit-headers.reset": "`X-RateLimit-Reset` | Unix time at which the minute ends",
     "rate-limit-headers.describe": "creations per minute of the plan group | requests per minute of the key",
     "rate-limit-headers.anonymous": "failed authentications per minute of the address",
+    "rate-limit-headers.unrouted":
+      "An unknown path or a wrong method below `/v1/` counts like any other request with its key, and carries the limit of the key.",
+    "rate-limit-headers.unroutedWrong": "A wrong key counts as a failed authentication.",
+    "rate-limit-headers.unroutedAnonymous":
+      "Without a key, an unknown path or a wrong method carries the limit of the address and consumes nothing.",
     "rate-limit-headers.none": "Health checks, metrics and documents carry none of these headers."
   },
   "idempotency": {

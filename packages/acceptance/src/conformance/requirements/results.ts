@@ -48,7 +48,8 @@ export const results = {
     "signed-urls.binds": "over a text that contains the path and `exp`",
     "signed-urls.keys": "If several keys are configured, the first signs and all verify.",
     "signed-urls.wrong": "A wrong signature returns 401 `invalid_signature` and counts as a failed authentication.",
-    "signed-urls.expired": "After `exp`: 403 `signature_expired`.",
+    "signed-urls.gone": "After `exp`: 410 `result_expired` if the download window is over",
+    "signed-urls.expired": "Otherwise 403 `signature_expired`",
     "signed-urls.half": "Only one of `exp` and `sig`: 400 `invalid_params`.",
     "signed-urls.both": "A request can carry an API key and a signed pair. One valid credential is enough."
   },
