@@ -72,6 +72,8 @@ export default defineConfig({
     // Drills wait most of the time, so more files than cores run at once.
     maxWorkers: Math.max(4, availableParallelism()),
     reporters: [new ProgressReporter()],
+    // Programs under test log the failures that tests cause.
+    silent: "passed-only",
     sequence: { sequencer: LongestWaitsFirst },
     experimental: { diagnostics: false },
     projects: [
