@@ -16,8 +16,8 @@ export type ServerRequirements =
 export interface HttpServerOptions {
   /**
    * Time until the head of a response. Afterwards the response is 503. Not counted: waiting
-   * for a job, receiving a large body or an upload, decoding and moderating images. Default
-   * 5 seconds.
+   * for a job, receiving and parsing a large body, receiving an upload, decoding and
+   * moderating images. Default 5 seconds.
    */
   readonly requestTime: Duration.Duration
   /**

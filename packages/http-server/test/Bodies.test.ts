@@ -162,6 +162,19 @@ it.effect("handles bodies that are parsed in pieces like others", () =>
     assert.deepStrictEqual(unknown.details["issues"], [{ path: "params.pictures", message: "is not a known property" }])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("does not count the time in which other requests run between the pieces of a body", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { key } = yield* Host.openAccount()
+    const data = "A".repeat(20 * Pieces.pieceMax)
+    const text = JSON.stringify({ ...body, model: "remix-1", params: { prompt: "a lake", images: [{ data }] } })
+    const request = yield* Effect.forkChild(send("POST", "/v1/generations", { key, body: text }))
+    let seconds = 0
+    for (; request.pollUnsafe() === undefined; seconds++) yield* TestClock.adjust("1 second")
+    assert.isAbove(seconds, 10)
+    errorOf(yield* Fiber.join(request), "invalid_image")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("responds with 503 while the memory for bodies is used up", () =>
   Effect.gen(function*() {
     const generations = yield* Generations.Generations

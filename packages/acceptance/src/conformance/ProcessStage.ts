@@ -192,7 +192,12 @@ const stageOf = (
   receivers: Receivers.Receivers
 ): Stage.Stage => {
   const fromOwnAddress = Stage.makeFromOwnAddress()
-  const send: Stage.Fetch = OpenApiCheck.checking((path, init) => fetch(urlOf(baseUrl, path), fromOwnAddress(init)))
+  const send: Stage.Fetch = OpenApiCheck.checking(async (path, init) => {
+    const response = await fetch(urlOf(baseUrl, path), fromOwnAddress(init))
+    // The output of a case is shown if it fails.
+    if (response.status >= 500) await Effect.runPromise(Effect.logWarning(path, await response.clone().text()))
+    return response
+  })
   const admin = Stage.withToken(send, Stage.adminToken)
   const now = () => new Date(clock.currentTimeMillisUnsafe())
   return {

@@ -6,7 +6,7 @@ import { RateLimit } from "@kinora/rate-limit"
 import { DateTime, Effect, type Schema } from "effect"
 import { Digest } from "effect/crypto"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { currentIdentity, currentRequest } from "./currentRequest.ts"
+import { currentIdentity, currentRequest, untimed } from "./currentRequest.ts"
 import { creations, rateLimited } from "./rateLimits.ts"
 
 /** The job to create. */
@@ -83,7 +83,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       scope: `create:${account.id}`,
       key: asked.key,
       endpoint: asked.endpoint,
-      fingerprint: yield* Effect.provideService(Fingerprint.make(asked.body), Digest.Digest, digest)
+      // Other requests run between the pieces of a large body.
+      fingerprint: yield* untimed(Effect.provideService(Fingerprint.make(asked.body), Digest.Digest, digest))
     }
     const earlier = yield* generations.replay(account.id, request)
     if (earlier._tag === "Some") {

@@ -25,9 +25,10 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   // The pieces of several bodies would delay other requests by their sum.
   const inTurn = Turns.make({ max: 1 })
 
+  /** The time of a large body does not count: it waits for others, and other requests run between its pieces. */
   const parse = (chunks: Array<Uint8Array>, owner: string) => {
     const parsed = parseJson(chunks, options)
-    return Pieces.lengthOf(chunks) > Pieces.pieceMax ? inTurn(owner)(parsed) : parsed
+    return Pieces.lengthOf(chunks) > Pieces.pieceMax ? untimed(inTurn(owner)(parsed)) : parsed
   }
 
   /** Runs the handler while the bytes of the body that have arrived count as held, JSON bodies after they are parsed. */
