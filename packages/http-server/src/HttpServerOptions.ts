@@ -93,7 +93,7 @@ export interface HttpServerOptions {
   /**
    * Bytes of large request bodies that this process holds, at most a quarter of them of
    * one account. Bytes count when they arrive. Parsing takes about twice as much in
-   * addition. Further requests wait for `crowdedWait`. Default 512 MiB.
+   * addition. Further requests wait for `crowdedWait`. Default 256 MiB.
    */
   readonly bodiesBytesMax: number
   /**
@@ -163,7 +163,7 @@ export const defaults: HttpServerOptions = {
   uploadsMax: 8,
   bodyBytesMax: 1024 * 1024,
   bodyStructureMax: 16 * 1024,
-  bodiesBytesMax: 512 * 1024 * 1024,
+  bodiesBytesMax: 256 * 1024 * 1024,
   bodyTimeMax: Duration.seconds(30),
   transferRateMin: 16 * 1024,
   bodyStallMax: Duration.seconds(10),
