@@ -15,6 +15,12 @@ it.effect("manages an account from its creation to the verification of its books
     // An account is named by its address or by its id.
     const key = yield* json("key", "create", "Grace@example.com", "laptop")
     assert.include(yield* text("key", "list", id), key.id)
+    const reader = yield* json("key", "create", id, "reader", "--scope", "read", "--ip", "192.0.2.1", "--days", "30")
+    const rolled = yield* json("key", "roll", id, reader.id, "--overlap", "0.5")
+    assert.deepInclude(rolled, { name: "reader", scopes: ["read"], ip_ranges: ["192.0.2.1/32"] })
+    const keys = (yield* text("key", "list", id)).split("\n")
+    assert.match(keys[1]!, /2030-01-31 00:00:00Z {2}- {8}read, 192\.0\.2\.1\/32$/)
+    assert.match(keys[2]!, /2030-01-01 00:30:00Z {2}- {8}read, 192\.0\.2\.1\/32$/)
     assert.include(yield* text("plan", "credits", id, "pro", "--days", "10", "--renew"), "which renews 2030-01-11")
     const lot = yield* json("credits", "grant", id, "500", "--reference", "gift")
     assert.deepInclude(lot, { credits: 500, kind: "addon", reference: "gift" })

@@ -3,6 +3,7 @@ import type { StorageError } from "@kinora/persistence"
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Account, AccountId, AccountStatus } from "./Account.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { KeyTerms } from "./KeyTerms.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
 import type { Movement } from "./Wallet.ts"
 
@@ -10,6 +11,7 @@ import type { Movement } from "./Wallet.ts"
 export interface KeyOwner {
   readonly hash: string
   readonly key: KeyId
+  readonly terms: KeyTerms
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly account: Account
 }
@@ -84,16 +86,24 @@ export class AccountStore extends Context.Service<AccountStore, {
   /** Inserts a movement of a locked account, and sets its balance. */
   readonly saveMovement: (movement: Movement) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Returns the number of active keys of a locked account. */
-  readonly countKeys: (account: AccountId) => Effect.Effect<number, StorageError.StorageError>
+  /** Returns the number of keys of a locked account that are not revoked and have not expired at `at`. */
+  readonly countKeys: (account: AccountId, at: DateTime.Utc) => Effect.Effect<number, StorageError.StorageError>
 
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Returns active keys before revoked ones, newest first, at most `limit`. */
+  /** Returns keys that are not revoked before revoked ones, newest first, at most `limit`. */
   readonly listKeys: (
     account: AccountId,
     limit: number
   ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError.StorageError>
+
+  readonly findKey: (
+    account: AccountId,
+    key: KeyId
+  ) => Effect.Effect<Option.Option<ApiKey>, StorageError.StorageError>
+
+  /** Sets when a key of a locked account expires. */
+  readonly saveExpiry: (key: KeyId, expiresAt: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
 
   /** Revokes a key unless it is revoked already, and returns its record. Returns `None` if the account has no such key. */
   readonly revokeKey: (
@@ -102,7 +112,7 @@ export class AccountStore extends Context.Service<AccountStore, {
     at: DateTime.Utc
   ) => Effect.Effect<Option.Option<ApiKey>, StorageError.StorageError>
 
-  /** Deletes keys that were revoked before `before`, oldest first, and returns their number. Skips locked keys. */
+  /** Deletes keys that were revoked or expired before `before`, oldest first, and returns their number. Skips locked keys. */
   readonly deleteRevokedKeys: (
     before: DateTime.Utc,
     limit: number

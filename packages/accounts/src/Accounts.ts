@@ -19,6 +19,7 @@ import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
 import { makeList } from "./internal/listAccounts.ts"
 import { makePayments } from "./internal/payments.ts"
+import type { KeyTerms } from "./KeyTerms.ts"
 import * as MemoryAccountStore from "./MemoryAccountStore.ts"
 import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
 import type { PlanTable } from "./PlanTable.ts"
@@ -61,8 +62,25 @@ export class Accounts extends Context.Service<Accounts, {
   /** Ends a suspension. Idempotent. */
   readonly resume: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /** Creates a key and returns it this once. An account has at most `keysMax` active keys. */
-  readonly createKey: (account: AccountId, name: string) => Effect.Effect<NewKey, Failure>
+  /**
+   * Creates a key and returns it this once. Terms that are omitted restrict nothing. An
+   * account has at most `keysMax` active keys.
+   */
+  readonly createKey: (
+    account: AccountId,
+    name: string,
+    terms?: Partial<KeyTerms>
+  ) => Effect.Effect<NewKey, Failure>
+
+  /**
+   * Creates a key with the name and the terms of another one and returns it this once. The
+   * former key expires after `overlap`, or at its own expiry if that is earlier.
+   */
+  readonly rollKey: (
+    account: AccountId,
+    key: KeyId,
+    overlap: Duration.Input
+  ) => Effect.Effect<NewKey, Failure>
 
   /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
   readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey>, Failure>
@@ -71,8 +89,8 @@ export class Accounts extends Context.Service<Accounts, {
   readonly revokeKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
 
   /**
-   * Deletes up to `limit` keys that were revoked longer than `age` ago and returns their number.
-   * A deleted key is rejected like a revoked one. `layerSweep` calls it at an interval.
+   * Deletes up to `limit` keys that were revoked or expired longer than `age` ago and returns their
+   * number. A deleted key is rejected like a revoked one. `layerSweep` calls it at an interval.
    */
   readonly deleteRevokedKeys: (
     age: Duration.Input,
@@ -112,7 +130,8 @@ export class Accounts extends Context.Service<Accounts, {
 
   /**
    * Returns the identity of a key, or `None` if the key is malformed, unknown or revoked.
-   * The account of the identity can be suspended; check its status.
+   * The account of the identity can be suspended, and the key can have expired or not allow the
+   * request: check the status and the terms.
    *
    * A malformed key costs no look-up, and a key that was authenticated within
    * `revocationWithin` no statement. Concurrent look-ups share a statement. The use of a
@@ -138,7 +157,7 @@ export interface AccountsOptions {
 
 /** Options for `layerSweep`. */
 export interface AccountsSweepOptions extends Sweep.LayerSweepOptions {
-  /** How long revoked keys are kept and listed; `Duration.infinity`: forever. Default 90 days. */
+  /** How long revoked and expired keys are kept and listed; `Duration.infinity`: forever. Default 90 days. */
   readonly revokedKeysKept?: Duration.Input | undefined
 }
 
@@ -189,7 +208,7 @@ export const layerPostgres = (
   options: AccountsOptions = {}
 ): Backend.PostgresLayer<Accounts> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))
 
-/** Deletes old revoked keys in the background, by default 500 per statement and every hour. Any number of hosts may run it. */
+/** Deletes keys that were revoked or expired long ago in the background, by default 500 per statement and every hour. Any number of hosts may run it. */
 export const layerSweep = (
   { interval = "1 hour", limit = 500, revokedKeysKept = "90 days" }: AccountsSweepOptions = {}
 ): Layer.Layer<never, never, Accounts> =>

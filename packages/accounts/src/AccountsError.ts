@@ -33,6 +33,18 @@ export class KeyNameInvalid extends Schema.TaggedError<KeyNameInvalid>("@kinora/
   { charsMax: Schema.Int }
 ) {}
 
+/** The terms of a key restrict it to nothing, have too many models or networks, or end in the past. */
+export class KeyTermsInvalid extends Schema.TaggedError<KeyTermsInvalid>("@kinora/accounts/KeyTermsInvalid")(
+  "KeyTermsInvalid",
+  { problem: Schema.String }
+) {}
+
+/** The key was revoked or has expired, so it cannot be rolled. */
+export class KeyEnded extends Schema.TaggedError<KeyEnded>("@kinora/accounts/KeyEnded")(
+  "KeyEnded",
+  { account: AccountId.schema, key: KeyId.schema }
+) {}
+
 /** The account has the maximum number of active keys. Revoke one first. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>("@kinora/accounts/TooManyKeys")(
   "TooManyKeys",
@@ -58,6 +70,8 @@ export const AccountsErrorReason = Schema.Union([
   EmailTaken,
   EmailInvalid,
   KeyNameInvalid,
+  KeyTermsInvalid,
+  KeyEnded,
   TooManyKeys,
   DepositInvalid,
   ReferenceReused

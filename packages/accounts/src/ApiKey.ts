@@ -14,6 +14,7 @@ import { SecureRandom } from "effect/crypto"
 import type { AccountId } from "./Account.ts"
 import { fromBytes, fromUint32, isBase62 } from "./internal/base62.ts"
 import { crc32 } from "./internal/crc32.ts"
+import type { KeyTerms } from "./KeyTerms.ts"
 
 /** Codec and constructors of key ids, `key_…`. */
 export const KeyId = TypeId.define("key", "KeyId")
@@ -27,6 +28,7 @@ export interface ApiKey {
   readonly name: string
   /** The first 12 characters of the key, for recognition. */
   readonly prefix: string
+  readonly terms: KeyTerms
   readonly createdAt: DateTime.Utc
   /** Accurate to a minute. */
   readonly lastUsedAt: Option.Option<DateTime.Utc>

@@ -4,6 +4,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { type Account, type AccountId, emailKey } from "./Account.ts"
 import { AccountStore, type KeyOwner } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import { hasExpired } from "./KeyTerms.ts"
 import type { Plan, PlanGroup } from "./Plan.ts"
 import type { Movement } from "./Wallet.ts"
 
@@ -126,11 +127,14 @@ const keyMethods = (tables: Tables) => {
     const account = key === undefined ? undefined : accounts.get(key.account)
     return key === undefined || account === undefined || Option.isSome(key.revokedAt)
       ? []
-      : [{ hash, key: key.id, lastUsedAt: key.lastUsedAt, account }]
+      : [{ hash, key: key.id, terms: key.terms, lastUsedAt: key.lastUsedAt, account }]
   }
 
   return {
-    countKeys: (account) => access(() => keysOf(account).filter((key) => Option.isNone(key.revokedAt)).length),
+    countKeys: (account, at) =>
+      access(() =>
+        keysOf(account).filter(({ revokedAt, terms }) => Option.isNone(revokedAt) && !hasExpired(terms, at)).length
+      ),
     insertKey: (key, hash) =>
       access(() => {
         keys.set(key.id, key)
@@ -142,6 +146,13 @@ const keyMethods = (tables: Tables) => {
           Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
         ).slice(0, limit)
       ),
+    findKey: (account, id) =>
+      access(() => Option.filter(Option.fromUndefinedOr(keys.get(id)), (key) => key.account === account)),
+    saveExpiry: (id, expiresAt) =>
+      access(() => {
+        const key = keys.get(id)
+        if (key !== undefined) keys.set(id, { ...key, terms: { ...key.terms, expiresAt: Option.some(expiresAt) } })
+      }),
     revokeKey: (account, id, at) =>
       access(() => {
         const key = keys.get(id)
@@ -170,11 +181,12 @@ const keyMethods = (tables: Tables) => {
 }
 
 const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, limit: number): number => {
-  const revokedAt = ({ revokedAt }: ApiKey) => Option.isSome(revokedAt) ? revokedAt.value.epochMilliseconds : Infinity
+  const endOf = ({ revokedAt, terms: { expiresAt } }: ApiKey) =>
+    Math.min(...[revokedAt, expiresAt].map((end) => Option.isSome(end) ? end.value.epochMilliseconds : Infinity))
   const old = new Set(
     Array.from(keys.values())
-      .filter((key) => revokedAt(key) < before.epochMilliseconds)
-      .toSorted((a, b) => revokedAt(a) - revokedAt(b))
+      .filter((key) => endOf(key) < before.epochMilliseconds)
+      .toSorted((a, b) => endOf(a) - endOf(b))
       .slice(0, limit)
       .map(({ id }) => id)
   )

@@ -7,7 +7,7 @@ import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyOwners from "./internal/sql/keyOwners.ts"
 import * as Keys from "./internal/sql/keys.ts"
-import { accountsTables, indexes, walletTables } from "./internal/sql/migrations.ts"
+import { accountsTables, indexes, keyTerms, walletTables } from "./internal/sql/migrations.ts"
 import * as Movements from "./internal/sql/movements.ts"
 import * as Plans from "./internal/sql/plans.ts"
 
@@ -18,7 +18,8 @@ export const migrations: Migrations = {
     "0001_accounts": accountsTables,
     "0002_wallet": walletTables,
     // Created an index that is among `indexes` now. The number stays, since databases have recorded it.
-    "0003_revoked_keys": Effect.void
+    "0003_revoked_keys": Effect.void,
+    "0004_key_terms": keyTerms
   },
   indexes
 }
@@ -49,9 +50,11 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
         Movements.findMovement(sql, account, kind, reference).pipe(mapSql("AccountStore.findMovement")),
       saveMovement: (movement) => Movements.saveMovement(sql, movement).pipe(mapSql("AccountStore.saveMovement")),
 
-      countKeys: (account) => Keys.countKeys(sql, account).pipe(mapSql("AccountStore.countKeys")),
+      countKeys: (account, at) => Keys.countKeys(sql, account, at).pipe(mapSql("AccountStore.countKeys")),
       insertKey: (key, hash) => Keys.insertKey(sql, key, hash).pipe(mapSql("AccountStore.insertKey")),
       listKeys: (account, limit) => Keys.listKeys(sql, account, limit).pipe(mapSql("AccountStore.listKeys")),
+      findKey: (account, key) => Keys.findKey(sql, account, key).pipe(mapSql("AccountStore.findKey")),
+      saveExpiry: (key, expiresAt) => Keys.updateExpiry(sql, key, expiresAt).pipe(mapSql("AccountStore.saveExpiry")),
       revokeKey: (account, key, at) => Keys.revokeKey(sql, account, key, at).pipe(mapSql("AccountStore.revokeKey")),
       deleteRevokedKeys: (before, limit) =>
         Keys.deleteRevokedKeys(sql, before, limit).pipe(

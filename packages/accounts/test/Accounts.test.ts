@@ -3,10 +3,12 @@ import { Layer } from "effect"
 import * as MemoryAccountStore from "../src/MemoryAccountStore.ts"
 import * as AccountsContract from "./AccountsContract.ts"
 import * as AuthenticationContract from "./AuthenticationContract.ts"
+import * as KeyTermsContract from "./KeyTermsContract.ts"
 import * as WalletContract from "./WalletContract.ts"
 
 const memory = MemoryAccountStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
 AccountsContract.suite("memory", memory)
 AuthenticationContract.suite("memory", memory)
+KeyTermsContract.suite("memory", memory)
 WalletContract.suite("memory", memory)

@@ -7,6 +7,7 @@ import { type Account, AccountId, type AccountSearch } from "../src/Account.ts"
 import type * as Accounts from "../src/Accounts.ts"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as ApiKey from "../src/ApiKey.ts"
+import { unrestricted } from "../src/KeyTerms.ts"
 import { isKnown, makeAccount, makeHost, makeKey, makeSpy, reasonOf } from "./Hosts.ts"
 
 const pro = (periodEnd: DateTime.Utc) => Option.some({ tier: "pro", periodEnd, autoRenew: true } as const)
@@ -149,7 +150,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { account, key, record } = yield* makeKey(host)
-        assert.deepStrictEqual(yield* host.authenticate(key), Option.some({ account, keyId: record.id }))
+        assert.deepStrictEqual(
+          yield* host.authenticate(key),
+          Option.some({ account, keyId: record.id, terms: unrestricted })
+        )
         assert.strictEqual(record.prefix, ApiKey.prefix(key))
         assert.strictEqual(record.name, "test")
       }))

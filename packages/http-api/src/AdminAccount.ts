@@ -1,6 +1,8 @@
 /** Accounts, API keys, plans and balances in the admin API. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import { IpInterface } from "effect/net"
 import { field, flag, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
@@ -113,15 +115,55 @@ export const AdminDeposit = object("AdminDeposit", "A deposit.", {
 /** See the schema of the same name. */
 export type AdminDeposit = typeof AdminDeposit.Type
 
+/** An IPv4 or IPv6 address, or a network in CIDR notation. */
+const IpRange = Schema.String.check(
+  Schema.makeFilter((text) => Result.isSuccess(IpInterface.fromString(text, { prefix: "optional" })), {
+    expected: "an address or a network such as 192.0.2.0/24"
+  })
+)
+
 /** Creates an API key. */
 export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {
   name: field(
     Schema.String.check(Schema.isBetweenLength(1, 100)),
     "A name for people: at most 100 characters, not blank, no control characters."
+  ),
+  expires_at: optional(requestTime("When the key expires. Default: never."), "When the key expires. Default: never."),
+  scopes: optional(
+    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(3)),
+    "The only requests that the key allows. Default: all."
+  ),
+  models: optional(
+    Schema.NonEmptyArray(Schema.String.check(Schema.isBetweenLength(1, 128))).check(Schema.isMaxLength(100)),
+    "Ids of the only models with which the key creates jobs. Default: all."
+  ),
+  ip_ranges: optional(
+    Schema.NonEmptyArray(IpRange).check(Schema.isMaxLength(100)),
+    "The only addresses and networks of clients that can use the key. Default: all."
   )
 })
 /** See the schema of the same name. */
 export type CreateKeyRequest = typeof CreateKeyRequest.Type
+
+/** The maximum time for which a rolled key stays valid, in seconds: 30 days. */
+export const rollOverlapSecondsMax = 30 * 86_400
+
+/** Rolls an API key. */
+export const RollKeyRequest = object("RollKeyRequest", "How to roll an API key.", {
+  overlap_seconds: optional(
+    Int64.check(Schema.isBetween({ minimum: 0, maximum: rollOverlapSecondsMax })),
+    "How long the former key stays valid, in seconds. Default: 86400."
+  )
+})
+/** See the schema of the same name. */
+export type RollKeyRequest = typeof RollKeyRequest.Type
+
+const keyTerms = {
+  expires_at: nullable(DateTime, "When the key expires; `null`: never."),
+  scopes: nullable(Schema.Array(KeyScope), "The only requests that the key allows; `null`: all."),
+  models: nullable(Schema.Array(Schema.String), "Ids of the only models of its jobs; `null`: all."),
+  ip_ranges: nullable(Schema.Array(Schema.String), "The networks of the only clients that can use it; `null`: all.")
+}
 
 const key = {
   id: text("The id of the key, `key_…`."),
@@ -133,12 +175,14 @@ const key = {
 export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   ...key,
   key: text("The key. Only this response contains it."),
+  ...keyTerms,
   created_at: time("When the key was created.")
 })
 
 /** An API key, without the key itself. */
 export const AdminKey = object("AdminKey", "An API key, without the key itself.", {
   ...key,
+  ...keyTerms,
   created_at: time("When the key was created."),
   last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
   revoked_at: nullable(DateTime, "When the key was revoked.")

@@ -7,16 +7,14 @@ import {
   AdminAccount,
   AdminAccountList,
   AdminDeposit,
-  AdminKeyList,
-  AdminNewKey,
   CreateAccountRequest,
-  CreateKeyRequest,
   DepositRequest,
   SetCreditsPlanRequest,
   SetStudioPlanRequest,
   UpdateAccountRequest
 } from "./AdminAccount.ts"
 import { AdminGenerations } from "./AdminGenerationApi.ts"
+import { AdminKeys } from "./AdminKeyApi.ts"
 import {
   AdminBalances,
   AdminLot,
@@ -30,12 +28,10 @@ import { configure, operate } from "./internal/adminOperation.ts"
 import { documentation } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
-import { shownOnce } from "./internal/shownOnce.ts"
 import { AccountCount, PageSize, StatementSize } from "./Scalar.ts"
 
 const account = "/accounts/:id"
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
-const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
 
 /** The last item of a page. Databases cannot compare text that contains U+0000. */
 const Cursor = Schema.String.check(
@@ -110,39 +106,6 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
   )
 ).annotate(OpenApi.Description, "Create, list, change, suspend and resume accounts.") {}
-
-/** Creates, lists and revokes API keys. */
-export class AdminKeys extends HttpApiGroup.make("keys").add(
-  configure(
-    "Create an API key",
-    "Only this response contains the key; the service stores a digest.",
-    ["not_found", "too_many_keys"],
-    (error) =>
-      HttpApiEndpoint.post("createKey", `${account}/keys`, {
-        params: accountId,
-        payload: CreateKeyRequest,
-        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
-        error
-      })
-  ),
-  operate(
-    "List the API keys of an account",
-    "All keys in use, then the latest revoked ones; at most 200.",
-    ["not_found"],
-    (error) => HttpApiEndpoint.get("listKeys", `${account}/keys`, { params: accountId, success: AdminKeyList, error })
-  ),
-  operate(
-    "Revoke an API key",
-    "Requests with the key are rejected on every server within 5 seconds. Idempotent.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.delete("revokeKey", `${account}/keys/:key_id`, {
-        params: keyId,
-        success: HttpApiSchema.NoContent,
-        error
-      })
-  )
-).annotate(OpenApi.Description, "Create, list and revoke API keys.") {}
 
 /** Sets and ends plans, and adds to the balance that pays for renewals. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(

@@ -44,7 +44,7 @@ export class Generations extends HttpApiGroup.make("generations").add(
       error
     }).annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })),
   operation({
-    policy: Policy.keyed,
+    policy: Policy.reading,
     summary: "List jobs",
     description: "Newest first. Pass `next_cursor` of one page as `cursor` for the next page."
   }, (error) =>
@@ -60,7 +60,7 @@ export class Generations extends HttpApiGroup.make("generations").add(
       error
     })),
   operation({
-    policy: Policy.keyed,
+    policy: Policy.reading,
     errors: ["not_found"],
     summary: "Get a job",
     description: "With `wait`, responds when the job has ended, or after that many seconds."
@@ -72,7 +72,7 @@ export class Generations extends HttpApiGroup.make("generations").add(
       error
     })),
   operation({
-    policy: Policy.keyed,
+    policy: Policy.reading,
     errors: ["not_found"],
     summary: "Follow a job",
     description:
@@ -87,7 +87,7 @@ export class Generations extends HttpApiGroup.make("generations").add(
     })),
   operation(
     {
-      policy: Policy.keyed,
+      policy: Policy.changing,
       errors: ["not_found", "not_cancellable", "payload_too_large"],
       summary: "Cancel a job",
       description: "Cancels a job that has not started and refunds it in full."
@@ -196,7 +196,7 @@ export class Uploads extends HttpApiGroup.make("uploads").add(
       error
     })),
   operation({
-    policy: Policy.keyed,
+    policy: Policy.changing,
     errors: ["upload_not_found"],
     summary: "Delete an upload",
     description: "Jobs that were created with it are not affected."
@@ -213,11 +213,11 @@ export class Uploads extends HttpApiGroup.make("uploads").add(
 /** Lists the models. */
 export class Models extends HttpApiGroup.make("models").add(
   operation(
-    { policy: Policy.keyed, summary: "List models" },
+    { policy: Policy.reading, summary: "List models" },
     (error) => HttpApiEndpoint.get("list", "/models", { success: ModelList, error })
   ),
   operation(
-    { policy: Policy.keyed, errors: ["model_not_found"], summary: "Get a model" },
+    { policy: Policy.reading, errors: ["model_not_found"], summary: "Get a model" },
     (error) =>
       HttpApiEndpoint.get("get", "/models/:id", {
         params: { id: parameter("The id of the model.") },
@@ -232,12 +232,12 @@ export class Models extends HttpApiGroup.make("models").add(
 /** Reports the account of the API key and its usage. */
 export class AccountReports extends HttpApiGroup.make("account").add(
   operation({
-    policy: Policy.keyed,
+    policy: Policy.reporting,
     summary: "Get the account",
     description: "Both plan groups, their limits, and the download limits."
   }, (error) => HttpApiEndpoint.get("get", "/account", { success: Account, error })),
   operation({
-    policy: Policy.keyed,
+    policy: Policy.reporting,
     errors: ["invalid_range"],
     summary: "Get the usage by day",
     description: "Jobs by the UTC day on which they ended, plan group, model and kind. At most 31 days."

@@ -3,8 +3,17 @@
  * rate limit applies. Servers limit bodies by it. Authentication and rate limits are
  * documented by it, and a test compares them with the middleware of the endpoint.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+
+/**
+ * A kind of request, to which an API key can be restricted. `generate`: creates and cancels
+ * jobs, and uploads images. `read`: reads jobs, results and models. `account:read`: reads the
+ * account and its usage.
+ */
+export const KeyScope = Schema.Literals(["generate", "read", "account:read"])
+/** See the schema of the same name. */
+export type KeyScope = typeof KeyScope.Type
 
 /** See `RequestPolicy`. */
 export interface Policy {
@@ -20,31 +29,39 @@ export interface Policy {
    * `creation`: the same, and creations of the plan group.
    */
   readonly rate: "none" | "key" | "creation"
+  /** The scope that an API key needs. `undefined` if no API key is needed. */
+  readonly scope: KeyScope | undefined
 }
 
 /** The annotation that every endpoint of `Api` and `AdminApi` has. */
 export class RequestPolicy extends Context.Service<RequestPolicy, Policy>()("@kinora/http-api/RequestPolicy") {}
 
 /** Requests without authentication, for probes. */
-export const open: Policy = { authentication: "none", body: "none", rate: "none" }
+export const open: Policy = { authentication: "none", body: "none", rate: "none", scope: undefined }
 
-/** Requests with an API key. */
-export const keyed: Policy = { authentication: "key", body: "none", rate: "key" }
+/** Requests that read jobs or models. */
+export const reading: Policy = { authentication: "key", body: "none", rate: "key", scope: "read" }
+
+/** Requests without a body that change jobs or uploads. */
+export const changing: Policy = { authentication: "key", body: "none", rate: "key", scope: "generate" }
+
+/** Requests that read the account. */
+export const reporting: Policy = { authentication: "key", body: "none", rate: "key", scope: "account:read" }
 
 /** Requests that create a job. */
-export const creating: Policy = { authentication: "key", body: "creation", rate: "creation" }
+export const creating: Policy = { authentication: "key", body: "creation", rate: "creation", scope: "generate" }
 
 /** Requests that upload an image. */
-export const uploading: Policy = { authentication: "key", body: "image", rate: "key" }
+export const uploading: Policy = { authentication: "key", body: "image", rate: "key", scope: "generate" }
 
 /** Requests for a file. */
-export const downloading: Policy = { authentication: "link", body: "none", rate: "key" }
+export const downloading: Policy = { authentication: "link", body: "none", rate: "key", scope: "read" }
 
 /** Requests of operators without a body. */
-export const operating: Policy = { authentication: "operator", body: "none", rate: "none" }
+export const operating: Policy = { authentication: "operator", body: "none", rate: "none", scope: undefined }
 
 /** Requests of operators with a JSON body. */
-export const configuring: Policy = { authentication: "operator", body: "json", rate: "none" }
+export const configuring: Policy = { authentication: "operator", body: "json", rate: "none", scope: undefined }
 
 /** The policy of an endpoint. Throws if it has none, which is a mistake in the contract. */
 export const of = ({ annotations }: Pick<HttpApiEndpoint.Top, "annotations">): Policy =>

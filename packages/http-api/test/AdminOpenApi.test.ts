@@ -32,6 +32,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /accounts/{id}/resume",
       "get /accounts/{id}/keys",
       "post /accounts/{id}/keys",
+      "post /accounts/{id}/keys/{key_id}/roll",
       "delete /accounts/{id}/keys/{key_id}",
       "put /accounts/{id}/plans/studio",
       "delete /accounts/{id}/plans/studio",
@@ -82,7 +83,12 @@ it.effect("forbids caches to store responses with a secret", () =>
     const uncached = operations.flatMap(({ name, responses }) =>
       Object.values(responses).some(({ headers }) => headers !== undefined && "Cache-Control" in headers) ? [name] : []
     )
-    assert.deepStrictEqual(uncached.map((name) => name.split("/").at(-1)), ["keys", "webhook-endpoints", "rotate"])
+    assert.deepStrictEqual(uncached.map((name) => name.split("/").at(-1)), [
+      "keys",
+      "roll",
+      "webhook-endpoints",
+      "rotate"
+    ])
   }))
 
 it.effect("documents parameters of the same name separately", () =>

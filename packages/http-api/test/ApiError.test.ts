@@ -16,9 +16,9 @@ const statuses: Readonly<Record<number, ReadonlyArray<string>>> = {
     "model_not_in_plan",
     "model_kind_mismatch"
   ],
-  401: ["unauthorized", "invalid_signature"],
+  401: ["unauthorized", "invalid_signature", "key_expired"],
   402: ["plan_inactive", "quota_exceeded", "insufficient_credits"],
-  403: ["signature_expired", "account_suspended"],
+  403: ["signature_expired", "account_suspended", "scope_missing", "model_not_allowed", "address_not_allowed"],
   404: ["not_found", "model_not_found", "upload_not_found", "result_not_found"],
   405: ["method_not_allowed"],
   408: ["request_timeout"],

@@ -289,7 +289,9 @@ it.effect("documents exactly the codes of every error response, with the details
     assert.deepStrictEqual(codesOf("/v1/models", "get", 429), ["RateLimitedError"])
     assert.deepStrictEqual(codesOf("/v1/generations/{id}/content", "get", 403), [
       "SignatureExpiredError",
-      "AccountSuspendedError"
+      "AccountSuspendedError",
+      "ScopeMissingError",
+      "AddressNotAllowedError"
     ])
     const { properties } = document.components.schemas["InsufficientCreditsError"] as Node
     assert.strictEqual(typeOf(properties?.["plan"] ?? {}), "string")

@@ -4,6 +4,7 @@
  * unknown.
  */
 import type { Accounts } from "@kinora/accounts"
+import type { Catalog } from "@kinora/catalog"
 import type { Generations, GenerationStore, PlanChanges } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
@@ -27,6 +28,7 @@ import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 /** The services that the routes need. */
 export type Requirements =
   | Accounts.Accounts
+  | Catalog.Catalog
   | Digest.Digest
   | Generations.Generations
   | GenerationStore.GenerationStore

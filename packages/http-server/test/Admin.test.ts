@@ -238,7 +238,9 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     assert.isTrue(key.startsWith(prefix))
     assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
 
-    const record = { id: keyId, name: "first", prefix, created_at: DateTime.formatIso(Host.startedAt) }
+    const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null }
+    const createdAt = DateTime.formatIso(Host.startedAt)
+    const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt }
     const list = yield* admin("GET", `/accounts/${id}/keys`)
     assert.deepStrictEqual(list.json, { data: [{ ...record, last_used_at: null, revoked_at: null }] })
     assert.notInclude(list.text, key)

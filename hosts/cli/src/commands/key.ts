@@ -1,23 +1,80 @@
 /** `kinora key`. */
-import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { type AdminKey, rollOverlapSecondsMax } from "@kinora/http-api/AdminAccount"
+import { KeyScope } from "@kinora/http-api/RequestPolicy"
+import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 
+const key = Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…"))
+
+const restrictions = {
+  days: Flag.Int("days").pipe(
+    Flag.withDescription("Days after which the key expires. Default: never"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_660 }))),
+    Flag.optional
+  ),
+  scope: Flag.Literals("scope", KeyScope.literals).pipe(
+    Flag.withDescription("The only requests that it allows, repeatable. Default: all"),
+    Flag.between(0, KeyScope.literals.length)
+  ),
+  model: Flag.String("model").pipe(
+    Flag.withDescription("The only model of its jobs, repeatable. Default: all"),
+    Flag.between(0, 100)
+  ),
+  ip: Flag.String("ip").pipe(
+    Flag.withDescription("The only address or network of its clients, repeatable. Default: all"),
+    Flag.between(0, 100)
+  )
+}
+
+const overlap = Flag.Finite("overlap").pipe(
+  Flag.withDescription("Hours for which the former key stays valid"),
+  Flag.withSchema(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: rollOverlapSecondsMax / 3600 }))),
+  Flag.withDefault(24)
+)
+
+const showNew = (key: { readonly id: string; readonly key: string; readonly name: string }) =>
+  Output.show(
+    key,
+    `${Output.properties([["key", key.key], ["id", key.id], ["name", key.name]])}\nIt is not shown again.`
+  )
+
+/** Returns what a key is restricted to, in words. */
+const restrictedTo = (
+  { ip_ranges, models, scopes }: Pick<typeof AdminKey.Type, "ip_ranges" | "models" | "scopes">
+): string => [scopes, models, ip_ranges].flatMap((list) => list ?? []).join(", ") || "-"
+
 const create = operatorCommand(
   "create",
   "Create an API key, which is printed this once",
-  { account, name: Argument.String("name").pipe(Argument.withDescription("A name for people")) },
-  Effect.fnUntraced(function*(operator, { account, name }) {
+  { account, name: Argument.String("name").pipe(Argument.withDescription("A name for people")), ...restrictions },
+  Effect.fnUntraced(function*(operator, { account, days, ip, model, name, scope }) {
     const { body: key } = yield* operator.keys.createKey({
       params: { id: yield* idOf(operator, account) },
-      payload: { name }
+      payload: {
+        name,
+        ...Option.isSome(days) && { expires_at: DateTime.add(yield* DateTime.now, { days: days.value }) },
+        ...Arr.isReadonlyArrayNonEmpty(scope) && { scopes: scope },
+        ...Arr.isReadonlyArrayNonEmpty(model) && { models: model },
+        ...Arr.isReadonlyArrayNonEmpty(ip) && { ip_ranges: ip }
+      }
     })
-    yield* Output.show(
-      key,
-      `${Output.properties([["key", key.key], ["id", key.id], ["name", key.name]])}\nIt is not shown again.`
-    )
+    yield* showNew(key)
+  })
+)
+
+const roll = operatorCommand(
+  "roll",
+  "Replace a key by one with the same name and restrictions, which is printed this once",
+  { account, key, overlap },
+  Effect.fnUntraced(function*(operator, { account, key, overlap }) {
+    const { body: rolled } = yield* operator.keys.rollKey({
+      params: { id: yield* idOf(operator, account), key_id: key },
+      payload: { overlap_seconds: Math.round(overlap * 3600) }
+    })
+    yield* showNew(rolled)
   })
 )
 
@@ -35,7 +92,9 @@ const list = operatorCommand(
         { title: "PREFIX", value: ({ prefix }) => prefix },
         { title: "CREATED", value: (key) => Output.time(key.created_at) },
         { title: "LAST USED", value: (key) => Output.time(key.last_used_at) },
-        { title: "REVOKED", value: (key) => Output.time(key.revoked_at) }
+        { title: "EXPIRES", value: (key) => Output.time(key.expires_at) },
+        { title: "REVOKED", value: (key) => Output.time(key.revoked_at) },
+        { title: "RESTRICTED TO", value: restrictedTo }
       ], "The account has no keys.")
     )
   })
@@ -44,7 +103,7 @@ const list = operatorCommand(
 const revoke = operatorCommand(
   "revoke",
   "Revoke a key, on every server within 5 seconds",
-  { account, key: Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…")) },
+  { account, key },
   Effect.fnUntraced(function*(operator, { account, key }) {
     const id = yield* idOf(operator, account)
     yield* confirm(`Reject all requests with ${key}?`)
@@ -55,6 +114,6 @@ const revoke = operatorCommand(
 
 /** Manages API keys. */
 export const keyCommand = Command.make("key").pipe(
-  Command.withDescription("Create, list and revoke API keys"),
-  Command.withSubcommands([create, list, revoke])
+  Command.withDescription("Create, roll, list and revoke API keys"),
+  Command.withSubcommands([create, roll, list, revoke])
 )

@@ -1,13 +1,18 @@
 /** Authentication, and the limit of failed attempts. */
 import { expect } from "@effect/vitest"
-import type { Fetch } from "../../src/conformance/Stage.ts"
+import { type Account, type Fetch, withToken } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-/** A request without a key from this address. */
+/** A request from this address. */
 const from = (fetch: Fetch, address: string) => fetch("/v1/models", { headers: { "x-forwarded-for": address } })
 
-export const authentication = ({ holds, inTime }: Define): void => {
+export const authentication = (define: Define): void => {
+  keys(define)
+  restrictedKeys(define)
+}
+
+const keys = ({ holds, inTime }: Define): void => {
   holds(["authentication.bearer", "authentication.unauthorized"], async (stage) => {
     const account = await stage.openAccount()
     const statusOf = async (authorization: string) =>
@@ -87,5 +92,61 @@ export const authentication = ({ holds, inTime }: Define): void => {
       expect(await remainingOf(`${network}:ffff::9`)).toBe(58)
       expect(await remainingOf(`2001:db8:${attempt}:3::1`)).toBe(59)
     })
+  })
+}
+
+const restrictedKeys = ({ holds, inTime }: Define): void => {
+  holds("authentication.terms", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.jsonOf<Calls.Job>(await Calls.create(account))
+    const requests = {
+      generate: [
+        (holder: Pick<Account, "fetch">) => Calls.create(holder),
+        (holder) => Calls.image(holder, { plan: "credits" }),
+        (holder) => Calls.post(holder, `/v1/generations/${id}/cancel`),
+        (holder) => Calls.post(holder, "/v1/uploads"),
+        (holder) => holder.fetch("/v1/uploads/nothing", { method: "DELETE" })
+      ],
+      read: ["models", "generations", `generations/${id}`, `generations/${id}/events`, `generations/${id}/content`].map(
+        (path) => (holder) => holder.fetch(`/v1/${path}`)
+      ),
+      "account:read": ["account", "usage"].map((path) => (holder) => holder.fetch(`/v1/${path}`))
+    } satisfies Record<string, ReadonlyArray<(holder: Pick<Account, "fetch">) => Promise<Response>>>
+    for (const allowed of Object.keys(requests)) {
+      const holder = await Calls.restricted(account, stage, { scopes: [allowed] })
+      for (const [scope, sends] of Object.entries(requests)) {
+        for (const send of sends) {
+          const response = await send(holder)
+          if (scope === allowed) {
+            expect([401, 403]).not.toContain(response.status)
+            await response.body?.cancel()
+          } else {
+            expect((await Calls.refusalOf(response, 403, "scope_missing")).details).toEqual({ scope })
+          }
+        }
+      }
+    }
+
+    const drawer = await Calls.restricted(account, stage, { models: ["picture"] })
+    expect((await Calls.create(drawer, { params: { prompt: "a drawing" } })).status).toBe(201)
+    await Calls.refusalOf(await Calls.create(drawer, { model: "film" }), 403, "model_not_allowed")
+
+    const { key } = await Calls.restricted(account, stage, { ip_ranges: ["192.0.2.0/24", "2001:db8::1"] })
+    const office = withToken(await stage.overSocket(), key)
+    for (const address of ["192.0.2.77", "2001:db8::1"]) expect((await from(office, address)).status).toBe(200)
+    for (const address of ["192.0.3.1", "2001:db8::2"]) {
+      await Calls.refusalOf(await from(office, address), 403, "address_not_allowed")
+    }
+  })
+
+  inTime("authentication.terms", async (stage) => {
+    const account = await stage.openAccount()
+    const expiresAt = new Date(stage.now().getTime() + 60_000).toISOString()
+    const { fetch } = await Calls.restricted(account, stage, { expires_at: expiresAt })
+    await stage.advance("59 seconds")
+    expect((await fetch("/v1/models")).status).toBe(200)
+    await stage.advance("1 second")
+    const { details } = await Calls.refusalOf(await fetch("/v1/models"), 401, "key_expired")
+    expect(details).toEqual({ expired_at: expiresAt })
   })
 }

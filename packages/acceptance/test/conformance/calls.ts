@@ -1,7 +1,7 @@
 /** Requests that cases send, and readers of their responses. */
 import { expect } from "@effect/vitest"
 import * as Client from "../../src/Client.ts"
-import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import { type Account, type Stage, withToken } from "../../src/conformance/Stage.ts"
 
 /** The job object. */
 export type Job = Client.Job
@@ -34,6 +34,15 @@ export const post = (
 /** Sends POST /v1/generations. */
 export const create = (account: Pick<Account, "fetch">, wish: Wish = {}): Promise<Response> =>
   post(account, "/v1/generations", bodyOf(wish), wish.headers)
+
+/** Creates a key of the account with these restrictions, and returns the account with it. */
+export const restricted = async (account: Account, stage: Stage, restrictions: object): Promise<Account> => {
+  const path = `/admin/v1/accounts/${account.id}/keys`
+  const { key } = await jsonOf<{ readonly key: string }>(
+    await post({ fetch: stage.admin }, path, { name: "restricted", ...restrictions })
+  )
+  return { ...account, key, fetch: withToken(stage.fetch, key) }
+}
 
 /** Body of POST /v1/generations. */
 export const bodyOf = ({ model = "picture", params, plan = "credits" }: Wish = {}) => ({

@@ -53,6 +53,29 @@ const everywhere: Cases<Stage> = {
     plan: "studio"
   },
   model_kind_mismatch: { status: 400, cause: (account) => Calls.image(account, { model: "film", plan: "credits" }) },
+  key_expired: {
+    status: 401,
+    cause: async (account, stage) => {
+      await Calls.post({ fetch: stage.admin }, `/admin/v1/accounts/${account.id}/keys/${account.keyId}/roll`, {
+        overlap_seconds: 0
+      })
+      return account.fetch("/v1/models")
+    }
+  },
+  scope_missing: {
+    status: 403,
+    cause: async (account, stage) =>
+      (await Calls.restricted(account, stage, { scopes: ["generate"] })).fetch("/v1/account")
+  },
+  model_not_allowed: {
+    status: 403,
+    cause: async (account, stage) => Calls.create(await Calls.restricted(account, stage, { models: ["film"] }))
+  },
+  address_not_allowed: {
+    status: 403,
+    cause: async (account, stage) =>
+      (await Calls.restricted(account, stage, { ip_ranges: ["192.0.2.0/24"] })).fetch("/v1/models")
+  },
   unauthorized: {
     status: 401,
     cause: (_, stage) => stage.fetch("/v1/models"),

@@ -61,6 +61,9 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await send(below("POST /deposits", id), { reference: "invoice", usd_cents: 2_901 }, operator)
   await ask(below("GET /keys", id), operator)
   const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
+  const roll = below(`POST /keys/${keyId}/roll`, id)
+  await send(roll, { overlap_seconds: 0 }, operator)
+  await send(roll, {}, operator)
   await ask(below(`DELETE /keys/${keyId}`, id), operator)
   for (const operation of ["POST /suspend", "POST /resume", "DELETE /plans/studio", "DELETE /plans/credits", "GET "]) {
     await ask(below(operation, id), operator)
@@ -102,7 +105,8 @@ const jobs = async (
 const badBodies = async ({ host, send }: Walk) => {
   const operator = { apiKey: host.adminToken }
   const paths = Object.keys(bodies(host)).map((operation) => below(operation, host.account.id))
-  for (const request of ["POST /admin/v1/accounts", ...paths]) {
+  const roll = below("POST /keys/nobody/roll", host.account.id)
+  for (const request of ["POST /admin/v1/accounts", roll, ...paths]) {
     await send(request, {}, operator)
     await send(request, "<xml/>", { ...operator, headers: { "content-type": "application/xml" } })
     await send(request, "x".repeat(1024 * 1024 + 1), operator)

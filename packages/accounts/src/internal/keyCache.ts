@@ -17,7 +17,7 @@ export interface Answer {
 export const answerOf = (owner: KeyOwner | undefined): Answer => {
   const identity = owner === undefined
     ? Option.none<Identity>()
-    : Option.some<Identity>({ account: owner.account, keyId: owner.key })
+    : Option.some<Identity>({ account: owner.account, keyId: owner.key, terms: owner.terms })
   return {
     identity,
     effect: Effect.succeed(identity),

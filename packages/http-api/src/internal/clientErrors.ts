@@ -1,6 +1,7 @@
 /** Error codes that clients receive. The order is the order in the documentation. */
 import { Schema } from "effect"
 import { Status } from "../Generation.ts"
+import { KeyScope } from "../RequestPolicy.ts"
 import {
   bodyIssues,
   type ErrorDefinition,
@@ -67,6 +68,11 @@ export const clientErrors = {
     status: 401,
     message: "The signature of this URL is not valid; get the job again for a new URL."
   },
+  key_expired: {
+    status: 401,
+    message: "The API key has expired; use another key.",
+    details: { expired_at: time("When the key expired.") }
+  },
   plan_inactive: {
     status: 402,
     message: "The account has no active plan in this group; activate one or choose the other plan.",
@@ -97,6 +103,20 @@ export const clientErrors = {
   account_suspended: {
     status: 403,
     message: "The account is suspended; contact the operator of this service."
+  },
+  scope_missing: {
+    status: 403,
+    message: "The API key does not allow this request; use a key with the scope in details.scope.",
+    details: { scope: field(KeyScope, "The scope that the request needs.") }
+  },
+  model_not_allowed: {
+    status: 403,
+    message: "The API key does not allow this model; use another key or another model.",
+    details: model
+  },
+  address_not_allowed: {
+    status: 403,
+    message: "The API key cannot be used from the address of this client; use it from one of its networks."
   },
   not_found: {
     status: 404,

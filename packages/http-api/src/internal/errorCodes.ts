@@ -13,6 +13,7 @@ export const creationErrors = [
   "plan_inactive",
   "quota_exceeded",
   "insufficient_credits",
+  "model_not_allowed",
   "model_not_found",
   "upload_not_found",
   "idempotency_in_progress",
@@ -33,13 +34,24 @@ export const schemaErrors = [
 /** Of each kind of authentication. */
 export const authenticationErrors = {
   none: [],
-  key: ["unauthorized", "account_suspended", "rate_limited", "unavailable"],
+  key: [
+    "unauthorized",
+    "key_expired",
+    "account_suspended",
+    "scope_missing",
+    "address_not_allowed",
+    "rate_limited",
+    "unavailable"
+  ],
   link: [
     "invalid_params",
     "unauthorized",
     "invalid_signature",
+    "key_expired",
     "signature_expired",
     "account_suspended",
+    "scope_missing",
+    "address_not_allowed",
     "rate_limited",
     "unavailable"
   ],

@@ -27,6 +27,10 @@ export const operatorErrors = {
     status: 409,
     message: "The webhook endpoint is disabled; enable it first."
   },
+  key_ended: {
+    status: 409,
+    message: "The API key is revoked or has expired; create another key."
+  },
   reference_reused: {
     status: 409,
     message: "This reference was used for a different request; use a new reference."

@@ -1,8 +1,9 @@
 /** Authentication by API key and by signed URL. See docs/reference/http-api.md#authentication. */
-import { Accounts } from "@kinora/accounts"
+import { Accounts, KeyTerms } from "@kinora/accounts"
 import type { Identity } from "@kinora/accounts/Identity"
 import { BearerAuth, ContentAuth, ContentReader, CurrentKey } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
+import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { RateLimit } from "@kinora/rate-limit"
 import { UrlSigner } from "@kinora/storage"
 import { DateTime, Effect, Layer, Option, Redacted } from "effect"
@@ -26,7 +27,7 @@ export const layerBearer = (options: HttpServerOptions) =>
       return {
         bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
           const state = yield* currentRequest
-          const identity = yield* checkKey(credential, state)
+          const identity = yield* checkKey(credential, state, RequestPolicy.of(endpoint).scope)
           if (identity === undefined) {
             yield* countFailure(state)
             return yield* unauthorized
@@ -62,7 +63,8 @@ export const layerContent = (options: HttpServerOptions) =>
           if (verdict === "Valid") return yield* Effect.provideService(app, ContentReader, signedReader)
 
           const credential = bearerOf(state.request.headers["authorization"])
-          const identity = credential === undefined ? undefined : yield* checkKey(credential, state)
+          const { scope } = RequestPolicy.of(endpoint)
+          const identity = credential === undefined ? undefined : yield* checkKey(credential, state, scope)
           if (identity !== undefined) {
             const reader = { account: identity.account.id, expiredAt: undefined }
             return yield* Effect.provideService(app, ContentReader, reader)
@@ -84,7 +86,9 @@ export const makeCountKey = Effect.fnUntraced(function*(options: HttpServerOptio
   const { checkKey, countFailure } = yield* makeCheckKey(options)
   return Effect.fnUntraced(function*(state: RequestState) {
     const credential = bearerOf(state.request.headers["authorization"])
-    if (credential !== undefined && (yield* checkKey(credential, state)) === undefined) yield* countFailure(state)
+    if (credential !== undefined && (yield* checkKey(credential, state, undefined)) === undefined) {
+      yield* countFailure(state)
+    }
   })
 })
 
@@ -94,6 +98,7 @@ export const makeCountKey = Effect.fnUntraced(function*(options: HttpServerOptio
 
 const unauthorized = refuse("unauthorized")
 const accountSuspended = refuse("account_suspended")
+const addressNotAllowed = refuse("address_not_allowed")
 
 const signedReader = { account: undefined, expiredAt: undefined }
 
@@ -112,8 +117,15 @@ const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const rateLimit = yield* RateLimit.RateLimit
   const countFailure = makeCountFailure(rateLimit, options)
 
-  /** Returns the identity of a key, counted against its limit. Returns `undefined` for an unknown key. */
-  const checkKey = Effect.fnUntraced(function*(credential: Redacted.Redacted, state: RequestState) {
+  /**
+   * Returns the identity of a key, counted against its limit, if the key allows requests of this
+   * scope from this client. Returns `undefined` for an unknown key.
+   */
+  const checkKey = Effect.fnUntraced(function*(
+    credential: Redacted.Redacted,
+    state: RequestState,
+    scope: KeyTerms.Scope | undefined
+  ) {
     const found = yield* accounts.authenticate(credential)
     if (Option.isNone(found)) return undefined
     const identity: Identity = found.value
@@ -121,12 +133,28 @@ const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
     state.limit = verdict
     if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
     if (identity.account.status === "suspended") return yield* accountSuspended
+    const { terms } = identity
+    if (terms !== KeyTerms.unrestricted) yield* checkTerms(terms, state, scope)
     return identity
   }, Effect.catchTag("StorageError", unavailable))
 
   return {
     checkKey,
     countFailure: (state: RequestState) => Effect.catchTag(countFailure(state), "StorageError", unavailable)
+  }
+})
+
+const checkTerms = Effect.fnUntraced(function*(
+  terms: KeyTerms.KeyTerms,
+  { request }: RequestState,
+  scope: KeyTerms.Scope | undefined
+) {
+  if (Option.isSome(terms.expiresAt) && KeyTerms.hasExpired(terms, yield* DateTime.now)) {
+    return yield* refuse("key_expired", { details: { expired_at: terms.expiresAt.value } })
+  }
+  if (!KeyTerms.hasAddress(terms, request.remoteAddress)) return yield* addressNotAllowed
+  if (scope !== undefined && !KeyTerms.hasScope(terms, scope)) {
+    return yield* refuse("scope_missing", { details: { scope } })
   }
 })
 

@@ -1,6 +1,8 @@
 /** The steps that both endpoints that create jobs share. See docs/reference/http-api.md#order-of-checks. */
+import { KeyTerms } from "@kinora/accounts"
 import { Preparation } from "@kinora/generations/CreateCommand"
 import { type Created, Generations, type RequestIdentity } from "@kinora/generations/Generations"
+import { refuse } from "@kinora/http-api/ApiError"
 import { Fingerprint } from "@kinora/idempotency"
 import { RateLimit } from "@kinora/rate-limit"
 import { DateTime, Effect, type Schema } from "effect"
@@ -78,7 +80,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * count against the creation limit either.
    */
   const create = Effect.fnUntraced(function*<E, R>(asked: Asked, resolve: Effect.Effect<Wanted, E, R>) {
-    const { account } = yield* currentIdentity
+    const { account, terms } = yield* currentIdentity
     const request: RequestIdentity = {
       scope: `create:${account.id}`,
       key: asked.key,
@@ -92,6 +94,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       return { generation: earlier.value, replayed: true, request }
     }
     const { model, params, plan } = yield* resolve
+    if (!KeyTerms.hasModel(terms, model)) return yield* refuse("model_not_allowed", { details: { model } })
     yield* count(plan)
     const { budget } = yield* currentRequest
     const created = yield* generations.create({ account, plan, model, params, identity: request }).pipe(

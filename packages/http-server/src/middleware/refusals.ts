@@ -99,7 +99,7 @@ const answer = <E, Name extends RefusalName>(
 }
 
 /** Rejects a body because of one property. */
-const invalidField = (path: string, message: string) =>
+export const invalidField = (path: string, message: string) =>
   refuse("invalid_request", { details: { issues: [{ path, message }] } })
 
 const notFound = () => refuse("not_found")
@@ -180,6 +180,8 @@ const refusals = {
   EmailTaken: () => refuse("email_taken"),
   KeyNameInvalid: ({ charsMax }: AccountsError.KeyNameInvalid) =>
     invalidField("name", `must have 1 to ${charsMax} characters, not all blank, without control characters`),
+  KeyTermsInvalid: ({ problem }: AccountsError.KeyTermsInvalid) => invalidField("", problem),
+  KeyEnded: () => refuse("key_ended"),
   TooManyKeys: ({ keysMax }: AccountsError.TooManyKeys) => refuse("too_many_keys", { details: { keys_max: keysMax } }),
   ReferenceReused: () => refuse("reference_reused"),
 

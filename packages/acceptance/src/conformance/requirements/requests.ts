@@ -61,6 +61,8 @@ export const requests = {
       "A missing, malformed, unknown or revoked key returns 401 `unauthorized` with `WWW-Authenticate: Bearer`.",
     "authentication.key":
       "A key is `kin_`, 43 base62 characters with 256 random bits, and 6 base62 characters with the CRC-32 of everything before them.",
+    "authentication.terms":
+      "A key can expire, and can be restricted to kinds of requests, to models and to networks of clients. A request after the expiry returns 401 `key_expired`, one that the key does not allow 403 `scope_missing`, `model_not_allowed` or `address_not_allowed`.",
     "authentication.revoked": "Revoking a key takes effect on every host within 5 seconds.",
     "authentication.limit":
       "Failed authentications are limited to 60 per minute and client address; further ones return 429 `rate_limited` with `details.scope` `auth`.",

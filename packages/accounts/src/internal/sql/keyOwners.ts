@@ -5,11 +5,12 @@ import type { SqlClient } from "effect/sql"
 import type { KeyOwner, KeyUse } from "../../AccountStore.ts"
 import { KeyId } from "../../ApiKey.ts"
 import { accountColumns, accountFields, planJoins, toAccount } from "./accountRow.ts"
+import { termsFields, toTerms } from "./keyTerms.ts"
 
 /** Finds the owners of keys that are not revoked, by the hashes of the keys. */
 export const findOwners = (sql: SqlClient.SqlClient, hashes: ReadonlyArray<string>) =>
   sql`
-    SELECT key.hash, key.id AS key, key.last_used_at, ${accountColumns(sql)}
+    SELECT key.hash, key.id AS key, key.last_used_at, key.expires_at, key.restrictions, ${accountColumns(sql)}
     FROM accounts_key key
     JOIN accounts_account account ON account.id = key.account ${planJoins(sql)}
     WHERE key.hash = ANY(${Rows.array("text", hashes)}) AND key.revoked_at IS NULL
@@ -46,7 +47,8 @@ const OwnerRow = Schema.Struct({
   ...accountFields,
   hash: Schema.String,
   key: Schema.String,
-  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  ...termsFields
 })
 
 const decodeOwners = Rows.decodeAll(OwnerRow)
@@ -54,6 +56,7 @@ const decodeOwners = Rows.decodeAll(OwnerRow)
 const toOwner = (row: typeof OwnerRow.Type): KeyOwner => ({
   hash: row.hash,
   key: KeyId.fromUuid(row.key),
+  terms: toTerms(row),
   lastUsedAt: Option.fromNullOr(row.last_used_at),
   account: toAccount(row)
 })

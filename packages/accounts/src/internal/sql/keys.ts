@@ -4,13 +4,15 @@ import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
+import { restrictionsOf, termsColumns, termsFields, toTerms } from "./keyTerms.ts"
 
-/** Counts the keys of an account that are not revoked. */
-export const countKeys = (sql: SqlClient.SqlClient, account: AccountId) =>
+/** Counts the keys of an account that are not revoked and have not expired. */
+export const countKeys = (sql: SqlClient.SqlClient, account: AccountId, at: DateTime.Utc) =>
   sql`
     SELECT count(*)::int4 AS count
     FROM accounts_key
     WHERE account = ${AccountId.toUuid(account)} AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${DateTime.toDate(at)})
   `.pipe(
     decodeCount,
     // An aggregate without GROUP BY returns exactly one row.
@@ -20,11 +22,17 @@ export const countKeys = (sql: SqlClient.SqlClient, account: AccountId) =>
 /** Inserts a key. */
 export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =>
   sql`
-    INSERT INTO accounts_key (id, account, name, hash, prefix, created_at)
-    VALUES (
-      ${KeyId.toUuid(key.id)}, ${AccountId.toUuid(key.account)}, ${key.name}, ${hash}, ${key.prefix},
-      ${DateTime.toDate(key.createdAt)}
-    )
+    INSERT INTO accounts_key ${
+    Rows.unnest([key], {
+      id: ["uuid", ({ id }) => KeyId.toUuid(id)],
+      account: ["uuid", ({ account }) => AccountId.toUuid(account)],
+      ...Rows.fields({ name: "text", prefix: "text" }),
+      hash: ["text", () => hash],
+      created_at: ["timestamptz", ({ createdAt }) => createdAt],
+      expires_at: ["timestamptz?", ({ terms }) => Option.getOrNull(terms.expiresAt)],
+      restrictions: ["jsonb", ({ terms }) => restrictionsOf(terms)]
+    })
+  }
   `.pipe(Effect.asVoid)
 
 /** Lists keys of an account, revoked ones last, newest first. */
@@ -37,6 +45,20 @@ export const listKeys = (sql: SqlClient.SqlClient, account: AccountId, limit: nu
     LIMIT ${limit}
   `.pipe(decodeKeys, Effect.map((rows) => rows.map(toKey)))
 
+/** Finds a key of an account. */
+export const findKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId) =>
+  sql`
+    SELECT ${keyColumns(sql)}
+    FROM accounts_key
+    WHERE id = ${KeyId.toUuid(key)} AND account = ${AccountId.toUuid(account)}
+  `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
+
+/** Sets when a key expires. */
+export const updateExpiry = (sql: SqlClient.SqlClient, key: KeyId, expiresAt: DateTime.Utc) =>
+  sql`
+    UPDATE accounts_key SET expires_at = ${DateTime.toDate(expiresAt)} WHERE id = ${KeyId.toUuid(key)}
+  `.pipe(Effect.asVoid)
+
 /** Revokes a key of an account, if it exists. A revoked key does not change. */
 export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId, at: DateTime.Utc) =>
   sql`
@@ -45,7 +67,7 @@ export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: Key
     RETURNING ${keyColumns(sql)}
   `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
 
-/** Deletes keys that were revoked before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
+/** Deletes keys that were revoked or expired before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
 export const deleteRevokedKeys = (
   sql: SqlClient.SqlClient,
   before: DateTime.Utc,
@@ -56,8 +78,8 @@ export const deleteRevokedKeys = (
     WHERE id = ANY(ARRAY(
       SELECT id
       FROM accounts_key
-      WHERE revoked_at < ${DateTime.toDate(before)}
-      ORDER BY revoked_at
+      WHERE revoked_at < ${DateTime.toDate(before)} OR expires_at < ${DateTime.toDate(before)}
+      ORDER BY least(revoked_at, expires_at)
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     ))
@@ -69,7 +91,7 @@ export const deleteRevokedKeys = (
 // -----------------------------------------------------------------------------
 
 const keyColumns = (sql: SqlClient.SqlClient) =>
-  sql.literal("id, account, name, prefix, created_at, last_used_at, revoked_at")
+  sql.literal(`id, account, name, prefix, created_at, last_used_at, revoked_at, ${termsColumns}`)
 
 const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
@@ -80,7 +102,8 @@ const KeyRow = Schema.Struct({
   prefix: Schema.String,
   created_at: Schema.DateTimeUtcFromDate,
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  ...termsFields
 })
 
 const decodeKeys = Rows.decodeAll(KeyRow)
@@ -90,6 +113,7 @@ const toKey = (row: typeof KeyRow.Type): ApiKey => ({
   account: AccountId.fromUuid(row.account),
   name: row.name,
   prefix: row.prefix,
+  terms: toTerms(row),
   createdAt: row.created_at,
   lastUsedAt: Option.fromNullOr(row.last_used_at),
   revokedAt: Option.fromNullOr(row.revoked_at)

@@ -66,8 +66,20 @@ export const walletTables = Effect.gen(function*() {
   yield* sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`
 })
 
+/** Adds the terms of keys. Keys that exist have none. */
+export const keyTerms = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    ALTER TABLE accounts_key
+    ADD COLUMN expires_at timestamptz,
+    -- Scopes, models and networks, those that restrict the key.
+    ADD COLUMN restrictions jsonb NOT NULL DEFAULT '{}'
+  `
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
-  // Finds old revoked keys.
-  accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL"
+  // Find old keys that were revoked or have expired.
+  accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL",
+  accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL"
 }

@@ -1,0 +1,56 @@
+/** The part of the operator API that is about API keys. */
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AdminKeyList, AdminNewKey, CreateKeyRequest, RollKeyRequest } from "./AdminAccount.ts"
+import { configure, operate } from "./internal/adminOperation.ts"
+import { parameter } from "./internal/fields.ts"
+import { shownOnce } from "./internal/shownOnce.ts"
+
+const account = "/accounts/:id"
+const accountId = { id: parameter("The id of the account, `acct_…`.") }
+const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
+
+/** Creates, rolls, lists and revokes API keys. */
+export class AdminKeys extends HttpApiGroup.make("keys").add(
+  configure(
+    "Create an API key",
+    "Only this response contains the key; the service stores a digest.",
+    ["not_found", "too_many_keys"],
+    (error) =>
+      HttpApiEndpoint.post("createKey", `${account}/keys`, {
+        params: accountId,
+        payload: CreateKeyRequest,
+        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
+        error
+      })
+  ),
+  configure(
+    "Roll an API key",
+    "Creates a key with the same name and restrictions. The former key expires after `overlap_seconds`. Only this " +
+      "response contains the new key.",
+    ["not_found", "key_ended", "too_many_keys"],
+    (error) =>
+      HttpApiEndpoint.post("rollKey", `${account}/keys/:key_id/roll`, {
+        params: keyId,
+        payload: RollKeyRequest,
+        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
+        error
+      })
+  ),
+  operate(
+    "List the API keys of an account",
+    "All keys in use, then the latest revoked ones; at most 200.",
+    ["not_found"],
+    (error) => HttpApiEndpoint.get("listKeys", `${account}/keys`, { params: accountId, success: AdminKeyList, error })
+  ),
+  operate(
+    "Revoke an API key",
+    "Requests with the key are rejected on every server within 5 seconds. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.delete("revokeKey", `${account}/keys/:key_id`, {
+        params: keyId,
+        success: HttpApiSchema.NoContent,
+        error
+      })
+  )
+).annotate(OpenApi.Description, "Create, roll, list and revoke API keys.") {}
