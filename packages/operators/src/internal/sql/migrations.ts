@@ -1,0 +1,64 @@
+/** The tables of operators. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Creates the tables of operators and audit entries. */
+export const operatorsTables = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE operators_operator (
+      id uuid PRIMARY KEY,
+      name text NOT NULL,
+      role text NOT NULL CHECK (role IN ('owner', 'operator', 'support', 'auditor')),
+      -- SHA-256 of the tokens. The tokens themselves are not stored.
+      hash text NOT NULL UNIQUE CHECK (hash ~ '^[0-9a-f]{64}$'),
+      former_hash text UNIQUE CHECK (former_hash ~ '^[0-9a-f]{64}$'),
+      former_until timestamptz,
+      prefix text NOT NULL CHECK (length(prefix) = 12),
+      created_at timestamptz NOT NULL,
+      expires_at timestamptz,
+      revoked_at timestamptz,
+      last_used_at timestamptz,
+      CHECK ((former_hash IS NULL) = (former_until IS NULL))
+    )
+  `
+  yield* sql`
+    CREATE TABLE operators_audit (
+      id uuid PRIMARY KEY,
+      at timestamptz NOT NULL,
+      actor text NOT NULL,
+      role text NOT NULL CHECK (role IN ('owner', 'operator', 'support', 'auditor')),
+      address text NOT NULL,
+      request_id text NOT NULL,
+      action text NOT NULL,
+      subject text,
+      -- Not jsonb, which rejects U+0000.
+      before json,
+      after json
+    )
+  `
+  yield* sql`CREATE INDEX operators_audit_at ON operators_audit (at)`
+  yield* sql`CREATE INDEX operators_audit_actor ON operators_audit (actor, id)`
+  yield* sql`CREATE INDEX operators_audit_action ON operators_audit (action, id)`
+  yield* sql`CREATE INDEX operators_audit_subject ON operators_audit (subject, id)`
+  // Protects from mistakes. The owner of the database can still remove the triggers.
+  yield* sql`
+    CREATE FUNCTION operators_audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP = 'DELETE' AND current_setting('kinora.audit_retention', true) = 'on' THEN
+        RETURN OLD;
+      END IF;
+      RAISE EXCEPTION 'operators_audit is append-only; only its retention deletes entries'
+        USING ERRCODE = 'restrict_violation';
+    END
+    $$
+  `
+  yield* sql`
+    CREATE TRIGGER operators_audit_append_only BEFORE UPDATE OR DELETE ON operators_audit
+    FOR EACH ROW EXECUTE FUNCTION operators_audit_refuse()
+  `
+  yield* sql`
+    CREATE TRIGGER operators_audit_no_truncate BEFORE TRUNCATE ON operators_audit
+    FOR EACH STATEMENT EXECUTE FUNCTION operators_audit_refuse()
+  `
+})

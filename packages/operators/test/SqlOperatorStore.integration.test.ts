@@ -1,0 +1,82 @@
+import { assert, layer } from "@effect/vitest"
+import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
+import * as SqlOperatorStore from "../src/SqlOperatorStore.ts"
+import * as AuditContract from "./AuditContract.ts"
+import { makeHost, makeLog } from "./Hosts.ts"
+import * as OperatorsContract from "./OperatorsContract.ts"
+
+const over = (database: TestDatabase.TestDatabase) =>
+  Layer.merge(SqlOperatorStore.layer, UnitOfWork.layerSql).pipe(
+    Layer.provideMerge(Migrations.layer(SqlOperatorStore.migrations)),
+    Layer.provideMerge(database)
+  )
+
+for (const [name, database] of TestDatabase.all) {
+  OperatorsContract.suite(name, over(database))
+  AuditContract.suite(name, over(database))
+
+  layer(Layer.merge(over(database), SecureRandom.layerWebCrypto))(`SqlOperatorStore (${name})`, (it) => {
+    it.effect("stores nothing of a token that allows its use", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const host = yield* makeHost()
+        const { operator, token: first } = yield* host.create({ name: "Ada", role: "owner" })
+        const { token: second } = yield* host.rotate(operator.id)
+        yield* host.authenticate(second)
+        const rows = yield* sql<{ readonly text: string }>`
+          SELECT to_jsonb(found)::text AS text FROM operators_operator found
+        `
+        const everything = rows.map(({ text }) => text).join("\n")
+        assert.include(everything, Redacted.value(second).slice(0, 12))
+        for (const token of [first, second]) {
+          const text = Redacted.value(token)
+          assert.notInclude(everything, text.slice(0, 13))
+          for (let start = 12; start + 6 <= text.length; start++) {
+            assert.notInclude(everything, text.slice(start, start + 6))
+          }
+        }
+      }))
+
+    it.effect("refuses to change and delete entries, also after the retention has run in the same unit", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const log = yield* makeLog
+        const append = log.append({
+          actor: "owner",
+          role: "owner",
+          address: "192.0.2.1",
+          requestId: "req-1",
+          action: "suspendAccount",
+          subject: null,
+          before: null,
+          after: null
+        })
+        yield* append
+        yield* TestClock.adjust("1 hour")
+        const entry = yield* append
+        const refusedBy = Effect.fnUntraced(function*<A, E>(statement: Effect.Effect<A, E>) {
+          assert.include(inspect(yield* Effect.flip(statement), { depth: 9 }), "append-only")
+        })
+        for (
+          const statement of [
+            sql`UPDATE operators_audit SET actor = 'nobody'`,
+            sql`DELETE FROM operators_audit`,
+            sql`TRUNCATE operators_audit`
+          ]
+        ) {
+          yield* refusedBy(statement)
+          yield* refusedBy(atomically(Effect.andThen(log.deleteOlder("30 minutes", 10), statement)))
+        }
+        assert.strictEqual((yield* log.list({ limit: 10 })).length, 2)
+        assert.strictEqual(yield* log.deleteOlder("30 minutes", 10), 1)
+        assert.deepStrictEqual(yield* log.list({ limit: 10 }), [entry])
+      }))
+  })
+}
