@@ -53,6 +53,7 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/stop.integration.test.ts",
     "acceptance/test/conformance/memory.test.ts",
     "acceptance/test/webhookCrash.integration.test.ts",
+    "acceptance/test/renewals.integration.test.ts",
     "acceptance/test/slowReaders.integration.test.ts",
     "acceptance/test/upstreamKill.integration.test.ts",
     "scheduler/test/Scheduler.integration.test.ts",
