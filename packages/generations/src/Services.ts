@@ -9,6 +9,7 @@ import { Idempotency, MemoryIdempotencyStore, SqlIdempotencyStore } from "@kinor
 import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
+import { AuditLog, MemoryOperatorStore, Operators, SqlOperatorStore } from "@kinora/operators"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, Places, RateLimit, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
@@ -69,8 +70,10 @@ export const layer = (options: ServicesOptions) => {
     Layer.provideMerge(
       Layer.mergeAll(
         Accounts.layer,
+        AuditLog.layer,
         Idempotency.layer,
         Ledger.layer,
+        Operators.layerWith({}),
         Places.layer,
         RateLimit.layer,
         Scheduler.layerWith(scheduler),
@@ -110,6 +113,7 @@ export const layerMemoryStores = Layer.mergeAll(
   MemoryGenerationStore.layer,
   MemoryIdempotencyStore.layer,
   MemoryLedgerStore.layer,
+  MemoryOperatorStore.layer,
   MemoryRateLimitStore.layer,
   MemorySchedulerStore.layer,
   MemoryWebhookStore.layer
@@ -122,6 +126,7 @@ export const layerSqlStoresWith = (options: UnitOfWork.UnitOfWorkOptions) =>
     SqlGenerationStore.layer,
     SqlIdempotencyStore.layer,
     SqlLedgerStore.layer,
+    SqlOperatorStore.layer,
     SqlRateLimitStore.layer,
     SqlSchedulerStore.layer,
     SqlWebhookStore.layer
@@ -136,6 +141,7 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlGenerationStore.migrations,
   SqlIdempotencyStore.migrations,
   SqlLedgerStore.migrations,
+  SqlOperatorStore.migrations,
   SqlRateLimitStore.migrations,
   SqlSchedulerStore.migrations,
   SqlWebhookStore.migrations

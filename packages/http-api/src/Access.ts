@@ -3,6 +3,7 @@ import { Context, type DateTime } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { authenticationErrors, schemaErrors } from "./internal/errorCodes.ts"
 import { errors } from "./internal/errorResponses.ts"
+import type { OperatorRole } from "./RequestPolicy.ts"
 
 /** The account and the API key of a request. */
 export class CurrentKey extends Context.Service<CurrentKey, {
@@ -23,6 +24,13 @@ export class ContentReader extends Context.Service<ContentReader, {
   readonly expiredAt: DateTime.Utc | undefined
 }>()("@kinora/http-api/ContentReader") {}
 
+/** The operator of a request. */
+export class CurrentOperator extends Context.Service<CurrentOperator, {
+  /** The id of the operator, or `owner` for `KINORA_ADMIN_TOKEN`. */
+  readonly actor: string
+  readonly role: OperatorRole
+}>()("@kinora/http-api/CurrentOperator") {}
+
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(OpenApi.Description, "An API key of the account: `Authorization: Bearer <key>`.")
 )
@@ -34,7 +42,7 @@ const signed = HttpApiSecurity.apiKey({ in: "query", key: "sig" }).pipe(
 const operator = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
-    "The token of the operator: `Authorization: Bearer <KINORA_ADMIN_TOKEN>`."
+    "`KINORA_ADMIN_TOKEN`, or the token of an operator: `Authorization: Bearer <token>`."
   )
 )
 
@@ -50,12 +58,18 @@ export class ContentAuth extends HttpApiMiddleware.Service<ContentAuth, { provid
   { security: { bearer, signed }, error: errors(...authenticationErrors.link), requiredForClient: true }
 ) {}
 
-/** Requires the operator's token. A wrong token counts as a failed authentication of the address. */
-export class AdminAuth extends HttpApiMiddleware.Service<AdminAuth>()("@kinora/http-api/AdminAuth", {
-  security: { bearer: operator },
-  error: errors(...authenticationErrors.operator),
-  requiredForClient: true
-}) {}
+/**
+ * Requires the token of an operator whose role permits the endpoint. A wrong token counts as a failed authentication of
+ * the address.
+ */
+export class AdminAuth extends HttpApiMiddleware.Service<AdminAuth, { provides: CurrentOperator }>()(
+  "@kinora/http-api/AdminAuth",
+  {
+    security: { bearer: operator },
+    error: errors(...authenticationErrors.operator, "role_missing"),
+    requiredForClient: true
+  }
+) {}
 
 /** Maps schema errors to the error envelope: 400 for a request, 500 for a response. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("@kinora/http-api/Envelope", {

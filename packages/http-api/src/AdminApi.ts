@@ -23,6 +23,7 @@ import {
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
+import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { documentation } from "./internal/documentation.ts"
@@ -42,6 +43,7 @@ const Cursor = Schema.String.check(
 /** Creates, lists, changes, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
   configure(
+    "operator",
     "Create an account",
     "The account has no plan, credits or keys at first.",
     ["email_taken"],
@@ -53,6 +55,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       })
   ),
   operate(
+    "auditor",
     "List accounts",
     "Newest first. Pass `next_cursor` of one page as `cursor` for the next page. A page at the end can be empty.",
     ["invalid_params"],
@@ -73,12 +76,14 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       })
   ),
   operate(
+    "auditor",
     "Get an account",
     undefined,
     ["not_found"],
     (error) => HttpApiEndpoint.get("getAccount", account, { params: accountId, success: AdminAccount, error })
   ),
   configure(
+    "operator",
     "Change the e-mail address of an account",
     "The former address is free for another account at once.",
     ["email_taken", "not_found"],
@@ -91,6 +96,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       })
   ),
   operate(
+    "support",
     "Suspend an account",
     "Its requests are rejected with 403 `account_suspended`, on every server within 5 seconds. Running jobs continue. " +
       "Idempotent.",
@@ -99,6 +105,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       HttpApiEndpoint.post("suspendAccount", `${account}/suspend`, { params: accountId, success: AdminAccount, error })
   ),
   operate(
+    "support",
     "Resume an account",
     "Ends a suspension. Idempotent.",
     ["not_found"],
@@ -110,6 +117,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
 /** Sets and ends plans, and adds to the balance that pays for renewals. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(
   configure(
+    "operator",
     "Set the Studio plan",
     "Replaces the current one.",
     ["not_found"],
@@ -122,6 +130,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
       })
   ),
   operate(
+    "operator",
     "End the Studio plan",
     "Idempotent.",
     ["not_found"],
@@ -133,6 +142,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
       })
   ),
   configure(
+    "operator",
     "Set the Credits plan",
     "Replaces the current one. Grants no credits: grant those of the first period as a lot. A renewal grants its own.",
     ["not_found"],
@@ -145,6 +155,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
       })
   ),
   operate(
+    "operator",
     "End the Credits plan",
     "Its credits stay. Idempotent.",
     ["not_found"],
@@ -156,6 +167,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
       })
   ),
   configure(
+    "operator",
     "Add to the balance",
     "Adds the amount once per reference: responds with 201 the first time, and with 200 and the same deposit if the " +
       "request is repeated. A plan with `auto_renew` is paid from the balance at its `period_end`, and ends if the " +
@@ -174,6 +186,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
 /** Grants credits, and lists and verifies bookings. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(
   configure(
+    "operator",
     "Grant credits",
     "Opens a lot once per reference: responds with 201 the first time, and with 200 and the current lot if the request " +
       "is repeated.",
@@ -187,6 +200,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
       })
   ),
   operate(
+    "auditor",
     "Get the credits of an account",
     "The lots that jobs can use, and the use of today's quotas.",
     ["not_found"],
@@ -194,6 +208,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
       HttpApiEndpoint.get("getBalances", `${account}/balances`, { params: accountId, success: AdminBalances, error })
   ),
   operate(
+    "auditor",
     "List the bookings of an account",
     "Grants, charges, refunds and expiries, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
     ["not_found"],
@@ -206,6 +221,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
       })
   ),
   operate(
+    "auditor",
     "List the bookings of a job",
     "Its charge, and its refund if it was refunded.",
     ["not_found"],
@@ -217,6 +233,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
       })
   ),
   operate(
+    "auditor",
     "Verify the books",
     "Compares the books of one `account`, or of `limit` accounts after `cursor`, with the stored balances. Repeat with " +
       "`next_cursor` until it is null. The service stays available meanwhile.",
@@ -246,6 +263,8 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminGenerations)
   .add(AdminLedger)
   .add(AdminWebhooks)
+  .add(AdminOperators)
+  .add(AdminAudit)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")
@@ -253,7 +272,8 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(documentation(
     "Kinora for operators",
-    "Accounts, API keys, plans, balances, jobs, credits, bookings and webhooks of a Kinora service. If `KINORA_ADMIN_TOKEN` " +
+    "Accounts, API keys, plans, balances, jobs, credits, bookings, webhooks, operators and the audit log of a Kinora " +
+      "service. If `KINORA_ADMIN_TOKEN` " +
       "is unset, every path responds with 404 `not_found`. So do unknown ids, malformed ones included.",
     completeAdmin
   ))

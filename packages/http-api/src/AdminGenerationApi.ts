@@ -13,6 +13,7 @@ const jobId = { id: parameter("The id of the job, `gen_…`.") }
 /** Lists, reads and cancels jobs of any account. */
 export class AdminGenerations extends HttpApiGroup.make("generations").add(
   operate(
+    "auditor",
     "List the jobs of an account",
     "Newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
     ["not_found"],
@@ -31,6 +32,7 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
       })
   ),
   operate(
+    "auditor",
     "Get a job",
     "A job of any account.",
     ["not_found"],
@@ -38,6 +40,7 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
       HttpApiEndpoint.get("getGeneration", "/generations/:id", { params: jobId, success: AdminGeneration, error })
   ),
   operate(
+    "support",
     "Cancel a job",
     "Cancels a job that has not started and refunds it in full.",
     ["not_found", "not_cancellable"],

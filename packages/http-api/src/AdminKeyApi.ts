@@ -12,6 +12,7 @@ const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.")
 /** Creates, rolls, lists and revokes API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
   configure(
+    "operator",
     "Create an API key",
     "Only this response contains the key; the service stores a digest.",
     ["not_found", "too_many_keys"],
@@ -24,6 +25,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
       })
   ),
   configure(
+    "operator",
     "Roll an API key",
     "Creates a key with the same name and restrictions. The former key expires after `overlap_seconds`. Only this " +
       "response contains the new key.",
@@ -37,12 +39,14 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
       })
   ),
   operate(
+    "auditor",
     "List the API keys of an account",
     "All keys in use, then the latest revoked ones; at most 200.",
     ["not_found"],
     (error) => HttpApiEndpoint.get("listKeys", `${account}/keys`, { params: accountId, success: AdminKeyList, error })
   ),
   operate(
+    "operator",
     "Revoke an API key",
     "Requests with the key are rejected on every server within 5 seconds. Idempotent.",
     ["not_found"],

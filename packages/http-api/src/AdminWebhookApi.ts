@@ -27,6 +27,7 @@ const endpoint = `${endpoints}/:endpoint_id` as const
 /** Manages webhook endpoints and their deliveries. */
 export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
   configure(
+    "operator",
     "Create a webhook endpoint",
     "At most 5 per account. Only this response contains the secret. The URL must be HTTPS on port 443 or 8443, without " +
       "user information, at a public address that is not the service's own.",
@@ -40,6 +41,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "auditor",
     "List the webhook endpoints of an account",
     "Oldest first.",
     ["not_found"],
@@ -51,6 +53,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "auditor",
     "Get a webhook endpoint",
     undefined,
     ["not_found"],
@@ -58,10 +61,11 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       HttpApiEndpoint.get("getWebhookEndpoint", endpoint, { params: endpointId, success: AdminWebhookEndpoint, error })
   ),
   configure(
+    "support",
     "Update a webhook endpoint",
     "A new URL is checked like that of a new endpoint; pending deliveries use it too. While the endpoint is `disabled`, " +
-      "events are dropped and due deliveries fail.",
-    ["invalid_webhook_url", "not_found"],
+      "events are dropped and due deliveries fail. Any other change than to disable the endpoint needs the role `operator`.",
+    ["invalid_webhook_url", "not_found", "role_missing"],
     (error) =>
       HttpApiEndpoint.patch("updateWebhookEndpoint", endpoint, {
         params: endpointId,
@@ -71,6 +75,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "operator",
     "Delete a webhook endpoint",
     "Deletes its deliveries and attempts too.",
     ["not_found"],
@@ -82,6 +87,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   configure(
+    "operator",
     "Rotate the secret",
     "Only this response contains the new secret. For `overlap_seconds` the earlier secrets sign too, so that the receiver " +
       "can switch; without an overlap they end at once.",
@@ -95,6 +101,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "operator",
     "Send a test event",
     "An event of type `webhook.test` whose `data` is `{}`, whichever types the endpoint receives.",
     ["not_found", "endpoint_disabled"],
@@ -106,6 +113,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "auditor",
     "List the last attempts of a webhook endpoint",
     "The last 20 with their HTTP status and outcome, newest first.",
     ["not_found"],
@@ -117,6 +125,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "auditor",
     "List the deliveries of a webhook endpoint",
     "Newest first. Pass the id of the last delivery as `before` for the next page. Ended deliveries are kept for 7 days.",
     ["not_found"],
@@ -132,6 +141,7 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
       })
   ),
   operate(
+    "support",
     "Resend a delivery",
     "Sends an ended delivery again under its id, with up to 4 attempts. The body is built anew, so its URLs are valid for " +
       "another hour.",

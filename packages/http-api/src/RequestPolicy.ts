@@ -15,6 +15,19 @@ export const KeyScope = Schema.Literals(["generate", "read", "account:read"])
 /** See the schema of the same name. */
 export type KeyScope = typeof KeyScope.Type
 
+/**
+ * A role of an operator. Each role permits everything that those before it permit. `auditor`: all
+ * reads. `support`: cancels jobs, resends deliveries, disables webhook endpoints, and suspends and
+ * resumes accounts. `operator`: everything except changes of operators. `owner`: everything.
+ */
+export const OperatorRole = Schema.Literals(["auditor", "support", "operator", "owner"])
+/** See the schema of the same name. */
+export type OperatorRole = typeof OperatorRole.Type
+
+/** Returns whether a role permits what another one permits. */
+export const permits = (role: OperatorRole, needed: OperatorRole): boolean =>
+  OperatorRole.literals.indexOf(role) >= OperatorRole.literals.indexOf(needed)
+
 /** See `RequestPolicy`. */
 export interface Policy {
   /**
@@ -31,37 +44,66 @@ export interface Policy {
   readonly rate: "none" | "key" | "creation"
   /** The scope that an API key needs. `undefined` if no API key is needed. */
   readonly scope: KeyScope | undefined
+  /**
+   * The role that an operator needs. `auditor` for all reads, and another one for all changes.
+   * `undefined` on endpoints for clients.
+   */
+  readonly role: OperatorRole | undefined
 }
 
 /** The annotation that every endpoint of `Api` and `AdminApi` has. */
 export class RequestPolicy extends Context.Service<RequestPolicy, Policy>()("@kinora/http-api/RequestPolicy") {}
 
 /** Requests without authentication, for probes. */
-export const open: Policy = { authentication: "none", body: "none", rate: "none", scope: undefined }
+export const open: Policy = { authentication: "none", body: "none", rate: "none", scope: undefined, role: undefined }
 
 /** Requests that read jobs or models. */
-export const reading: Policy = { authentication: "key", body: "none", rate: "key", scope: "read" }
+export const reading: Policy = { authentication: "key", body: "none", rate: "key", scope: "read", role: undefined }
 
 /** Requests without a body that change jobs or uploads. */
-export const changing: Policy = { authentication: "key", body: "none", rate: "key", scope: "generate" }
+export const changing: Policy = { authentication: "key", body: "none", rate: "key", scope: "generate", role: undefined }
 
 /** Requests that read the account. */
-export const reporting: Policy = { authentication: "key", body: "none", rate: "key", scope: "account:read" }
+export const reporting: Policy = {
+  authentication: "key",
+  body: "none",
+  rate: "key",
+  scope: "account:read",
+  role: undefined
+}
 
 /** Requests that create a job. */
-export const creating: Policy = { authentication: "key", body: "creation", rate: "creation", scope: "generate" }
+export const creating: Policy = {
+  authentication: "key",
+  body: "creation",
+  rate: "creation",
+  scope: "generate",
+  role: undefined
+}
 
 /** Requests that upload an image. */
-export const uploading: Policy = { authentication: "key", body: "image", rate: "key", scope: "generate" }
+export const uploading: Policy = {
+  authentication: "key",
+  body: "image",
+  rate: "key",
+  scope: "generate",
+  role: undefined
+}
 
 /** Requests for a file. */
-export const downloading: Policy = { authentication: "link", body: "none", rate: "key", scope: "read" }
+export const downloading: Policy = { authentication: "link", body: "none", rate: "key", scope: "read", role: undefined }
 
-/** Requests of operators without a body. */
-export const operating: Policy = { authentication: "operator", body: "none", rate: "none", scope: undefined }
+/** Requests of operators with this role, without a body. */
+export const operating = (role: OperatorRole): Policy => ({
+  authentication: "operator",
+  body: "none",
+  rate: "none",
+  scope: undefined,
+  role
+})
 
-/** Requests of operators with a JSON body. */
-export const configuring: Policy = { authentication: "operator", body: "json", rate: "none", scope: undefined }
+/** Requests of operators with this role, with a JSON body. */
+export const configuring = (role: OperatorRole): Policy => ({ ...operating(role), body: "json" })
 
 /** The policy of an endpoint. Throws if it has none, which is a mistake in the contract. */
 export const of = ({ annotations }: Pick<HttpApiEndpoint.Top, "annotations">): Policy =>

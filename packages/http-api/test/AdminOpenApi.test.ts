@@ -56,7 +56,12 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /accounts/{id}/webhook-endpoints/{endpoint_id}/test",
       "get /accounts/{id}/webhook-endpoints/{endpoint_id}/sends",
       "get /accounts/{id}/webhook-endpoints/{endpoint_id}/deliveries",
-      "post /accounts/{id}/webhook-deliveries/{delivery_id}/resend"
+      "post /accounts/{id}/webhook-deliveries/{delivery_id}/resend",
+      "get /operators",
+      "post /operators",
+      "post /operators/{id}/rotate",
+      "delete /operators/{id}",
+      "get /audit"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))
@@ -87,6 +92,8 @@ it.effect("forbids caches to store responses with a secret", () =>
       "keys",
       "roll",
       "webhook-endpoints",
+      "rotate",
+      "operators",
       "rotate"
     ])
   }))
@@ -97,5 +104,5 @@ it.effect("documents parameters of the same name separately", () =>
       for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
-    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 1_000, 10_000, 100])
+    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 1_000, 10_000, 100, 100])
   }))

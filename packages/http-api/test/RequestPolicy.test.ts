@@ -66,3 +66,10 @@ it.effect("counts every request below /v1 against its key, and creations against
       assert.strictEqual(rate === "creation", body === "creation", name)
     }
   }))
+
+it.effect("requires a role of operators exactly below /admin/v1", () =>
+  Effect.sync(() => {
+    for (const { endpoint, name } of endpoints) {
+      assert.strictEqual(RequestPolicy.of(endpoint).role !== undefined, endpoint.path.startsWith("/admin/v1/"), name)
+    }
+  }))

@@ -8,6 +8,7 @@ import type { Catalog } from "@kinora/catalog"
 import type { Generations, GenerationStore, PlanChanges } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
+import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Webhooks } from "@kinora/webhooks"
@@ -18,21 +19,25 @@ import { defaults, type HttpServerOptions, type ServerRequirements } from "./Htt
 import * as AdminAuthentication from "./middleware/adminAuthentication.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import * as AccountRoutes from "./routes/admin/accounts.ts"
+import * as AuditRoutes from "./routes/admin/audit.ts"
 import * as DocumentRoute from "./routes/admin/document.ts"
 import * as GenerationRoutes from "./routes/admin/generations.ts"
 import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
+import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
 /** The services that the routes need. */
 export type Requirements =
   | Accounts.Accounts
+  | AuditLog.AuditLog
   | Catalog.Catalog
   | Digest.Digest
   | Generations.Generations
   | GenerationStore.GenerationStore
   | Ledger.Ledger
+  | Operators.Operators
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
   | UnitOfWork.UnitOfWork
@@ -50,7 +55,9 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       PlanRoutes.layer,
       GenerationRoutes.layer,
       LedgerRoutes.layer,
-      WebhookRoutes.layer
+      WebhookRoutes.layer,
+      OperatorRoutes.layer,
+      AuditRoutes.layer
     ]),
     Layer.provide([SchemaErrors.layer, AdminAuthentication.layer(all, all.adminToken)])
   )

@@ -6,6 +6,7 @@ import { AccountStore } from "@kinora/accounts"
 import { GenerationStore, ImageStore, UpstreamReports } from "@kinora/generations"
 import { IdempotencyStore } from "@kinora/idempotency"
 import { LedgerStore } from "@kinora/ledger"
+import { OperatorStore } from "@kinora/operators"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { RateLimitStore } from "@kinora/rate-limit"
 import { SchedulerStore } from "@kinora/scheduler"
@@ -21,6 +22,7 @@ export const layer = (faults: Faults.Faults) =>
     storeLayer(IdempotencyStore.IdempotencyStore, faults),
     storeLayer(ImageStore.ImageStore, faults),
     storeLayer(LedgerStore.LedgerStore, faults),
+    storeLayer(OperatorStore.OperatorStore, faults),
     storeLayer(RateLimitStore.RateLimitStore, faults),
     storeLayer(SchedulerStore.SchedulerStore, faults),
     storeLayer(UpstreamReports.UpstreamReports, faults),

@@ -22,7 +22,8 @@ const operations = [
   ...new Set(OpenApiCheck.answers().map((answer) => answer.replace(/ \d+$/, "").replace(/\{\w+\}/g, "nobody")))
 ]
 const ofClients = operations.filter((operation) => operation.includes(" /v1/"))
-const ofOperators = operations.filter((operation) => operation.includes(" /admin/"))
+/** The endpoints for operators. */
+export const ofOperators = operations.filter((operation) => operation.includes(" /admin/"))
 const pathOf = (operation: string) => operation.split(" ")[1] ?? ""
 
 /** Unknown ids, paths and methods, and HEAD for every GET. */

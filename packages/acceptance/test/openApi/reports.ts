@@ -1,4 +1,5 @@
 /** Reports, and the operator API. */
+import { ofOperators } from "./everywhere.ts"
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
 /** Reads models, the account, usage and health. */
@@ -26,6 +27,8 @@ export const reports = async (findings: Findings): Promise<void> => {
 export const operators = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, accounts)
   await walk(findings, {}, badBodies)
+  await walk(findings, {}, roles)
+  await walk(findings, {}, tooManyOperators)
 }
 
 // -----------------------------------------------------------------------------
@@ -100,6 +103,35 @@ const jobs = async (
   const ended = fieldOf(await send("POST /v1/generations", { ...order, params: { prompt: "a sea" } }), "id")
   await ask(`GET /v1/generations/${ended}?wait=60`)
   await ask(`POST /admin/v1/generations/${ended}/cancel`, operator)
+}
+
+/** Operators, the audit log, and every operation with a token whose role permits only reads. */
+const roles = async ({ ask, host, send }: Walk) => {
+  const owner = { apiKey: host.adminToken }
+  const path = "POST /admin/v1/operators"
+  const created = await send(path, { name: "Ada", role: "auditor" }, owner)
+  const id = fieldOf(created, "id")
+  const auditor = { apiKey: fieldOf(created, "token") }
+  for (const operation of ofOperators) await ask(operation, auditor)
+  await ask("GET /admin/v1/operators", auditor)
+  await ask("GET /admin/v1/audit?limit=1", auditor)
+  await ask("GET /admin/v1/audit?limit=0", auditor)
+  await send(path, { name: "", role: "root" }, owner)
+  await send(path, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
+  await send(path, "x".repeat(1024 * 1024 + 1), owner)
+  const rotate = `${path}/${id}/rotate`
+  await send(rotate, { overlap_seconds: 60 }, owner)
+  await send(rotate, { overlap_seconds: -1 }, owner)
+  await send(`${path}/opr_nobody/rotate`, {}, owner)
+  await send(rotate, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
+  await send(rotate, "x".repeat(1024 * 1024 + 1), owner)
+  for (const operator of [id, "opr_nobody"]) await ask(`DELETE /admin/v1/operators/${operator}`, owner)
+  await send(rotate, {}, owner)
+}
+
+const tooManyOperators = async ({ host, send }: Walk) => {
+  const owner = { apiKey: host.adminToken }
+  for (let n = 0; n < 101; n++) await send("POST /admin/v1/operators", { name: `${n}`, role: "auditor" }, owner)
 }
 
 const badBodies = async ({ host, send }: Walk) => {

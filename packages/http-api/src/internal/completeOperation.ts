@@ -23,10 +23,15 @@ export const completeOperation = (
   const all = [
     ...schemaErrors.filter((code) => canRespond(operation, code)),
     ...authenticationErrors[policy.authentication],
+    // Every role permits what an auditor may do.
+    ...(policy.role === undefined || policy.role === "auditor" ? [] : ["role_missing" as const]),
     ...codes
   ]
   for (const [status, those] of byStatus(all)) responses[status] = errorResponse(status, those, policy)
-  return { ...operation, responses }
+  if (policy.role === undefined) return { ...operation, responses }
+  const role = `Role: \`${policy.role}\`.`
+  const { description } = operation
+  return { ...operation, description: description === undefined ? role : `${description} ${role}`, responses }
 }
 
 // -----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 /** Error codes that only operators receive, besides those of clients. */
 import { Schema } from "effect"
+import { OperatorRole } from "../RequestPolicy.ts"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
 import { field, int } from "./fields.ts"
 
@@ -14,6 +15,12 @@ export const operatorErrors = {
     status: 400,
     message: "Webhooks cannot be sent to this URL; use another one.",
     details: { problem: field(UrlProblem, "What is wrong with the URL.") }
+  },
+  role_missing: {
+    status: 403,
+    message: "The role of the operator does not permit this request; use the token of an operator with the role in " +
+      "details.role or a higher one.",
+    details: { role: field(OperatorRole, "The lowest role that permits the request.") }
   },
   delivery_pending: {
     status: 409,
@@ -31,6 +38,10 @@ export const operatorErrors = {
     status: 409,
     message: "The API key is revoked or has expired; create another key."
   },
+  operator_ended: {
+    status: 409,
+    message: "The operator is revoked or has expired; create another operator."
+  },
   reference_reused: {
     status: 409,
     message: "This reference was used for a different request; use a new reference."
@@ -44,6 +55,11 @@ export const operatorErrors = {
     status: 409,
     message: "The account has the maximum number of API keys; revoke one first.",
     details: { keys_max: int("The maximum number of keys in use.") }
+  },
+  too_many_operators: {
+    status: 409,
+    message: "The service has the maximum number of operators; revoke one first.",
+    details: { operators_max: int("The maximum number of operators that are neither revoked nor expired.") }
   },
   too_many_secrets: {
     status: 409,

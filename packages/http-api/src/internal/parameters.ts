@@ -85,6 +85,18 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 10_000, 1_000),
     description: "The maximum number of accounts to verify in this call."
   },
+  "audit.listAudit limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of entries on the page."
+  },
+  "audit.listAudit since": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only entries from this time on."
+  },
+  "audit.listAudit until": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only entries before this time."
+  },
   "webhooks.listWebhookDeliveries limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of deliveries on the page."

@@ -1,18 +1,22 @@
 /** Authentication of operators. */
-import { AdminAuth } from "@kinora/http-api/Access"
+import { AdminAuth, CurrentOperator } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
+import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
+import { Operators } from "@kinora/operators"
 import { RateLimit } from "@kinora/rate-limit"
 import { ByteSize, Effect, Layer, Redacted } from "effect"
 import { Digest, Mac } from "effect/crypto"
 import { HttpIncomingMessage } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Changes from "./changes.ts"
 import { currentRequest } from "./currentRequest.ts"
 import { makeCountFailure } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
 
 /**
- * `AdminAuth`: checks the token, then limits the body. It compares digests in constant
- * time, so the duration reveals nothing about the token, not even its length.
+ * `AdminAuth`: checks the token and the role, then limits the body. It compares the
+ * digest of `KINORA_ADMIN_TOKEN` in constant time, so the duration reveals nothing about the
+ * token, not even its length. This token does not need the database.
  */
 export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
   Layer.effect(
@@ -24,18 +28,28 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
         digest(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
       const expected = yield* digestOf(token)
 
+      const provideAuditing = yield* Changes.makeProvide
+      const operators = yield* Operators.Operators
+
       const reject = Effect.gen(function*() {
         yield* countFailure(yield* currentRequest)
         return yield* unauthorized
       }).pipe(Effect.catchTag("StorageError", unavailable))
 
+      const authenticate = Effect.fnUntraced(function*(token: Redacted.Redacted) {
+        if (Mac.timingSafeEqual(expected, yield* digestOf(token))) return owner
+        const { id, role } = yield* operators.authenticate(token)
+        return { actor: id as string, role }
+      }, Effect.catchTags({ TokenRejected: () => reject, StorageError: unavailable }))
+
       return {
-        bearer: Effect.fnUntraced(function*(app, { credential }) {
-          if (!Mac.timingSafeEqual(expected, yield* digestOf(credential))) return yield* reject
-          return yield* Effect.provideService(
-            app,
-            HttpIncomingMessage.MaxBodySize,
-            ByteSize.bytes(options.bodyBytesMax)
+        bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
+          const operator = yield* authenticate(credential)
+          const { role = "owner" } = RequestPolicy.of(endpoint)
+          if (!RequestPolicy.permits(operator.role, role)) return yield* refuse("role_missing", { details: { role } })
+          return yield* provideAuditing(app).pipe(
+            Effect.provideService(CurrentOperator, operator),
+            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(options.bodyBytesMax))
           )
         })
       }
@@ -45,6 +59,9 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The operator that `KINORA_ADMIN_TOKEN` authenticates. */
+const owner = { actor: "owner", role: "owner" } as const
 
 const unauthorized = refuse("unauthorized", {
   message: "The operator's token is required; send the header Authorization: Bearer <token>."

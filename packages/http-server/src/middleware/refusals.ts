@@ -4,6 +4,7 @@ import type { AddressGuard } from "@kinora/address-guard"
 import type { GenerationError, UploadError } from "@kinora/generations"
 import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import type { LedgerError } from "@kinora/ledger"
+import type { OperatorsError } from "@kinora/operators"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { WebhooksError } from "@kinora/webhooks"
 import { Duration, Effect, Predicate } from "effect"
@@ -27,14 +28,19 @@ export const answers = <
   body: (...args: Args) => Generator<Yielded, A, never>
 ): (
   ...args: Args
-) => Effect.Effect<
-  A,
-  Exclude<ErrorOf<Yielded>, DomainError> | Answer<Name> | ApiError<"unavailable">,
-  ServicesOf<Yielded>
-> => {
+) => Effect.Effect<A, Answered<ErrorOf<Yielded>, Name>, ServicesOf<Yielded>> => {
   const run = Effect.fnUntraced(body)
-  return (...args) => Effect.catch(run(...args), (error) => answer(names, error))
+  return (...args) => answering(names, run(...args))
 }
+
+/** Runs the effect, and fails with the API errors of the named refusals. See `answers`. */
+export const answering = <const Name extends RefusalName, A, E, R>(
+  names: ReadonlyArray<Name>,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Answered<E, Name>, R> => Effect.catch(effect, (error) => answer(names, error))
+
+/** The API errors of an effect that fails with `E` after `answering`. */
+export type Answered<E, Name extends RefusalName> = Exclude<E, DomainError> | Answer<Name> | ApiError<"unavailable">
 
 /** Responds to a storage failure that may pass with 503. Any other is a defect. */
 export const unavailable = (error: StorageError): Effect.Effect<never, ApiError<"unavailable">> =>
@@ -66,28 +72,39 @@ type DomainError =
   | AccountsError.AccountsError
   | GenerationError.GenerationError
   | LedgerError.LedgerError
+  | OperatorsError.OperatorsError
   | UploadError.UploadError
   | WebhooksError.WebhooksError
   | StorageError
 
 // As `Effect.fnUntraced` infers them from a generator.
-type ErrorOf<Yielded> = [Yielded] extends [never] ? never
+/** The errors of what a generator yields. */
+export type ErrorOf<Yielded> = [Yielded] extends [never] ? never
   : [Yielded] extends [Effect.Effect<infer _A, infer E, infer _R>] ? E
   : never
-type ServicesOf<Yielded> = [Yielded] extends [never] ? never
+/** The services of what a generator yields. */
+export type ServicesOf<Yielded> = [Yielded] extends [never] ? never
   : [Yielded] extends [Effect.Effect<infer _A, infer _E, infer R>] ? R
   : never
 
 type Answer<Name extends RefusalName> = Effect.Error<ReturnType<(typeof refusals)[Name]>>
 
-const domainTags = ["AccountsError", "GenerationError", "LedgerError", "UploadError", "WebhooksError", "StorageError"]
+const domainTags = [
+  "AccountsError",
+  "GenerationError",
+  "LedgerError",
+  "OperatorsError",
+  "UploadError",
+  "WebhooksError",
+  "StorageError"
+]
 
 const isDomainError = (error: unknown): error is DomainError => domainTags.some((tag) => Predicate.isTagged(error, tag))
 
 const answer = <E, Name extends RefusalName>(
   names: ReadonlyArray<Name>,
   error: E
-): Effect.Effect<never, Exclude<E, DomainError> | Answer<Name> | ApiError<"unavailable">> => {
+): Effect.Effect<never, Answered<E, Name>> => {
   // The type of the check does not exclude the domain errors from a generic type.
   if (!isDomainError(error)) return Effect.fail(error as Exclude<E, DomainError>)
   if (error._tag === "StorageError") return unavailable(error)
@@ -188,6 +205,15 @@ const refusals = {
   // Credits
   GrantExpired: () => invalidField("expires_at", "must be in the future"),
 
+  // Operators
+  OperatorNotFound: notFound,
+  OperatorEnded: () => refuse("operator_ended"),
+  NameInvalid: ({ charsMax }: OperatorsError.NameInvalid) =>
+    invalidField("name", `must have 1 to ${charsMax} characters, not all blank, without control characters`),
+  ExpiryInvalid: () => invalidField("expires_at", "must be in the future"),
+  TooManyOperators: ({ operatorsMax }: OperatorsError.TooManyOperators) =>
+    refuse("too_many_operators", { details: { operators_max: operatorsMax } }),
+
   // Webhooks
   EndpointNotFound: notFound,
   DeliveryNotFound: notFound,
@@ -195,7 +221,7 @@ const refusals = {
     refuse("invalid_webhook_url", { message: sentence(message), details: { problem } }),
   DeliveryPending: () => refuse("delivery_pending"),
   EndpointDisabled: () => refuse("endpoint_disabled"),
-  OverlapInvalid: ({ secondsMax }: WebhooksError.OverlapInvalid) =>
+  OverlapInvalid: ({ secondsMax }: WebhooksError.OverlapInvalid | OperatorsError.OverlapInvalid) =>
     invalidField("overlap_seconds", `must be from 0 to ${secondsMax}`),
   TypesInvalid: ({ message }: WebhooksError.TypesInvalid) => invalidField("types", message),
   TooManyEndpoints: ({ endpointsMax }: WebhooksError.TooManyEndpoints) =>

@@ -3,6 +3,7 @@ import { Account, Accounts } from "@kinora/accounts"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminAccount.ts"
 
@@ -15,15 +16,21 @@ export const layer = HttpApiBuilder.group(
 
     /** Suspends or resumes an account. */
     const change = (operation: "suspend" | "resume") =>
-      answers(["AccountNotFound"], function*({ params }: { readonly params: { readonly id: string } }) {
-        const account = yield* accounts[operation](yield* parseId(Account.AccountId.parse, params.id))
-        yield* Effect.logInfo(`An operator ${past[operation]} an account`, { account: account.id })
-        return toWire(account)
-      })
+      changes(
+        ["AccountNotFound"],
+        function*({ params }: ChangeRequest & { readonly params: { readonly id: string } }) {
+          const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+          const account = yield* accounts[operation](id)
+          yield* note({ before: { status }, after: { status: account.status } })
+          yield* Effect.logInfo(`An operator ${past[operation]} an account`, { account: account.id })
+          return toWire(account)
+        }
+      )
 
     return handlers.handleAll({
-      createAccount: answers(["EmailInvalid", "EmailTaken"], function*({ payload }) {
+      createAccount: changes(["EmailInvalid", "EmailTaken"], function*({ payload }) {
         const account = yield* accounts.create(payload)
+        yield* note({ subject: account.id })
         yield* Effect.logInfo("An operator created an account", { account: account.id })
         return toWire(account)
       }),
@@ -41,7 +48,7 @@ export const layer = HttpApiBuilder.group(
         return toWire(yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id)))
       }),
 
-      updateAccount: answers(["AccountNotFound", "EmailInvalid", "EmailTaken"], function*({ params, payload }) {
+      updateAccount: changes(["AccountNotFound", "EmailInvalid", "EmailTaken"], function*({ params, payload }) {
         const id = yield* parseId(Account.AccountId.parse, params.id)
         const account = yield* accounts.changeEmail(id, payload.email)
         yield* Effect.logInfo("An operator changed the e-mail address of an account", { account: id })

@@ -7,6 +7,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminGeneration.ts"
 
@@ -38,9 +39,10 @@ export const layer = HttpApiBuilder.group(
         return toWire(yield* find(params.id))
       }),
 
-      cancelGeneration: answers(["NotFound", "NotCancellable"], function*({ params }) {
-        const { account, id } = yield* find(params.id)
+      cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
+        const { account, id, status } = yield* find(params.id)
         const cancelled = yield* generations.cancel(account, id)
+        yield* note({ before: { status }, after: { account, status: cancelled.status } })
         yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
         return toWire(cancelled)
       })

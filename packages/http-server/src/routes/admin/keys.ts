@@ -6,6 +6,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option, Redacted, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { IpInterface, IpNetwork } from "effect/net"
+import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 
@@ -27,23 +28,25 @@ export const layer = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      createKey: answers(
+      createKey: changes(
         ["AccountNotFound", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
         function*({ params, payload }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
           const created = yield* accounts.createKey(account, payload.name, termsOf(payload))
+          yield* note({ subject: created.record.id, after: { account, name: created.record.name } })
           yield* Effect.logInfo("An operator created an API key", { account, key: created.record.id })
           return shownOnce(newKeyToWire(created))
         }
       ),
 
-      rollKey: answers(
+      rollKey: changes(
         ["AccountNotFound", "KeyNotFound", "KeyEnded", "TooManyKeys"],
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
           const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
+          yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
           return shownOnce(newKeyToWire(rolled))
         }
@@ -54,10 +57,11 @@ export const layer = HttpApiBuilder.group(
         return { data: keys.map(toWire) }
       }),
 
-      revokeKey: answers(["KeyNotFound"], function*({ params }) {
+      revokeKey: changes(["KeyNotFound"], function*({ params }) {
         const account = yield* parseId(Account.AccountId.parse, params.id)
         const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
         yield* accounts.revokeKey(account, key)
+        yield* note({ after: { account } })
         yield* Effect.logInfo("An operator revoked an API key", { account, key })
       })
     })

@@ -11,6 +11,7 @@ import { type Transaction, TransactionId } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { changes, note } from "../../middleware/changes.ts"
 import { untimed } from "../../middleware/currentRequest.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 
@@ -26,7 +27,7 @@ export const layer = HttpApiBuilder.group(
     const verifying = yield* Semaphore.make(1)
 
     return handlers.handleAll({
-      grantLot: answers(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
+      grantLot: changes(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
         const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
         const { _tag, lot } = yield* ledger.grant({
           account: id,
@@ -39,6 +40,7 @@ export const layer = HttpApiBuilder.group(
           at: yield* DateTime.now
         })
         if (_tag === "AlreadyGranted" && !isSame(lot, payload)) return yield* refuse("reference_reused")
+        yield* note({ after: { lot: lot.id, reference: payload.reference, kind: lot.kind, credits: lot.granted } })
         if (_tag === "Granted") {
           yield* Effect.logInfo("An operator granted credits", { account: id, lot: lot.id, credits: lot.granted })
         }

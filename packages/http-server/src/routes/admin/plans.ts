@@ -1,15 +1,15 @@
 /** Plans and balances in the operator API. A plan grants no credits when it is set. */
 import { Account, Accounts } from "@kinora/accounts"
-import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
+import type { Plan, PlanGroup, Plans, Tiers } from "@kinora/accounts/Plan"
 import type { Movement } from "@kinora/accounts/Wallet"
 import { PlanChanges } from "@kinora/generations"
 import { AdminDeposit } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
-import { UnitOfWork } from "@kinora/persistence"
-import { type DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { answers, parseId } from "../../middleware/refusals.ts"
+import { changes, note } from "../../middleware/changes.ts"
+import { parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminAccount.ts"
 
 /** The handlers. */
@@ -18,31 +18,41 @@ export const layer = HttpApiBuilder.group(
   "plans",
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
-    const changes = yield* PlanChanges.PlanChanges
-    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const changed = yield* PlanChanges.PlanChanges
 
-    /** Sets or ends a plan, and returns the account as read in the same transaction. */
-    const save = answers(
-      ["AccountNotFound"],
+    /** Sets or ends a plan, and returns the account with it. */
+    const save = Effect.fnUntraced(
       function*<Group extends PlanGroup>(text: string, group: Group, plan: Option.Option<Plan<Tiers[Group]>>) {
         const id = yield* parseId(Account.AccountId.parse, text)
-        const account = yield* atomically(Effect.andThen(changes.set(id, group, plan), accounts.get(id)))
+        const { plans: before } = yield* accounts.get(id)
+        yield* changed.set(id, group, plan)
+        const account = yield* accounts.get(id)
         const tier = Option.match(plan, { onNone: () => null, onSome: ({ tier }) => tier })
+        yield* note({ before: recordOf(group, before), after: recordOf(group, account.plans) })
         yield* Effect.logInfo("An operator set a plan", { account: id, group, tier })
         return toWire(account)
       }
     )
 
     return handlers.handleAll({
-      setStudioPlan: ({ params, payload }) => save(params.id, "studio", planOf(payload)),
-      endStudioPlan: ({ params }) => Effect.asVoid(save(params.id, "studio", Option.none())),
-      setCreditsPlan: ({ params, payload }) => save(params.id, "credits", planOf(payload)),
-      endCreditsPlan: ({ params }) => Effect.asVoid(save(params.id, "credits", Option.none())),
+      setStudioPlan: changes(["AccountNotFound"], function*({ params, payload }) {
+        return yield* save(params.id, "studio", planOf(payload))
+      }),
+      endStudioPlan: changes(["AccountNotFound"], function*({ params }) {
+        yield* save(params.id, "studio", Option.none())
+      }),
+      setCreditsPlan: changes(["AccountNotFound"], function*({ params, payload }) {
+        return yield* save(params.id, "credits", planOf(payload))
+      }),
+      endCreditsPlan: changes(["AccountNotFound"], function*({ params }) {
+        yield* save(params.id, "credits", Option.none())
+      }),
 
-      deposit: answers(["AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
+      deposit: changes(["AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
         const { reference, usd_cents: cents } = payload
         const id = yield* parseId(Account.AccountId.parse, params.id)
         const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
+        yield* note({ after: { reference, usd_cents: cents } })
         if (isNew) yield* Effect.logInfo("An operator added to a balance", { account: id, cents })
         return HttpServerResponse.jsonUnsafe(encodeDeposit(depositOf(movement)), { status: isNew ? 201 : 200 })
       })
@@ -61,6 +71,17 @@ const planOf = <Tier extends string>(
     readonly auto_renew?: boolean
   }
 ): Option.Option<Plan<Tier>> => Option.some({ tier, periodEnd, autoRenew })
+
+/** Returns a plan as the audit log records it. */
+const recordOf = (group: PlanGroup, plans: Plans) =>
+  Option.match<Plan<string>, { readonly [key: string]: string | boolean } | null>(plans[group], {
+    onNone: () => null,
+    onSome: ({ autoRenew, periodEnd, tier }) => ({
+      tier,
+      period_end: DateTime.formatIso(periodEnd),
+      auto_renew: autoRenew
+    })
+  })
 
 const encodeDeposit = Schema.encodeSync(AdminDeposit)
 

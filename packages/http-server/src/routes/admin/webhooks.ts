@@ -1,12 +1,16 @@
 /** Webhook endpoints in the operator API. URLs are not logged, because some contain a secret. */
 import { Account, Accounts } from "@kinora/accounts"
+import { CurrentOperator } from "@kinora/http-api/Access"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { UpdateWebhookEndpointRequest } from "@kinora/http-api/AdminWebhook"
+import { refuse } from "@kinora/http-api/ApiError"
+import { permits } from "@kinora/http-api/RequestPolicy"
 import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { type Issued, Webhooks } from "@kinora/webhooks/Webhooks"
 import { Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { deliveryOf, endpointOf, issuedOf, sendOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
@@ -22,7 +26,7 @@ export const layer = HttpApiBuilder.group(
     const accountOf = makeAccountOf(accounts)
 
     return handlers.handleAll({
-      createWebhookEndpoint: answers(
+      createWebhookEndpoint: changes(
         ["AccountNotFound", "AddressRefused", "TypesInvalid", "TooManyEndpoints"],
         function*({ params, payload }) {
           const account = yield* accountOf(params.id)
@@ -41,13 +45,13 @@ export const layer = HttpApiBuilder.group(
 
       updateWebhookEndpoint: makeUpdate(webhooks),
 
-      removeWebhookEndpoint: answers(["EndpointNotFound"], function*({ params }) {
+      removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
         const [account, endpoint] = yield* idsOf(params)
         yield* webhooks.remove(account, endpoint)
         yield* Effect.logInfo("An operator deleted a webhook endpoint", { account, endpoint })
       }),
 
-      rotateWebhookSecret: answers(
+      rotateWebhookSecret: changes(
         ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
         function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
           const [account, endpoint] = yield* idsOf(params)
@@ -56,7 +60,7 @@ export const layer = HttpApiBuilder.group(
         }
       ),
 
-      testWebhookEndpoint: answers(["EndpointNotFound", "EndpointDisabled"], function*({ params }) {
+      testWebhookEndpoint: changes(["EndpointNotFound", "EndpointDisabled"], function*({ params }) {
         const [account, endpoint] = yield* idsOf(params)
         const delivery = yield* webhooks.test(account, endpoint)
         yield* Effect.logInfo("An operator sent a test event", { account, endpoint, delivery: delivery.id })
@@ -74,7 +78,7 @@ export const layer = HttpApiBuilder.group(
         return { data: deliveries.map(deliveryOf) }
       }),
 
-      resendWebhookDelivery: answers(
+      resendWebhookDelivery: changes(
         ["DeliveryNotFound", "DeliveryPending", "EndpointDisabled"],
         function*({ params }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
@@ -106,14 +110,27 @@ interface EndpointParams {
 }
 
 const makeUpdate = (webhooks: Webhooks["Service"]) =>
-  answers(
+  changes(
     ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
     function*(
-      { params, payload }: { readonly params: EndpointParams; readonly payload: UpdateWebhookEndpointRequest }
+      { params, payload }: ChangeRequest & {
+        readonly params: EndpointParams
+        readonly payload: UpdateWebhookEndpointRequest
+      }
     ) {
+      const { role } = yield* CurrentOperator
+      const isDisabling = payload.status === "disabled" && Object.keys(payload).length === 1
+      if (!isDisabling && !permits(role, "operator")) {
+        return yield* refuse("role_missing", { details: { role: "operator" } })
+      }
       const [account, endpoint] = yield* idsOf(params)
+      const before = yield* webhooks.get(account, endpoint)
       const updated = yield* webhooks.update(account, endpoint, payload)
       const { status, types } = updated
+      yield* note({
+        before: { account, status: before.status, types: before.types },
+        after: { account, status, types }
+      })
       yield* Effect.logInfo("An operator updated a webhook endpoint", { account, endpoint, status, types })
       return endpointOf(updated)
     }
@@ -133,9 +150,12 @@ const pageOf = Effect.fnUntraced(
 
 const invalidBefore = invalidParameter("before", "must be the id of a delivery")
 
-/** Logs the action, and responds with the endpoint and its new secret. */
-const respondOnce = (issued: Issued, account: string, action: string, more: object = {}) =>
-  Effect.as(
-    Effect.logInfo(`An operator ${action}`, { account, endpoint: issued.endpoint.id, ...more }),
-    shownOnce(issuedOf(issued))
-  )
+/** Records and logs the action, and responds with the endpoint and its new secret. */
+const respondOnce = Effect.fnUntraced(
+  function*(issued: Issued, account: string, action: string, more: Readonly<Record<string, number>> = {}) {
+    const { id, types } = issued.endpoint
+    yield* note({ subject: id, after: { account, types, ...more } })
+    yield* Effect.logInfo(`An operator ${action}`, { account, endpoint: id, ...more })
+    return shownOnce(issuedOf(issued))
+  }
+)

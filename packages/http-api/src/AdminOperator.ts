@@ -1,0 +1,84 @@
+/** Operators and the audit log in the admin API. */
+import { Schema } from "effect"
+import { field, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { OperatorRole } from "./RequestPolicy.ts"
+import { DateTime, Int64 } from "./Scalar.ts"
+
+/** The maximum overlap of a rotation in seconds: 30 days. */
+export const operatorOverlapSecondsMax = 2_592_000
+
+const role = field(OperatorRole, "The role. Each role permits everything that a lower one permits.")
+
+/** Creates an operator. */
+export const CreateOperatorRequest = object("CreateOperatorRequest", "The operator to create.", {
+  name: field(
+    Schema.String.check(Schema.isBetweenLength(1, 100)),
+    "The name, 1 to 100 characters without control characters."
+  ),
+  role,
+  expires_at: Schema.optionalKey(requestTime("Time from which the token does not work. Default: never."))
+})
+/** See the schema of the same name. */
+export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
+
+/** Creates a new token for an operator. */
+export const RotateOperatorRequest = object("RotateOperatorRequest", "How to rotate the token.", {
+  overlap_seconds: optional(
+    Int64.check(Schema.isBetween({ minimum: 0, maximum: operatorOverlapSecondsMax })),
+    "How long the former token works beside the new one. Default: 86400, one day."
+  )
+})
+/** See the schema of the same name. */
+export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
+
+const operator = {
+  id: text("The id of the operator, `opr_…`."),
+  name: text("The name."),
+  role,
+  prefix: text("The first 12 characters of the current token."),
+  created_at: time("When the operator was created."),
+  expires_at: nullable(DateTime, "Time from which no token of the operator works."),
+  revoked_at: nullable(DateTime, "When the operator was revoked."),
+  last_used_at: nullable(DateTime, "When a token was last used, accurate to a minute."),
+  former_token_until: nullable(DateTime, "Time until which the token before the last rotation works.")
+}
+
+/** An operator, without its token. */
+export const AdminOperator = object("AdminOperator", "An operator, without its token.", operator)
+/** See the schema of the same name. */
+export type AdminOperator = typeof AdminOperator.Type
+
+/** An operator with its new token. */
+export const AdminNewOperator = object("AdminNewOperator", "An operator with its new token.", {
+  ...operator,
+  token: text("The token. Only this response contains it.")
+})
+/** See the schema of the same name. */
+export type AdminNewOperator = typeof AdminNewOperator.Type
+
+/** The operators of a service. */
+export const AdminOperatorList = object("AdminOperatorList", "The operators of the service.", {
+  data: list(AdminOperator, "The operators that are not revoked, then the latest revoked ones; at most 200.")
+})
+
+/** A change that an operator made. */
+export const AdminAuditEntry = object("AdminAuditEntry", "A change that an operator made.", {
+  id: text("The id of the entry, `aud_…`."),
+  at: time("When the change was made."),
+  actor: text("The id of the operator; `owner` for `KINORA_ADMIN_TOKEN`."),
+  role: field(OperatorRole, "The role of the operator at that time."),
+  address: text("The network address of the request."),
+  request_id: text("The `X-Request-Id` of the request."),
+  action: text("The `operationId` of the request in this document."),
+  subject: nullable(Schema.String, "The id of the object that was changed."),
+  before: field(Schema.Json, "The properties that the change concerns, before it; `null` if they are not recorded."),
+  after: field(Schema.Json, "The properties that the change concerns, after it; `null` if they are not recorded.")
+})
+/** See the schema of the same name. */
+export type AdminAuditEntry = typeof AdminAuditEntry.Type
+
+/** A page of the audit log. */
+export const AdminAuditList = object("AdminAuditList", "A page of the audit log.", {
+  data: list(AdminAuditEntry, "The entries, newest first."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})

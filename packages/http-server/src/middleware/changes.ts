@@ -1,0 +1,101 @@
+/** Handlers of changes in the operator API, each with an entry in the audit log. */
+import { CurrentOperator } from "@kinora/http-api/Access"
+import { AuditLog } from "@kinora/operators"
+import type { AuditChange } from "@kinora/operators/AuditEntry"
+import { UnitOfWork } from "@kinora/persistence"
+import { Context, Effect, Option } from "effect"
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { currentRequest } from "./currentRequest.ts"
+import { type Answered, answering, type ErrorOf, type RefusalName, type ServicesOf } from "./refusals.ts"
+
+/** The parts of a handler's request that an entry needs. */
+export interface ChangeRequest {
+  readonly endpoint: HttpApiEndpoint.Top
+  readonly group: HttpApiGroup.Top
+  readonly params?: Readonly<Record<string, string>>
+}
+
+/**
+ * `answers` for a handler that changes something: the handler and its entry in the audit
+ * log are one unit of work, so a refused change leaves no entry. The unit may run the
+ * handler again after a conflict.
+ *
+ * The subject of the entry is the last id of the path, unless the handler notes another one.
+ */
+export const changes = <
+  const Name extends RefusalName,
+  Request extends ChangeRequest,
+  Yielded extends Effect.Effect<unknown, unknown, unknown>,
+  A
+>(
+  names: ReadonlyArray<Name>,
+  body: (request: Request) => Generator<Yielded, A, never>
+): (
+  request: Request
+) => Effect.Effect<
+  A,
+  Answered<ErrorOf<Yielded>, Name>,
+  ServicesOf<Yielded> | CurrentOperator
+> => {
+  const run = Effect.fnUntraced(body)
+  return (request) => answering(names, audited(request, run(request)))
+}
+
+/**
+ * Makes the function that provides `changes` with the log and the unit of work. Handlers
+ * cannot require them, since what a handler requires has to come with the request.
+ */
+export const makeProvide = Effect.gen(function*() {
+  const auditing = { audit: yield* AuditLog.AuditLog, unit: yield* UnitOfWork.UnitOfWork }
+  return <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.provideService(app, Auditing, auditing)
+})
+
+/** Adds to the entry of the current change. The values must not contain secrets or the URLs of webhooks. */
+export const note = (noted: Partial<Pick<AuditChange, "after" | "before" | "subject">>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const current = fiber.getRef(Noted)
+    return current === undefined
+      ? Effect.die(new Error("A note was made outside of a change"))
+      : Effect.sync(() => Object.assign(current, noted))
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Noted = Context.Reference<Partial<AuditChange> | undefined>("@kinora/http-server/Noted", {
+  defaultValue: () => undefined
+})
+
+interface AuditingServices {
+  readonly audit: AuditLog.AuditLog["Service"]
+  readonly unit: UnitOfWork.UnitOfWork["Service"]
+}
+
+const Auditing = Context.Reference<AuditingServices | undefined>("@kinora/http-server/Auditing", {
+  defaultValue: () => undefined
+})
+
+const audited = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, change: Effect.Effect<A, E, R>) {
+  const auditing = yield* Auditing
+  if (auditing === undefined) return yield* Effect.die(new Error("A change ran without authentication"))
+  const { audit: { append }, unit: { atomically } } = auditing
+  const { actor, role } = yield* CurrentOperator
+  const state = yield* currentRequest
+  return yield* atomically(Effect.gen(function*() {
+    const noted: Partial<AuditChange> = {}
+    const result = yield* Effect.provideService(change, Noted, noted)
+    yield* append({
+      actor,
+      role,
+      address: Option.getOrElse(state.request.remoteAddress, () => "unknown"),
+      requestId: state.id,
+      action: `${request.group.identifier}.${request.endpoint.identifier}`,
+      subject: Object.values(request.params ?? {}).at(-1) ?? null,
+      before: null,
+      after: null,
+      ...noted
+    })
+    return result
+  }))
+})
