@@ -2,12 +2,14 @@
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { accountCommand } from "./commands/account.ts"
+import { auditCommand } from "./commands/audit.ts"
 import { creditsCommand } from "./commands/credits.ts"
 import { generateCommand } from "./commands/generate.ts"
 import { configCommand, doctorCommand, migrateCommand, serveCommand, workerCommand } from "./commands/host.ts"
 import { jobCommand } from "./commands/job.ts"
 import { keyCommand } from "./commands/key.ts"
 import { ledgerCommand } from "./commands/ledger.ts"
+import { operatorsCommand } from "./commands/operator.ts"
 import { planCommand } from "./commands/plan.ts"
 import { walletCommand } from "./commands/wallet.ts"
 import { webhookCommand } from "./commands/webhook.ts"
@@ -36,7 +38,9 @@ const kinora = Command.make("kinora").pipe(
     walletCommand,
     jobCommand,
     webhookCommand,
-    ledgerCommand
+    ledgerCommand,
+    operatorsCommand,
+    auditCommand
   ]),
   Command.withGlobalFlags([Json, Url, Profile, Yes]),
   Command.withExamples([

@@ -14,7 +14,8 @@ export const connect = Effect.gen(function*() {
   const { adminToken, adminUrl } = yield* Connection.load
   if (Option.isNone(adminToken)) {
     return yield* Connection.fail(
-      "The operator's token is missing; set KINORA_ADMIN_TOKEN, or admin_token in a profile, to the one of the service."
+      "The operator's token is missing; set KINORA_ADMIN_TOKEN, or admin_token in a profile, to the one of the service or " +
+        "to the token of an operator."
     )
   }
   const authenticate = HttpApiMiddleware.layerClient(

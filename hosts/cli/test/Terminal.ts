@@ -21,6 +21,7 @@ interface Printed {
   readonly id: string
   readonly key: string
   readonly secret: string
+  readonly token: string
   readonly status: string
   readonly data: ReadonlyArray<unknown>
   readonly next_cursor: string

@@ -77,6 +77,46 @@ it.effect("manages webhook endpoints, and shows a secret once", () =>
     assert.deepStrictEqual((yield* json("webhook", "list", id)).data, [])
   }).pipe(Effect.scoped))
 
+it.effect("manages operators, shows a token once, and lists the changes that each made", () =>
+  Effect.gen(function*() {
+    const { env, host, json, run, text } = yield* Terminal.make()
+    const { account: { id } } = host
+    const ada = yield* json("operator", "create", "Ada", "--role", "support", "--days", "30")
+    assert.match(ada.token, /^kop_/)
+    const runAs = (token: string, ...args: ReadonlyArray<string>) =>
+      Terminal.runWith(
+        args,
+        { ...env, KINORA_ADMIN_TOKEN: token },
+        (input, init) => host.fetch(input, { ...init, apiKey: null })
+      )
+    assert.strictEqual((yield* runAs(ada.token, "account", "suspend", id, "--yes")).code, 0)
+    const refused = yield* runAs(ada.token, "key", "create", id, "laptop")
+    assert.strictEqual(refused.code, 1)
+    assert.include(refused.errors, "role_missing")
+
+    const listed = yield* text("operator", "list")
+    assert.match(listed, /Ada +support {2}kop_\w{8} {2}2030-01-01 00:00:00Z {2}2030-01-01 00:00:00Z {2}2030-01-31 /)
+    assert.notInclude(listed, ada.token)
+    const rotated = yield* json("operator", "rotate", ada.id, "--overlap", "0")
+    assert.strictEqual((yield* runAs(ada.token, "audit", "list")).code, 1)
+    assert.strictEqual((yield* runAs(rotated.token, "audit", "list")).code, 0)
+    assert.include((yield* run("operator", "revoke", ada.id)).errors, "add --yes")
+    assert.include(yield* text("operator", "revoke", ada.id, "--yes"), "is revoked")
+    assert.strictEqual((yield* runAs(rotated.token, "audit", "list")).code, 1)
+
+    const suspended = yield* text("audit", "list", "--actor", ada.id)
+    assert.include(suspended, `${ada.id}  support  accounts.suspendAccount  ${id}`)
+    assert.include(suspended, `{"status":"active"}  {"status":"suspended"}`)
+    assert.strictEqual(suspended.split("\n").length, 2)
+    assert.strictEqual((yield* json("audit", "list", "--subject", ada.id)).data.length, 3)
+    assert.strictEqual((yield* json("audit", "list", "--action", "operators.rotateOperator")).data.length, 1)
+    assert.strictEqual(yield* text("audit", "list", "--since", "2030-01-02"), "No change matches.")
+    assert.strictEqual(yield* text("audit", "list", "--until", "2030-01-01T00:00:00Z"), "No change matches.")
+    const first = yield* json("audit", "list", "--limit", "3")
+    assert.strictEqual((yield* json("audit", "list", "--cursor", first.next_cursor)).data.length, 1)
+    assert.include(yield* text("audit", "list", "--limit", "1"), "More: --cursor aud_")
+  }).pipe(Effect.scoped))
+
 it.effect("lists accounts page by page", () =>
   Effect.gen(function*() {
     const { json, text } = yield* Terminal.make()
