@@ -4,6 +4,7 @@ import { Model } from "@kinora/catalog"
 import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
+import { AuditLog } from "@kinora/operators"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
@@ -70,12 +71,15 @@ export interface Retention {
   readonly usage?: Duration.Input | undefined
   /** API keys after their revocation. Default 90 days. */
   readonly revokedKeys?: Duration.Input | undefined
+  /** Entries of the audit log. Default 731 days. */
+  readonly audit?: Duration.Input | undefined
 }
 
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
-export const layerSweeps = ({ jobs, revokedKeys, usage }: Retention = {}) =>
+export const layerSweeps = ({ audit = "731 days", jobs, revokedKeys, usage }: Retention = {}) =>
   Layer.mergeAll(
     Accounts.layerSweep({ revokedKeysKept: revokedKeys }),
+    AuditLog.layerSweep({ entriesKept: audit }),
     PlanRenewal.layerSweep(),
     GenerationSweep.layerSweep({ jobsKept: jobs, usageKept: usage }),
     Ledger.layerSweep({ interval: "5 minutes" }),

@@ -93,7 +93,12 @@ describe("Settings", () => {
         adminToken: undefined,
         demoAccount: true,
         resultTtl: Duration.hours(24),
-        retention: { jobs: Duration.days(90), usage: Duration.days(731), revokedKeys: Duration.days(90) },
+        retention: {
+          jobs: Duration.days(90),
+          usage: Duration.days(731),
+          revokedKeys: Duration.days(90),
+          audit: Duration.days(731)
+        },
         webhookTtl: Duration.days(7),
         downloadBytesPerDay: 50 * 1024 ** 3,
         downloadLinkShare: 0.5,
@@ -136,8 +141,13 @@ describe("Settings", () => {
 
   it.effect("keeps rows forever for which the time is off", () =>
     Effect.gen(function*() {
-      const { retention } = yield* Settings.load({ KINORA_JOBS_TTL_DAYS: "off", KINORA_USAGE_TTL_DAYS: "31" })
+      const { retention } = yield* Settings.load({
+        KINORA_JOBS_TTL_DAYS: "off",
+        KINORA_USAGE_TTL_DAYS: "31",
+        KINORA_AUDIT_TTL_DAYS: "off"
+      })
       assert.isFalse(Duration.isFinite(retention.jobs))
+      assert.isFalse(Duration.isFinite(retention.audit))
       assert.deepStrictEqual(retention.usage, Duration.days(31))
       const error = yield* Effect.flip(Settings.load({ KINORA_JOBS_TTL_DAYS: "1", KINORA_WEBHOOKS_TTL_DAYS: "off" }))
       assert.strictEqual(error.problems.length, 2)

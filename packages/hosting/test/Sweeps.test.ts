@@ -3,6 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import { GenerationSweep, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
+import { AuditLog } from "@kinora/operators"
 import { Sweep } from "@kinora/persistence"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Webhooks } from "@kinora/webhooks"
@@ -12,6 +13,7 @@ import * as Work from "../src/Work.ts"
 /** Services whose calls die. A sweep that pauses makes none. */
 const services = Layer.mergeAll(
   Layer.mock(Accounts.Accounts)({}),
+  Layer.mock(AuditLog.AuditLog)({}),
   Layer.mock(PlanRenewal.PlanRenewal)({}),
   Layer.mock(GenerationSweep.GenerationSweep)({}),
   Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
@@ -34,7 +36,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys.
-    const hourly = Array(4).fill(3_600)
+    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries.
+    const hourly = Array(5).fill(3_600)
     assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, ...Array(8).fill(300), ...hourly])
   }).pipe(Effect.scoped))

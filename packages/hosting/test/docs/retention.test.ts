@@ -20,6 +20,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
   ],
   ["generation_usage", "one per account, day, plan group, model and kind", "after the day", ...days("usage_ttl_days")],
   ["accounts_key", "API keys", "after their revocation", ...days("revoked_keys_ttl_days")],
+  ["operators_audit", "changes that operators made", "after the change", ...days("audit_ttl_days")],
   ["webhooks_event", "events that an endpoint selects", "with its last delivery", ...days("webhooks_ttl_days")],
   [
     "webhooks_delivery",
@@ -59,6 +60,7 @@ const kept: ReadonlyArray<readonly [table: string, rows: string]> = [
   ["scheduler_group", "one per account that has created a job"],
   ["webhooks_endpoint", "at most five per account; a removed one is deleted with its last delivery"],
   ["webhooks_secret", "at most five per endpoint; expired ones are deleted with the next rotation"],
+  ["operators_operator", "operators; a revoked one is kept"],
   ["host_readiness", "one"]
 ]
 

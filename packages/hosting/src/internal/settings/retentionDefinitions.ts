@@ -24,6 +24,12 @@ export const retentionDefinitions = {
     expected: "a number of days from 1 to 36500, or off",
     about: "Days after their revocation after which API keys are deleted; off: never."
   },
+  audit_ttl_days: {
+    schema: daysOrOff(31),
+    default: "731",
+    expected: "a number of days from 31 to 36500, or off",
+    about: "Days after which entries of the audit log are deleted; off: never."
+  },
   webhooks_ttl_days: {
     schema: between(1, 365),
     default: "7",
