@@ -50,7 +50,7 @@ export const time = (time: DateTime.DateTime | null): string =>
   time === null ? "-" : DateTime.formatIso(time).replace("T", " ").replace(/\.\d+Z/, "Z")
 
 /** Renders an amount of US cents. */
-export const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
+export const dollars = (cents: number): string => `${cents < 0 ? "-" : ""}$${(Math.abs(cents) / 100).toFixed(2)}`
 
 // -----------------------------------------------------------------------------
 // internal

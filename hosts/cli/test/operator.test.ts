@@ -28,6 +28,15 @@ it.effect("manages an account from its creation to the verification of its books
     assert.deepInclude(yield* json("wallet", "deposit", id, "29.50"), { usd_cents: 2950, balance_usd_cents: 2950 })
     assert.deepInclude(yield* json("wallet", "deposit", id, "0.07"), { usd_cents: 7, balance_usd_cents: 2957 })
 
+    const wallet = (yield* text("wallet", "list", id)).split("\n")
+    assert.deepStrictEqual(
+      wallet.slice(1).map((line) => line.split(/ {2,}/).slice(2, 4)),
+      [
+        ["$29.50", "$29.50"],
+        ["$0.07", "$29.57"]
+      ].toReversed()
+    )
+    assert.include(yield* text("wallet", "list", id, "--limit", "1"), "More: --cursor \"deposit:")
     const created = yield* Effect.promise(() =>
       host.fetch("/v1/generations", {
         method: "POST",

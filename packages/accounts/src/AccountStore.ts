@@ -5,7 +5,7 @@ import type { Account, AccountId, AccountStatus } from "./Account.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
-import type { Movement } from "./Wallet.ts"
+import type { Movement, MovementQuery } from "./Wallet.ts"
 
 /** An active key and its account. */
 export interface KeyOwner {
@@ -82,6 +82,9 @@ export class AccountStore extends Context.Service<AccountStore, {
     kind: Movement["kind"],
     reference: string
   ) => Effect.Effect<Option.Option<Movement>, StorageError.StorageError>
+
+  /** Returns movements of an account, newest first. Movements of the same time are in the order of kind and reference, descending. */
+  readonly listMovements: (query: MovementQuery) => Effect.Effect<ReadonlyArray<Movement>, StorageError.StorageError>
 
   /** Inserts a movement of a locked account, and sets its balance. */
   readonly saveMovement: (movement: Movement) => Effect.Effect<void, StorageError.StorageError>

@@ -25,7 +25,7 @@ import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
 import type { PlanTable } from "./PlanTable.ts"
 import type * as Renewal from "./Renewal.ts"
 import * as SqlAccountStore from "./SqlAccountStore.ts"
-import type { Movement } from "./Wallet.ts"
+import type { Movement, MovementQuery } from "./Wallet.ts"
 
 /** A new key. The key itself cannot be read again. */
 export interface NewKey {
@@ -109,6 +109,9 @@ export class Accounts extends Context.Service<Accounts, {
     account: AccountId,
     options: { readonly reference: string; readonly cents: number }
   ) => Effect.Effect<{ readonly movement: Movement; readonly isNew: boolean }, Failure>
+
+  /** Returns the deposits and renewals of an account, newest first, at most `limit`. */
+  readonly listMovements: (query: MovementQuery) => Effect.Effect<ReadonlyArray<Movement>, Failure>
 
   /** Returns the plans that `renewPlan` has to process now, or within `Renewal.leadSeconds`, oldest first. */
   readonly duePlans: (limit: number) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>

@@ -6,7 +6,7 @@ import { AccountStore, type KeyOwner } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
 import { hasExpired } from "./KeyTerms.ts"
 import type { Plan, PlanGroup } from "./Plan.ts"
-import type { Movement } from "./Wallet.ts"
+import type { Movement, MovementName } from "./Wallet.ts"
 
 /** Provides a store in the surrounding memory backend. */
 export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
@@ -106,6 +106,14 @@ const movementMethods = (tables: Tables) => {
   return {
     findMovement: (account, kind, reference) =>
       access(() => Option.fromUndefinedOr(movements.get(nameOf({ account, kind, reference })))),
+    listMovements: ({ account, before, limit }) =>
+      access(() => {
+        const found = Array.from(movements.values()).filter((movement) => movement.account === account).toSorted(
+          newestFirst
+        )
+        const start = before === undefined ? 0 : found.findIndex(isNamed(before)) + 1
+        return before !== undefined && start === 0 ? [] : found.slice(start, start + limit)
+      }),
     saveMovement: (movement) =>
       access(() => {
         const { account, balanceCents } = movement
@@ -198,6 +206,14 @@ const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, l
 }
 
 const groups = ["studio", "credits"] as const
+
+const newestFirst = (a: Movement, b: Movement): number =>
+  DateTime.Order(b.at, a.at) || compare(b.kind, a.kind) || compare(b.reference, a.reference)
+
+const compare = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+
+const isNamed = ({ kind, reference }: MovementName) => (movement: Movement): boolean =>
+  movement.kind === kind && movement.reference === reference
 
 const nameOf = ({ account, kind, reference }: Pick<Movement, "account" | "kind" | "reference">) =>
   `${account}/${kind}/${reference}`

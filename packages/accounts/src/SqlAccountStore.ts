@@ -48,6 +48,7 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
 
       findMovement: (account, kind, reference) =>
         Movements.findMovement(sql, account, kind, reference).pipe(mapSql("AccountStore.findMovement")),
+      listMovements: (query) => Movements.listMovements(sql, query).pipe(mapSql("AccountStore.listMovements")),
       saveMovement: (movement) => Movements.saveMovement(sql, movement).pipe(mapSql("AccountStore.saveMovement")),
 
       countKeys: (account, at) => Keys.countKeys(sql, account, at).pipe(mapSql("AccountStore.countKeys")),

@@ -15,6 +15,17 @@ export interface Movement {
   readonly at: DateTime.Utc
 }
 
+/** Names a movement of an account. */
+export interface MovementName extends Pick<Movement, "kind" | "reference"> {}
+
+/** Which movements to list. */
+export interface MovementQuery {
+  readonly account: AccountId
+  /** Lists only movements before this one. If the account has no such movement, none. */
+  readonly before?: MovementName | undefined
+  readonly limit: number
+}
+
 /** Maximum amount of a deposit: ten million dollars. */
 export const depositMax = 1_000_000_000
 

@@ -5,7 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as PlanTable from "../src/PlanTable.ts"
-import { depositMax } from "../src/Wallet.ts"
+import { depositMax, type Movement } from "../src/Wallet.ts"
 import { makeAccount, makeHost, reasonOf } from "./Hosts.ts"
 
 const table = PlanTable.defaults
@@ -73,6 +73,41 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         yield* host.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd: end, autoRenew: true }))
         assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Renewed")
         assert.deepStrictEqual(yield* host.get(id), renewed)
+      }))
+
+    it.effect("list their movements page by page, newest first", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { id: account } = yield* makeAccount(host)
+        yield* host.deposit((yield* makeAccount(host)).id, { reference: "other", cents: 1 })
+        const periodEnd = DateTime.add(yield* DateTime.now, { seconds: 10 })
+        yield* host.deposit(account, { reference: "a", cents: price })
+        yield* host.deposit(account, { reference: "b", cents: 1 })
+        yield* host.setPlan(account, "studio", Option.some({ tier: "pro", periodEnd, autoRenew: true }))
+        yield* TestClock.adjust("1 second")
+        yield* host.renewPlan(account, "studio", table)
+        const renewal = {
+          kind: "renewal",
+          reference: `studio pro ${DateTime.formatIso(DateTime.add(periodEnd, { days: 30 }))}`
+        }
+        const all = yield* host.listMovements({ account, limit: 10 })
+        assert.deepStrictEqual(
+          all.map(({ balanceCents, cents, kind, reference }) => [kind, reference, cents, balanceCents]),
+          [
+            ["renewal", renewal.reference, -price, 1],
+            ["deposit", "b", 1, price + 1],
+            ["deposit", "a", price, price]
+          ]
+        )
+        const paged = []
+        for (let last = all[0]; last !== undefined;) {
+          const page: ReadonlyArray<Movement> = yield* host.listMovements({ account, before: last, limit: 1 })
+          paged.push(...page)
+          last = page[0]
+        }
+        assert.deepStrictEqual(paged, all.slice(1))
+        const before = { kind: "deposit", reference: "other" } as const
+        assert.deepStrictEqual(yield* host.listMovements({ account, before, limit: 10 }), [])
       }))
 
     it.effect("remove a plan that cannot be paid or does not renew", () =>

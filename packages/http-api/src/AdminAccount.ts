@@ -122,6 +122,23 @@ const IpRange = Schema.String.check(
   })
 )
 
+/** A change of the balance. */
+export const AdminMovement = object("AdminMovement", "A change of the balance of an account.", {
+  kind: field(Schema.Literals(["deposit", "renewal"]), "A deposit of an operator, or the payment of a plan's period."),
+  reference: text("The reference of the deposit, or the plan and the end of the paid period."),
+  usd_cents: int("The amount in US cents, negative for a payment."),
+  balance_usd_cents: int("The balance right after it, in US cents."),
+  created_at: time("When it was booked.")
+})
+/** See the schema of the same name. */
+export type AdminMovement = typeof AdminMovement.Type
+
+/** A page of the changes of a balance. */
+export const AdminMovementList = object("AdminMovementList", "A page of the changes of a balance.", {
+  data: list(AdminMovement, "The changes, newest first."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})
+
 /** Creates an API key. */
 export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {
   name: field(

@@ -7,6 +7,7 @@ import {
   AdminAccount,
   AdminAccountList,
   AdminDeposit,
+  AdminMovementList,
   CreateAccountRequest,
   DepositRequest,
   SetCreditsPlanRequest,
@@ -38,6 +39,11 @@ const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const Cursor = Schema.String.check(
   Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" }),
   Schema.isMaxLength(128)
+)
+
+/** `kind:reference` of the last change of a page. */
+const MovementCursor = Schema.String.check(
+  Schema.isPattern(/^(deposit|renewal):[\x20-\x7e]{1,128}$/, { expected: "the next_cursor of an earlier call" })
 )
 
 /** Creates, lists, changes, suspends and resumes accounts. */
@@ -114,7 +120,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
   )
 ).annotate(OpenApi.Description, "Create, list, change, suspend and resume accounts.") {}
 
-/** Sets and ends plans, and adds to the balance that pays for renewals. */
+/** Sets and ends plans, adds to the balance that pays for renewals, and lists its changes. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(
   configure(
     "operator",
@@ -180,8 +186,24 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
         success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
         error
       })
+  ),
+  operate(
+    "auditor",
+    "List the changes of the balance",
+    "Deposits and payments of renewals, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
+    ["invalid_params", "not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listMovements", `${account}/movements`, {
+        params: accountId,
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(MovementCursor) },
+        success: AdminMovementList,
+        error
+      })
   )
-).annotate(OpenApi.Description, "Set and end plans, and add to the balance that pays for renewals.") {}
+).annotate(
+  OpenApi.Description,
+  "Set and end plans, add to the balance that pays for renewals, and list its changes."
+) {}
 
 /** Grants credits, and lists and verifies bookings. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(

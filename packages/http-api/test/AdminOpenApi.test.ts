@@ -39,6 +39,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "put /accounts/{id}/plans/credits",
       "delete /accounts/{id}/plans/credits",
       "post /accounts/{id}/deposits",
+      "get /accounts/{id}/movements",
       "get /accounts/{id}/generations",
       "get /generations/{id}",
       "post /generations/{id}/cancel",
@@ -104,5 +105,5 @@ it.effect("documents parameters of the same name separately", () =>
       for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
-    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 1_000, 10_000, 100, 100])
+    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 100, 1_000, 10_000, 100, 100])
   }))

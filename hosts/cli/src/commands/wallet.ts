@@ -1,7 +1,7 @@
 /** `kinora wallet`. */
 import { depositCentsMax } from "@kinora/http-api/AdminAccount"
-import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import * as Connection from "../Connection.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
@@ -47,8 +47,36 @@ const deposit = operatorCommand(
   })
 )
 
-/** Adds to balances. */
+const list = operatorCommand(
+  "list",
+  "List deposits and payments, newest first",
+  {
+    account,
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription("Maximum number of entries. Default: 20"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
+      Flag.withDefault(20)
+    ),
+    cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+  },
+  Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
+    const page = yield* operator.plans.listMovements({
+      params: { id: yield* idOf(operator, account) },
+      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+    })
+    const table = Output.table(page.data, [
+      { title: "TIME", value: (movement) => Output.time(movement.created_at) },
+      { title: "KIND", value: ({ kind }) => kind },
+      { title: "AMOUNT", value: (movement) => Output.dollars(movement.usd_cents), isNumber: true },
+      { title: "BALANCE", value: (movement) => Output.dollars(movement.balance_usd_cents), isNumber: true },
+      { title: "REFERENCE", value: ({ reference }) => reference }
+    ], "The balance has not changed yet.")
+    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor "${page.next_cursor}"`)
+  })
+)
+
+/** Adds to balances, and lists their changes. */
 export const walletCommand = Command.make("wallet").pipe(
-  Command.withDescription("Add to balances"),
-  Command.withSubcommands([deposit])
+  Command.withDescription("Add to balances, and list their changes"),
+  Command.withSubcommands([deposit, list])
 )

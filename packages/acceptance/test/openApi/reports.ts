@@ -76,10 +76,11 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await send(below("PATCH ", id), email, operator)
   await ask("GET /admin/v1/accounts?limit=1", operator)
   await ask("GET /admin/v1/accounts?limit=0", operator)
-  for (const operation of ["GET /balances", "GET /transactions", "GET /generations"]) {
+  for (const operation of ["GET /balances", "GET /movements", "GET /transactions", "GET /generations"]) {
     await ask(below(operation, id), operator)
     await ask(below(operation, "nobody"), operator)
   }
+  await ask(below("GET /movements?limit=0", id), operator)
   await ask(below("GET /transactions?limit=0", id), operator)
   await ask(below("GET /generations?limit=0", id), operator)
   await jobs({ ask, host, send }, operator)

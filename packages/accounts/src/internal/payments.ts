@@ -10,8 +10,8 @@ import * as Renewal from "../Renewal.ts"
 import * as Wallet from "../Wallet.ts"
 import { type AccountChanges, refuse } from "./accountChanges.ts"
 
-/** Creates the methods of `Accounts` for deposits and renewals. */
-export const makePayments = Effect.fnUntraced(function*({ open }: AccountChanges) {
+/** Creates the methods of `Accounts` for the balance and for renewals. */
+export const makePayments = Effect.fnUntraced(function*({ get, open }: AccountChanges) {
   const store = yield* AccountStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
 
@@ -45,6 +45,11 @@ export const makePayments = Effect.fnUntraced(function*({ open }: AccountChanges
       }
       return { movement: yield* move(account, "deposit", reference, cents), isNew: true }
     }, atomically),
+
+    listMovements: Effect.fn("Accounts.listMovements")(function*(query: Wallet.MovementQuery) {
+      yield* get(query.account)
+      return yield* store.listMovements(query)
+    }),
 
     duePlans: Effect.fn("Accounts.duePlans")(function*(limit: number) {
       const endedBy = yield* DateTime.now

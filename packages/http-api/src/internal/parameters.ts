@@ -57,6 +57,14 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."
   },
+  "plans.listMovements cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "plans.listMovements limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of changes on the page."
+  },
   "generations.listGenerations limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."

@@ -3,7 +3,7 @@ import { Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
-import type { Movement } from "../../Wallet.ts"
+import type { Movement, MovementQuery } from "../../Wallet.ts"
 
 /** Finds the movement of a kind and reference. */
 export const findMovement = (
@@ -13,10 +13,28 @@ export const findMovement = (
   reference: string
 ) =>
   sql`
-    SELECT account, kind, reference, cents::float8 AS cents, balance_cents::float8 AS balance_cents, at
+    SELECT ${columns(sql)}
     FROM accounts_movement
     WHERE account = ${AccountId.toUuid(account)} AND kind = ${kind} AND reference = ${reference}
   `.pipe(decodeMovements, Effect.map((rows) => Option.map(Arr.head(rows), toMovement)))
+
+/** Lists movements of an account, newest first. */
+export const listMovements = (sql: SqlClient.SqlClient, { account, before, limit }: MovementQuery) =>
+  sql`
+    SELECT ${columns(sql)}
+    FROM accounts_movement
+    WHERE account = ${AccountId.toUuid(account)} AND ${
+    before === undefined ? sql`true` : sql`
+      (at, kind COLLATE "C", reference COLLATE "C") < (
+        SELECT at, kind, reference
+        FROM accounts_movement
+        WHERE account = ${AccountId.toUuid(account)} AND kind = ${before.kind} AND reference = ${before.reference}
+      )
+    `
+  }
+    ORDER BY at DESC, kind COLLATE "C" DESC, reference COLLATE "C" DESC
+    LIMIT ${limit}
+  `.pipe(decodeMovements, Effect.map((rows) => rows.map(toMovement)))
 
 /** Inserts a movement and sets the balance of its account. */
 export const saveMovement = (
@@ -37,6 +55,9 @@ export const saveMovement = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const columns = (sql: SqlClient.SqlClient) =>
+  sql.literal("account, kind, reference, cents::float8 AS cents, balance_cents::float8 AS balance_cents, at")
 
 const MovementRow = Schema.Struct({
   account: Schema.String,

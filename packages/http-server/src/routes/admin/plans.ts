@@ -1,15 +1,15 @@
 /** Plans and balances in the operator API. A plan grants no credits when it is set. */
 import { Account, Accounts } from "@kinora/accounts"
 import type { Plan, PlanGroup, Plans, Tiers } from "@kinora/accounts/Plan"
-import type { Movement } from "@kinora/accounts/Wallet"
+import type { Movement, MovementName } from "@kinora/accounts/Wallet"
 import { PlanChanges } from "@kinora/generations"
-import { AdminDeposit } from "@kinora/http-api/AdminAccount"
+import { AdminDeposit, type AdminMovement } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
-import { parseId } from "../../middleware/refusals.ts"
+import { answers, parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminAccount.ts"
 
 /** The handlers. */
@@ -55,6 +55,18 @@ export const layer = HttpApiBuilder.group(
         yield* note({ after: { reference, usd_cents: cents } })
         if (isNew) yield* Effect.logInfo("An operator added to a balance", { account: id, cents })
         return HttpServerResponse.jsonUnsafe(encodeDeposit(depositOf(movement)), { status: isNew ? 201 : 200 })
+      }),
+
+      listMovements: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
+        const account = yield* parseId(Account.AccountId.parse, params.id)
+        const before = cursor === undefined ? undefined : movementOf(cursor)
+        const page = yield* accounts.listMovements({ account, before, limit })
+        const last = page.at(-1)
+        return {
+          data: page.map(movementToWire),
+          // A full page can be the last one, and is followed by an empty one then.
+          next_cursor: last === undefined || page.length < limit ? null : `${last.kind}:${last.reference}`
+        }
       })
     })
   })
@@ -82,6 +94,16 @@ const recordOf = (group: PlanGroup, plans: Plans) =>
       auto_renew: autoRenew
     })
   })
+
+const pageSizeDefault = 20
+
+/** Returns the movement that a cursor names, which the schema has checked. */
+const movementOf = (cursor: string): MovementName => {
+  const end = cursor.indexOf(":")
+  return { kind: cursor.startsWith("deposit:") ? "deposit" : "renewal", reference: cursor.slice(end + 1) }
+}
+
+const movementToWire = (movement: Movement): AdminMovement => ({ kind: movement.kind, ...depositOf(movement) })
 
 const encodeDeposit = Schema.encodeSync(AdminDeposit)
 
