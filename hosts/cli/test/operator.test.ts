@@ -25,8 +25,14 @@ it.effect("manages an account from its creation to the verification of its books
     const lot = yield* json("credits", "grant", id, "500", "--reference", "gift")
     assert.deepInclude(lot, { credits: 500, kind: "addon", reference: "gift" })
     assert.deepStrictEqual(yield* json("credits", "grant", id, "500", "--reference", "gift"), lot)
-    assert.deepInclude(yield* json("wallet", "deposit", id, "29.50"), { usd_cents: 2950, balance_usd_cents: 2950 })
-    assert.deepInclude(yield* json("wallet", "deposit", id, "0.07"), { usd_cents: 7, balance_usd_cents: 2957 })
+    assert.deepInclude(yield* json("wallet", "deposit", id, "29.50", "--reference", "1"), {
+      usd_cents: 2950,
+      balance_usd_cents: 2950
+    })
+    assert.deepInclude(yield* json("wallet", "deposit", id, "0.07", "--reference", "2"), {
+      usd_cents: 7,
+      balance_usd_cents: 2957
+    })
 
     const wallet = (yield* text("wallet", "list", id)).split("\n")
     assert.deepStrictEqual(
@@ -37,6 +43,14 @@ it.effect("manages an account from its creation to the verification of its books
       ].toReversed()
     )
     assert.include(yield* text("wallet", "list", id, "--limit", "1"), "More: --cursor \"deposit:")
+    const started = yield* text("plan", "subscribe", "studio", id, "starter")
+    assert.match(started, /^A period has started\.\npaid +\$9\.00\ncredits +0\nperiod ends +2030-01-31/)
+    assert.include(yield* text("plan", "stop", id, "studio"), "the studio plan starter, which ends 2030-01-31")
+    const resumed = yield* json("plan", "subscribe", "studio", id, "starter")
+    assert.deepInclude(resumed, { outcome: "continued", usd_cents: 0 })
+    const lowered = yield* text("plan", "subscribe", "credits", id, "starter")
+    assert.include(lowered, "The lower tier applies from the next period on.")
+    assert.match(yield* text("wallet", "debit", id, "20", "--reference", "fee"), /^taken +\$20\.00\nbalance +\$0\.57/)
     const created = yield* Effect.promise(() =>
       host.fetch("/v1/generations", {
         method: "POST",

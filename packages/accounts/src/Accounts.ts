@@ -18,19 +18,27 @@ import { makeAuthentication } from "./internal/authentication.ts"
 import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
 import { makeList } from "./internal/listAccounts.ts"
-import { makePayments } from "./internal/payments.ts"
+import { makeSubscriptions } from "./internal/subscriptions.ts"
+import { makeWallet } from "./internal/wallet.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 import * as MemoryAccountStore from "./MemoryAccountStore.ts"
 import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
 import type { PlanTable } from "./PlanTable.ts"
 import type * as Renewal from "./Renewal.ts"
 import * as SqlAccountStore from "./SqlAccountStore.ts"
-import type { Movement, MovementQuery } from "./Wallet.ts"
+import type * as Subscription from "./Subscription.ts"
+import type { Movement, MovementOptions, MovementQuery } from "./Wallet.ts"
 
 /** A new key. The key itself cannot be read again. */
 export interface NewKey {
   readonly record: ApiKey
   readonly key: Redacted.Redacted
+}
+
+/** A movement, and whether the call made it. */
+export interface Booked {
+  readonly movement: Movement
+  readonly isNew: boolean
 }
 
 /** The failures of the service: a rejected command, or the storage. */
@@ -105,13 +113,28 @@ export class Accounts extends Context.Service<Accounts, {
   ) => Effect.Effect<void, Failure>
 
   /** Adds to the balance once per reference. Repeating a deposit with the same amount returns the first one. */
-  readonly deposit: (
-    account: AccountId,
-    options: { readonly reference: string; readonly cents: number }
-  ) => Effect.Effect<{ readonly movement: Movement; readonly isNew: boolean }, Failure>
+  readonly deposit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
 
-  /** Returns the deposits and renewals of an account, newest first, at most `limit`. */
+  /** Takes from the balance once per reference, like `deposit`. The balance is never negative. */
+  readonly debit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
+
+  /** Returns the changes of the balance of an account, newest first, at most `limit`. */
   readonly listMovements: (query: MovementQuery) => Effect.Effect<ReadonlyArray<Movement>, Failure>
+
+  /**
+   * Starts a plan that is paid from the balance and renews, or changes the tier of the active one:
+   * to a higher tier at once, to a lower one at the end of the period. Idempotent. The caller grants
+   * the credits of the decision, once, in the same unit of work.
+   */
+  readonly subscribe: <Group extends PlanGroup>(
+    account: AccountId,
+    group: Group,
+    tier: Tiers[Group],
+    table: PlanTable
+  ) => Effect.Effect<Subscription.Decision<Group>, Failure>
+
+  /** Stops the renewal of the active plan of a group, which then ends with its period. Idempotent; `subscribe` with its tier undoes it. */
+  readonly stopRenewal: (account: AccountId, group: PlanGroup) => Effect.Effect<void, Failure>
 
   /** Returns the plans that `renewPlan` has to process now, or within `Renewal.leadSeconds`, oldest first. */
   readonly duePlans: (limit: number) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
@@ -183,7 +206,8 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     setPlan,
     plans,
     ...(yield* makeKeys({ accounts, cache, keysMax })),
-    ...(yield* makePayments(accounts)),
+    ...(yield* makeWallet(accounts)),
+    ...(yield* makeSubscriptions(accounts)),
     authenticate
   })
 })

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { AccountId } from "./Account.ts"
 import { KeyId } from "./ApiKey.ts"
+import { PlanGroup } from "./Plan.ts"
 
 /** No account has this id. */
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>("@kinora/accounts/AccountNotFound")(
@@ -51,13 +52,25 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>("@kinora/accoun
   { account: AccountId.schema, keysMax: Schema.Int }
 ) {}
 
-/** The deposit is not a whole number of US cents from 1 to `centsMax`, or its reference does not have 1 to 128 characters. */
-export class DepositInvalid extends Schema.TaggedError<DepositInvalid>("@kinora/accounts/DepositInvalid")(
-  "DepositInvalid",
+/** The deposit or debit is not a whole number of US cents from 1 to `centsMax`, or its reference does not have 1 to 128 characters. */
+export class AmountInvalid extends Schema.TaggedError<AmountInvalid>("@kinora/accounts/AmountInvalid")(
+  "AmountInvalid",
   { centsMax: Schema.Int }
 ) {}
 
-/** The account has a deposit with this reference and another amount. */
+/** The balance of the account is lower than the amount. */
+export class BalanceTooLow extends Schema.TaggedError<BalanceTooLow>("@kinora/accounts/BalanceTooLow")(
+  "BalanceTooLow",
+  { requiredCents: Schema.Int, availableCents: Schema.Int }
+) {}
+
+/** The account has no active plan in the group. */
+export class PlanNotActive extends Schema.TaggedError<PlanNotActive>("@kinora/accounts/PlanNotActive")(
+  "PlanNotActive",
+  { group: PlanGroup }
+) {}
+
+/** The account has a deposit, or a debit, with this reference and another amount. */
 export class ReferenceReused extends Schema.TaggedError<ReferenceReused>("@kinora/accounts/ReferenceReused")(
   "ReferenceReused",
   { reference: Schema.String }
@@ -73,7 +86,9 @@ export const AccountsErrorReason = Schema.Union([
   KeyTermsInvalid,
   KeyEnded,
   TooManyKeys,
-  DepositInvalid,
+  AmountInvalid,
+  BalanceTooLow,
+  PlanNotActive,
   ReferenceReused
 ])
 /** Type of `AccountsErrorReason`. */

@@ -23,6 +23,8 @@ export interface Plan<Tier extends string> {
   readonly periodEnd: DateTime.Utc
   /** Whether the plan renews at the end of the period. */
   readonly autoRenew: boolean
+  /** The tier with which the plan renews, if it is another one. */
+  readonly nextTier?: Tier | undefined
 }
 
 /** The tiers of each group. */

@@ -99,6 +99,25 @@ export const limits = <Group extends Plan.PlanGroup>(
   })
 }
 
+/** Price of a period in US cents, and the credits that are granted for it: 0 in a group with a quota. */
+export interface Terms {
+  readonly priceCents: number
+  readonly credits: number
+}
+
+/** Returns the price and the credits of a tier. */
+export const termsOf = <Group extends Plan.PlanGroup>(
+  table: PlanTable,
+  group: Group,
+  tier: Plan.Tiers[Group]
+): Terms => {
+  const groups: {
+    readonly [G in Plan.PlanGroup]: Readonly<Record<Plan.Tiers[G], Pick<Terms, "priceCents"> & Partial<Terms>>>
+  } = table
+  const { credits = 0, priceCents } = groups[group][tier]
+  return { priceCents, credits }
+}
+
 /** Returns the quota of the Studio plan per UTC day, or `None` if no Studio plan is active at `now`. */
 export const dailyQuota = (
   table: PlanTable,

@@ -1,7 +1,7 @@
 /** Rules of renewal as pure functions. */
 import { DateTime, Option } from "effect"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
-import type { PlanTable } from "./PlanTable.ts"
+import { type PlanTable, termsOf } from "./PlanTable.ts"
 
 /**
  * Time before the end of a period at which a plan is renewed, so that it has no gap. A
@@ -36,12 +36,12 @@ export const decide = <Group extends PlanGroup>(
   now: DateTime.Utc
 ): Decision<Group> => {
   if (Option.isNone(plan)) return kept
-  const { autoRenew, periodEnd, tier } = plan.value
+  const { autoRenew, nextTier, periodEnd } = plan.value
+  const tier = nextTier ?? plan.value.tier
   const isOver = DateTime.isLessThanOrEqualTo(periodEnd, now)
   const isDue = DateTime.isLessThanOrEqualTo(periodEnd, DateTime.add(now, { seconds: leadSeconds }))
   if (!isDue) return kept
-  const tiers: { readonly [G in PlanGroup]: Readonly<Record<Tiers[G], Terms>> } = table
-  const { credits = 0, priceCents } = tiers[group][tier]
+  const { credits, priceCents } = termsOf(table, group, tier)
   if (!autoRenew || priceCents > balanceCents) return isOver ? lapsed : kept
   const plainEnd = DateTime.add(periodEnd, { days: table.periodDays })
   // A period that has passed completely without a renewal is not charged.
@@ -52,12 +52,6 @@ export const decide = <Group extends PlanGroup>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Price and credits of a tier. */
-interface Terms {
-  readonly priceCents: number
-  readonly credits?: number
-}
 
 const kept = { _tag: "Kept" } as const
 const lapsed = { _tag: "Lapsed" } as const

@@ -7,7 +7,7 @@ import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyOwners from "./internal/sql/keyOwners.ts"
 import * as Keys from "./internal/sql/keys.ts"
-import { accountsTables, indexes, keyTerms, walletTables } from "./internal/sql/migrations.ts"
+import { accountsTables, indexes, keyTerms, subscriptions, walletTables } from "./internal/sql/migrations.ts"
 import * as Movements from "./internal/sql/movements.ts"
 import * as Plans from "./internal/sql/plans.ts"
 
@@ -19,7 +19,8 @@ export const migrations: Migrations = {
     "0002_wallet": walletTables,
     // Created an index that is among `indexes` now. The number stays, since databases have recorded it.
     "0003_revoked_keys": Effect.void,
-    "0004_key_terms": keyTerms
+    "0004_key_terms": keyTerms,
+    "0005_subscriptions": subscriptions
   },
   indexes
 }

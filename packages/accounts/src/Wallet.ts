@@ -1,14 +1,22 @@
 /** Movements of the balance of an account, in US cents. A reference is used once per kind. */
-import type { DateTime } from "effect"
+import { type DateTime, Schema } from "effect"
 import type { AccountId } from "./Account.ts"
+
+/**
+ * The kinds of movements. `deposit` and `debit` are made by callers; `subscription` pays the first period of
+ * a plan, `upgrade` a higher tier for the rest of a period, and `renewal` another period.
+ */
+export const MovementKind = Schema.Literals(["deposit", "debit", "subscription", "upgrade", "renewal"])
+/** Type of `MovementKind`. */
+export type MovementKind = typeof MovementKind.Type
 
 /** A change of a balance. */
 export interface Movement {
   readonly account: AccountId
-  readonly kind: "deposit" | "renewal"
-  /** The reference of a deposit by its caller, or the period of a renewal. Unique per account and kind. */
+  readonly kind: MovementKind
+  /** The reference of a deposit or debit by its caller, or the plan and the period that is paid. Unique per account and kind. */
   readonly reference: string
-  /** Positive for a deposit, negative for a renewal. */
+  /** Positive for a deposit, negative for the other kinds. */
   readonly cents: number
   /** The balance after the movement. */
   readonly balanceCents: number
@@ -26,11 +34,19 @@ export interface MovementQuery {
   readonly limit: number
 }
 
-/** Maximum amount of a deposit: ten million dollars. */
-export const depositMax = 1_000_000_000
+/** A deposit or a debit to make. */
+export interface MovementOptions {
+  /** The caller's name for it, which makes it happen once: 1 to `referenceCharsMax` characters. */
+  readonly reference: string
+  /** From 1 to `amountMax`. */
+  readonly cents: number
+}
+
+/** Maximum amount of a deposit or a debit: ten million dollars. */
+export const amountMax = 1_000_000_000
 
 /** Maximum length of a reference, in UTF-16 code units. */
 export const referenceCharsMax = 128
 
-/** Returns whether the amount is a valid deposit. */
-export const isDeposit = (cents: number): boolean => Number.isSafeInteger(cents) && cents > 0 && cents <= depositMax
+/** Returns whether a deposit or a debit can have the amount. */
+export const isAmount = (cents: number): boolean => Number.isSafeInteger(cents) && cents > 0 && cents <= amountMax

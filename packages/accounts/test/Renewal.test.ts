@@ -49,6 +49,19 @@ describe("a plan at the end of its period", () => {
     )
   })
 
+  it("renews with its next tier", () => {
+    const plan = Option.some({ tier: "scale", periodEnd: end, autoRenew: true, nextTier: "starter" } as const)
+    const { priceCents } = PlanTable.defaults.studio.starter
+    const decision = decide("studio", plan, priceCents, PlanTable.defaults, end)
+    assert.deepStrictEqual(decision, {
+      _tag: "Renewed",
+      plan: { tier: "starter", autoRenew: true, periodEnd: DateTime.add(end, { days: 30 }) },
+      priceCents,
+      credits: 0
+    })
+    assert.strictEqual(decide("studio", plan, priceCents - 1, PlanTable.defaults, end)._tag, "Lapsed")
+  })
+
   it("returns the credits of its tier in the credits group", () => {
     const credits = Option.some({ tier: "business", periodEnd: end, autoRenew: true } as const)
     const { credits: brought, priceCents } = PlanTable.defaults.credits.business

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as PlanTable from "../src/PlanTable.ts"
-import { depositMax, type Movement } from "../src/Wallet.ts"
+import { amountMax, type Movement } from "../src/Wallet.ts"
 import { makeAccount, makeHost, reasonOf } from "./Hosts.ts"
 
 const table = PlanTable.defaults
@@ -34,15 +34,106 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { id } = yield* makeAccount(host)
-        yield* host.deposit(id, { reference: "a", cents: depositMax })
-        for (const cents of [0, -1, 0.5, depositMax + 1, Number.NaN]) {
-          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference: "b", cents })), "DepositInvalid")
+        yield* host.deposit(id, { reference: "a", cents: amountMax })
+        for (const cents of [0, -1, 0.5, amountMax + 1, Number.NaN]) {
+          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference: "b", cents })), "AmountInvalid")
         }
         for (const reference of ["", "x".repeat(129)]) {
-          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference, cents: 1 })), "DepositInvalid")
+          assert.strictEqual(yield* reasonOf(host.deposit(id, { reference, cents: 1 })), "AmountInvalid")
         }
         assert.strictEqual(yield* reasonOf(host.deposit(id, { reference: "a", cents: 1 })), "ReferenceReused")
-        assert.strictEqual((yield* host.get(id)).balanceCents, depositMax)
+        assert.strictEqual((yield* host.get(id)).balanceCents, amountMax)
+      }))
+
+    it.effect("book a debit once per reference, and are never negative", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { id } = yield* makeAccount(host)
+        yield* host.deposit(id, { reference: "a", cents: 100 })
+        const debits = Array.from({ length: 5 }, (_, n) => host.debit(id, { reference: `debit ${n}`, cents: 30 }))
+        const answers = yield* Effect.all(debits.map(Effect.result), { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter(Result.isSuccess).length, 3)
+        assert.strictEqual((yield* host.get(id)).balanceCents, 10)
+        const { id: other } = yield* makeAccount(host)
+        yield* host.deposit(other, { reference: "a", cents: 100 })
+        // A deposit and a debit can have the same reference.
+        const { isNew, movement } = yield* host.debit(other, { reference: "a", cents: 100 })
+        assert.deepInclude(movement, { kind: "debit", cents: -100, balanceCents: 0 })
+        assert.isTrue(isNew)
+        assert.deepStrictEqual(yield* host.debit(other, { reference: "a", cents: 100 }), { isNew: false, movement })
+        assert.strictEqual(yield* reasonOf(host.debit(other, { reference: "a", cents: 1 })), "ReferenceReused")
+        assert.strictEqual(yield* reasonOf(host.debit(other, { reference: "b", cents: 1 })), "BalanceTooLow")
+        assert.strictEqual(yield* reasonOf(host.debit(other, { reference: "b", cents: 0 })), "AmountInvalid")
+      }))
+
+    it.effect("pay a subscription once, however many hosts ask for it", () =>
+      Effect.gen(function*() {
+        const hosts = [yield* makeHost(), yield* makeHost(), yield* makeHost()] as const
+        const [host] = hosts
+        const { id } = yield* makeAccount(host)
+        const { credits: tiers } = table
+        const upgradeCents = (tiers.pro.priceCents - tiers.starter.priceCents) / 2
+        assert.strictEqual(
+          yield* reasonOf(host.subscribe(id, "credits", "starter", table)),
+          "BalanceTooLow"
+        )
+        yield* host.deposit(id, { reference: "a", cents: tiers.starter.priceCents + upgradeCents })
+        const subscribeAll = (tier: "business" | "pro" | "starter") =>
+          Effect.map(
+            Effect.all(hosts.map((host) => host.subscribe(id, "credits", tier, table)), { concurrency: "unbounded" }),
+            (decisions) => decisions.map(({ _tag }) => _tag).toSorted()
+          )
+        assert.deepStrictEqual(yield* subscribeAll("starter"), ["Continued", "Continued", "Started"])
+        const periodEnd = DateTime.add(yield* DateTime.now, { days: 30 })
+        assert.strictEqual((yield* host.get(id)).balanceCents, upgradeCents)
+        yield* TestClock.adjust("15 days")
+        assert.deepStrictEqual(yield* subscribeAll("pro"), ["Continued", "Continued", "Raised"])
+        const pro = { tier: "pro", periodEnd, autoRenew: true } as const
+        assert.deepInclude(yield* host.get(id), {
+          balanceCents: 0,
+          plans: { studio: Option.none(), credits: Option.some(pro) }
+        })
+        assert.strictEqual(yield* reasonOf(host.subscribe(id, "credits", "business", table)), "BalanceTooLow")
+        assert.deepStrictEqual(yield* subscribeAll("starter"), ["Scheduled", "Scheduled", "Scheduled"])
+        const later = { ...pro, nextTier: "starter" } as const
+        assert.deepStrictEqual((yield* host.get(id)).plans.credits, Option.some(later))
+        const kinds = (yield* host.listMovements({ account: id, limit: 10 })).map(({ cents, kind }) => [kind, cents])
+        assert.deepStrictEqual(kinds, [
+          ["upgrade", -upgradeCents],
+          ["subscription", -tiers.starter.priceCents],
+          ["deposit", tiers.starter.priceCents + upgradeCents]
+        ])
+
+        yield* host.deposit(id, { reference: "b", cents: tiers.starter.priceCents })
+        yield* TestClock.adjust("15 days")
+        assert.strictEqual((yield* host.renewPlan(id, "credits", table))._tag, "Renewed")
+        const starter = { tier: "starter", periodEnd: DateTime.add(periodEnd, { days: 30 }), autoRenew: true } as const
+        assert.deepInclude(yield* host.get(id), {
+          balanceCents: 0,
+          plans: { studio: Option.none(), credits: Option.some(starter) }
+        })
+      }))
+
+    it.effect("pay no renewal of a plan after it was stopped, and go on if it is resumed", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { id } = yield* makeAccount(host)
+        yield* host.deposit(id, { reference: "a", cents: 2 * price })
+        assert.strictEqual(yield* reasonOf(host.stopRenewal(id, "studio")), "PlanNotActive")
+        yield* host.subscribe(id, "studio", "pro", table)
+        const periodEnd = DateTime.add(yield* DateTime.now, { days: 30 })
+        yield* host.subscribe(id, "studio", "starter", table)
+        yield* host.stopRenewal(id, "studio")
+        yield* host.stopRenewal(id, "studio")
+        const stopped = { tier: "pro", periodEnd, autoRenew: false } as const
+        assert.deepStrictEqual((yield* host.get(id)).plans.studio, Option.some(stopped))
+        assert.strictEqual((yield* host.subscribe(id, "studio", "pro", table))._tag, "Continued")
+        assert.deepStrictEqual((yield* host.get(id)).plans.studio, Option.some({ ...stopped, autoRenew: true }))
+        yield* host.stopRenewal(id, "studio")
+        yield* TestClock.adjust("30 days")
+        assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Lapsed")
+        assert.strictEqual((yield* host.get(id)).balanceCents, price)
+        assert.strictEqual(yield* reasonOf(host.stopRenewal(id, "studio")), "PlanNotActive")
       }))
 
     it.effect("pay a plan once per period, however many hosts renew it", () =>

@@ -1,13 +1,15 @@
-/** Sets and ends plans, with the slots that the jobs of the account get from them. */
-import type { PlanTable } from "@kinora/accounts"
+/** Sets, starts, changes and ends plans, with the slots that the jobs of the account get from them. */
+import type { PlanTable, Subscription } from "@kinora/accounts"
 import type { AccountId } from "@kinora/accounts/Account"
 import { Accounts, type Failure } from "@kinora/accounts/Accounts"
 import type { Plan, PlanGroup, Tiers } from "@kinora/accounts/Plan"
+import type { Ledger } from "@kinora/ledger/Ledger"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Context, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { Changes } from "./Changes.ts"
 import type { GenerationStore } from "./GenerationStore.ts"
+import { makeGrantPeriod } from "./internal/planCredits.ts"
 import { makeApplySlots } from "./internal/planSlots.ts"
 
 /** Changes of plans. */
@@ -22,14 +24,24 @@ export class PlanChanges extends Context.Service<PlanChanges, {
     group: Group,
     plan: Option.Option<Plan<Tiers[Group]>>
   ) => Effect.Effect<void, Failure>
+
+  /**
+   * Starts a plan or changes its tier like `Accounts.subscribe`. One unit of work takes the payment, saves the
+   * plan, grants the credits of the period, and applies the slots.
+   */
+  readonly subscribe: <Group extends PlanGroup>(
+    account: AccountId,
+    group: Group,
+    tier: Tiers[Group]
+  ) => Effect.Effect<Subscription.Decision<Group>, Failure>
 }>()("@kinora/generations/PlanChanges") {}
 
 /** Services that plan changes require. */
-export type Requirements = Accounts | Changes | GenerationStore | Scheduler | UnitOfWork
+export type Requirements = Accounts | Changes | GenerationStore | Ledger | Scheduler | UnitOfWork
 
 /** Options for `PlanChanges.layerWith`. */
 export interface PlanChangesOptions {
-  /** Slots of the plan tiers. */
+  /** Prices, credits and slots of the plan tiers. */
   readonly planTable: PlanTable.PlanTable
 }
 
@@ -38,19 +50,33 @@ export const layerWith = ({ planTable }: PlanChangesOptions): Layer.Layer<PlanCh
   Layer.effect(
     PlanChanges,
     Effect.gen(function*() {
-      const { setPlan } = yield* Accounts
+      const accounts = yield* Accounts
       const { atomically } = yield* UnitOfWork
       const applySlots = yield* makeApplySlots(planTable)
+      const grantPeriod = yield* makeGrantPeriod
 
       const set = Effect.fn("PlanChanges.set")(function*<Group extends PlanGroup>(
         account: AccountId,
         group: Group,
         plan: Option.Option<Plan<Tiers[Group]>>
       ) {
-        yield* setPlan(account, group, plan)
+        yield* accounts.setPlan(account, group, plan)
         yield* applySlots(account, group, plan)
       }, atomically)
 
-      return PlanChanges.of({ set })
+      const subscribe = Effect.fn("PlanChanges.subscribe")(function*<Group extends PlanGroup>(
+        account: AccountId,
+        group: Group,
+        tier: Tiers[Group]
+      ) {
+        const decision = yield* accounts.subscribe(account, group, tier, planTable)
+        if (decision._tag === "Started") yield* grantPeriod(account, { ...decision, kind: "subscription" })
+        if (decision._tag === "Raised") yield* grantPeriod(account, { ...decision, kind: "upgrade" })
+        // Lanes are locked last.
+        yield* applySlots(account, group, Option.some(decision.plan))
+        return decision
+      }, atomically)
+
+      return PlanChanges.of({ set, subscribe })
     })
   )

@@ -1,15 +1,16 @@
 /** Renews or ends plans when their period ends. Any number of hosts may run it: each period is paid once. */
-import type { PlanTable, Renewal } from "@kinora/accounts"
+import type { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import type { PlanName } from "@kinora/accounts/AccountStore"
-import { Ledger } from "@kinora/ledger/Ledger"
+import type { Ledger } from "@kinora/ledger/Ledger"
 import { Sweep } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Cause, Context, DateTime, Effect, Layer, Option } from "effect"
+import { Cause, Context, Effect, Layer, Option } from "effect"
 import type { Changes } from "./Changes.ts"
 import type { GenerationStore } from "./GenerationStore.ts"
+import { makeGrantPeriod } from "./internal/planCredits.ts"
 import { makeApplySlots } from "./internal/planSlots.ts"
 
 /** Sweep of plans whose period ends. */
@@ -78,42 +79,17 @@ export const layerSweep = Sweep.make({
 const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const accounts = yield* Accounts
   const applySlots = yield* makeApplySlots(planTable)
-  const grant = yield* makeGrant
+  const grantPeriod = yield* makeGrantPeriod
   const { atomically } = yield* UnitOfWork
 
   return Effect.fnUntraced(function*({ account, group }: PlanName) {
     const decision = yield* accounts.renewPlan(account, group, planTable)
     if (decision._tag === "Kept") return false
-    if (decision._tag === "Renewed" && decision.credits > 0) yield* grant(account, decision)
+    if (decision._tag === "Renewed") yield* grantPeriod(account, { ...decision, kind: "renewal" })
     // Lanes are locked last.
     yield* applySlots(account, group, decision._tag === "Renewed" ? Option.some(decision.plan) : Option.none())
     return true
   }, atomically)
-})
-
-/** Makes a function that grants the credits of a renewed plan. Dies if another lot has the reference of the renewal. */
-const makeGrant = Effect.gen(function*() {
-  const ledger = yield* Ledger
-
-  return Effect.fnUntraced(function*(
-    account: PlanName["account"],
-    { credits, plan: { periodEnd, tier } }: Renewal.Renewed<PlanName["group"]>
-  ) {
-    const { _tag, lot } = yield* ledger.grant({
-      account,
-      reference: `renewal ${tier} ${DateTime.formatIso(periodEnd)}`,
-      kind: "plan",
-      credits,
-      expiresAt: periodEnd,
-      at: yield* DateTime.now
-    }).pipe(
-      // The only refusal is an expired lot, and a renewed period ends in the future.
-      Effect.catchTag("LedgerError", Effect.die)
-    )
-    // If a plan was set back to an earlier period, its lot exists. Another lot with this reference is corruption.
-    const isOwn = _tag === "Granted" || (lot.kind === "plan" && DateTime.Equivalence(lot.expiresAt, periodEnd))
-    if (!isOwn) return yield* Effect.die(new Error(`The lot ${lot.id} has the reference of a renewal`))
-  })
 })
 
 /** Returns `true` if the other plans would fail too: the database is unavailable, or the process shuts down. */

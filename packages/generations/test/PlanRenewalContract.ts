@@ -4,9 +4,10 @@ import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import * as Ledger from "@kinora/ledger/Ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Effect, type Layer, Option } from "effect"
+import { DateTime, Effect, Exit, type Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
+import * as PlanChanges from "../src/PlanChanges.ts"
 import * as PlanRenewal from "../src/PlanRenewal.ts"
 import type { layerMemory } from "./Assembly.ts"
 
@@ -76,6 +77,59 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* (yield* Accounts).setPlan(id, "credits", plan)
         yield* renew(100)
         assert.deepStrictEqual(yield* stateOf(id), renewed)
+      }))
+
+    it.effect("can be subscriptions, whose credits are granted once per period and tier", () =>
+      Effect.gen(function*() {
+        const { renew } = yield* PlanRenewal.PlanRenewal
+        const { subscribe } = yield* PlanChanges.PlanChanges
+        const { starter, pro } = planTable.credits
+        const upgradeCents = (pro.priceCents - starter.priceCents) / 2
+        const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
+        const accounts = yield* Accounts
+        const { id } = yield* accounts.create({ email: `${name}@example.com` })
+        yield* accounts.deposit(id, { reference: "start", cents: 2 * starter.priceCents + upgradeCents })
+        const all = (tier: "pro" | "starter") =>
+          Effect.all(Array.from({ length: 3 }, () => subscribe(id, "credits", tier)), { concurrency: "unbounded" })
+
+        yield* all("starter")
+        const end = DateTime.add(yield* DateTime.now, { days: 30 })
+        const first = { kind: "plan", remaining: starter.credits, expiresAt: end } as const
+        const balanceCents = starter.priceCents + upgradeCents
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents, end, lots: [first] })
+        yield* TestClock.adjust("15 days")
+        yield* all("pro")
+        const second = { ...first, remaining: (pro.credits - starter.credits) / 2 }
+        const raised = { balanceCents: starter.priceCents, end, lots: [first, second] }
+        assert.deepStrictEqual(yield* stateOf(id), raised)
+        yield* all("starter")
+        assert.deepStrictEqual(yield* stateOf(id), raised)
+
+        yield* TestClock.adjust("15 days")
+        yield* renew(100)
+        const next = DateTime.add(end, { days: 30 })
+        assert.deepStrictEqual(yield* stateOf(id), {
+          balanceCents: 0,
+          end: next,
+          lots: [{ ...first, expiresAt: next }]
+        })
+        assert.deepStrictEqual((yield* (yield* Ledger.Ledger).verify({ account: id })).discrepancies, [])
+      }))
+
+    it.effect("are not subscribed to and not paid if the grant of credits fails", () =>
+      Effect.gen(function*() {
+        const { id } = yield* open(priceCents)
+        const accounts = yield* Accounts
+        yield* accounts.setPlan(id, "credits", Option.none())
+        const ledger = yield* Ledger.Ledger
+        const dying = yield* PlanChanges.PlanChanges.pipe(
+          Effect.provide(PlanChanges.layerWith({ planTable })),
+          Effect.provideService(Ledger.Ledger, { ...ledger, grant: () => Effect.die(new Error("The process dies")) })
+        )
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(dying.subscribe(id, "credits", "starter"))))
+        assert.deepStrictEqual(yield* stateOf(id), { balanceCents: priceCents, end: undefined, lots: [] })
+        yield* (yield* PlanChanges.PlanChanges).subscribe(id, "credits", "starter")
+        assert.strictEqual((yield* stateOf(id)).lots.length, 1)
       }))
 
     it.effect("are renewed if another plan cannot be renewed", () =>

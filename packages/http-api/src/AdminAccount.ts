@@ -1,51 +1,10 @@
-/** Accounts, API keys, plans and balances in the admin API. */
+/** Accounts and API keys in the admin API. */
 import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
-import { field, flag, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
+import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
 import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
-
-/** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
-export const Reference = Schema.String.check(
-  Schema.isPattern(/^[\x20-\x7e]{1,128}$/, { expected: "1 to 128 printable ASCII characters" })
-)
-
-/** The maximum of one deposit in US cents: ten million dollars. */
-export const depositCentsMax = 1_000_000_000
-
-/** The tiers of the Studio group. */
-export const StudioTier = Schema.Literals(["starter", "pro", "scale"])
-/** The tiers of the Credits group. */
-export const CreditsTier = Schema.Literals(["starter", "pro", "business"])
-
-const planOf = <Tier extends Schema.Codec<string>>(identifier: string, description: string, tier: Tier) =>
-  object(identifier, description, {
-    tier: field(tier, "The tier."),
-    period_end: time("When the period ends. A plan whose period has ended is inactive."),
-    auto_renew: flag("Whether the plan renews from the balance at the end of its period.")
-  })
-
-const planRequestOf = <Tier extends Schema.Codec<string>>(identifier: string, description: string, tier: Tier) =>
-  object(identifier, description, {
-    tier: field(tier, "The tier."),
-    period_end: requestTime("When the period ends."),
-    auto_renew: optional(Schema.Boolean, "Whether the plan renews from the balance. Default: false.")
-  })
-
-/** A Studio plan. */
-export const AdminStudioPlan = planOf("AdminStudioPlan", "A Studio plan.", StudioTier)
-/** A Credits plan. */
-export const AdminCreditsPlan = planOf("AdminCreditsPlan", "A Credits plan.", CreditsTier)
-
-/** Sets the Studio plan of an account. */
-export const SetStudioPlanRequest = planRequestOf("SetStudioPlanRequest", "The Studio plan to set.", StudioTier)
-/** See the schema of the same name. */
-export type SetStudioPlanRequest = typeof SetStudioPlanRequest.Type
-
-/** Sets the Credits plan of an account. */
-export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", "The Credits plan to set.", CreditsTier)
-/** See the schema of the same name. */
-export type SetCreditsPlanRequest = typeof SetCreditsPlanRequest.Type
 
 /** The status of an account. */
 export const AccountStatus = Schema.Literals(["active", "suspended"])
@@ -94,50 +53,12 @@ export const CreateAccountRequest = object("CreateAccountRequest", "The account 
 /** See the schema of the same name. */
 export type CreateAccountRequest = typeof CreateAccountRequest.Type
 
-/** Adds to the balance of an account. */
-export const DepositRequest = object("DepositRequest", "The deposit to make.", {
-  reference: field(Reference, "Names the deposit. Repeating the same deposit adds nothing."),
-  usd_cents: field(
-    Int64.check(Schema.isBetween({ minimum: 1, maximum: depositCentsMax })),
-    "The amount in US cents."
-  )
-})
-/** See the schema of the same name. */
-export type DepositRequest = typeof DepositRequest.Type
-
-/** A deposit. */
-export const AdminDeposit = object("AdminDeposit", "A deposit.", {
-  reference: text("The reference of the request."),
-  usd_cents: int("The amount in US cents."),
-  balance_usd_cents: int("The balance right after this deposit, in US cents."),
-  created_at: time("When the deposit was made.")
-})
-/** See the schema of the same name. */
-export type AdminDeposit = typeof AdminDeposit.Type
-
 /** An IPv4 or IPv6 address, or a network in CIDR notation. */
 const IpRange = Schema.String.check(
   Schema.makeFilter((text) => Result.isSuccess(IpInterface.fromString(text, { prefix: "optional" })), {
     expected: "an address or a network such as 192.0.2.0/24"
   })
 )
-
-/** A change of the balance. */
-export const AdminMovement = object("AdminMovement", "A change of the balance of an account.", {
-  kind: field(Schema.Literals(["deposit", "renewal"]), "A deposit of an operator, or the payment of a plan's period."),
-  reference: text("The reference of the deposit, or the plan and the end of the paid period."),
-  usd_cents: int("The amount in US cents, negative for a payment."),
-  balance_usd_cents: int("The balance right after it, in US cents."),
-  created_at: time("When it was booked.")
-})
-/** See the schema of the same name. */
-export type AdminMovement = typeof AdminMovement.Type
-
-/** A page of the changes of a balance. */
-export const AdminMovementList = object("AdminMovementList", "A page of the changes of a balance.", {
-  data: list(AdminMovement, "The changes, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
 
 /** Creates an API key. */
 export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {

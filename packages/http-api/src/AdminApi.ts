@@ -6,12 +6,7 @@ import {
   AccountStatus,
   AdminAccount,
   AdminAccountList,
-  AdminDeposit,
-  AdminMovementList,
   CreateAccountRequest,
-  DepositRequest,
-  SetCreditsPlanRequest,
-  SetStudioPlanRequest,
   UpdateAccountRequest
 } from "./AdminAccount.ts"
 import { AdminGenerations } from "./AdminGenerationApi.ts"
@@ -25,6 +20,8 @@ import {
   GrantLotRequest
 } from "./AdminLedger.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
+import { AdminPlans } from "./AdminPlanApi.ts"
+import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { documentation } from "./internal/documentation.ts"
@@ -39,11 +36,6 @@ const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const Cursor = Schema.String.check(
   Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" }),
   Schema.isMaxLength(128)
-)
-
-/** `kind:reference` of the last change of a page. */
-const MovementCursor = Schema.String.check(
-  Schema.isPattern(/^(deposit|renewal):[\x20-\x7e]{1,128}$/, { expected: "the next_cursor of an earlier call" })
 )
 
 /** Creates, lists, changes, suspends and resumes accounts. */
@@ -119,91 +111,6 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
       HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
   )
 ).annotate(OpenApi.Description, "Create, list, change, suspend and resume accounts.") {}
-
-/** Sets and ends plans, adds to the balance that pays for renewals, and lists its changes. */
-export class AdminPlans extends HttpApiGroup.make("plans").add(
-  configure(
-    "operator",
-    "Set the Studio plan",
-    "Replaces the current one.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.put("setStudioPlan", `${account}/plans/studio`, {
-        params: accountId,
-        payload: SetStudioPlanRequest,
-        success: AdminAccount,
-        error
-      })
-  ),
-  operate(
-    "operator",
-    "End the Studio plan",
-    "Idempotent.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.delete("endStudioPlan", `${account}/plans/studio`, {
-        params: accountId,
-        success: HttpApiSchema.NoContent,
-        error
-      })
-  ),
-  configure(
-    "operator",
-    "Set the Credits plan",
-    "Replaces the current one. Grants no credits: grant those of the first period as a lot. A renewal grants its own.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.put("setCreditsPlan", `${account}/plans/credits`, {
-        params: accountId,
-        payload: SetCreditsPlanRequest,
-        success: AdminAccount,
-        error
-      })
-  ),
-  operate(
-    "operator",
-    "End the Credits plan",
-    "Its credits stay. Idempotent.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.delete("endCreditsPlan", `${account}/plans/credits`, {
-        params: accountId,
-        success: HttpApiSchema.NoContent,
-        error
-      })
-  ),
-  configure(
-    "operator",
-    "Add to the balance",
-    "Adds the amount once per reference: responds with 201 the first time, and with 200 and the same deposit if the " +
-      "request is repeated. A plan with `auto_renew` is paid from the balance at its `period_end`, and ends if the " +
-      "balance is too low.",
-    ["not_found", "reference_reused"],
-    (error) =>
-      HttpApiEndpoint.post("deposit", `${account}/deposits`, {
-        params: accountId,
-        payload: DepositRequest,
-        success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
-        error
-      })
-  ),
-  operate(
-    "auditor",
-    "List the changes of the balance",
-    "Deposits and payments of renewals, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
-    ["invalid_params", "not_found"],
-    (error) =>
-      HttpApiEndpoint.get("listMovements", `${account}/movements`, {
-        params: accountId,
-        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(MovementCursor) },
-        success: AdminMovementList,
-        error
-      })
-  )
-).annotate(
-  OpenApi.Description,
-  "Set and end plans, add to the balance that pays for renewals, and list its changes."
-) {}
 
 /** Grants credits, and lists and verifies bookings. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(
@@ -282,6 +189,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
   .add(AdminPlans)
+  .add(AdminWallet)
   .add(AdminGenerations)
   .add(AdminLedger)
   .add(AdminWebhooks)

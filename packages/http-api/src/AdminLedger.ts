@@ -1,6 +1,6 @@
 /** Credits, bookings and their verification in the admin API. */
 import { Schema } from "effect"
-import { Reference } from "./AdminAccount.ts"
+import { Reference } from "./AdminWallet.ts"
 import { field, flag, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
 import { Int64 } from "./Scalar.ts"
 

@@ -26,6 +26,7 @@ import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
+import * as WalletRoutes from "./routes/admin/wallet.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
 /** The services that the routes need. */
@@ -53,6 +54,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       AccountRoutes.layer,
       KeyRoutes.layer,
       PlanRoutes.layer,
+      WalletRoutes.layer,
       GenerationRoutes.layer,
       LedgerRoutes.layer,
       WebhookRoutes.layer,

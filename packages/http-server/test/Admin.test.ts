@@ -281,12 +281,16 @@ it.effect("sets and ends the plan of each group", () =>
   Effect.gen(function*() {
     const send = yield* operator
     const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
-    const studio = { tier: "scale", period_end: periodEnd, auto_renew: true }
-    const set = yield* send("PUT", `/accounts/${id}/plans/studio`, studio)
+    const set = yield* send("PUT", `/accounts/${id}/plans/studio`, {
+      tier: "scale",
+      period_end: periodEnd,
+      auto_renew: true
+    })
+    const studio = { tier: "scale", period_end: periodEnd, auto_renew: true, next_tier: null }
     assert.strictEqual(set.status, 200)
     assert.deepStrictEqual(accountOf(set.json).plans, { studio, credits: null })
     const both = yield* send("PUT", `/accounts/${id}/plans/credits`, { tier: "business", period_end: periodEnd })
-    const credits = { tier: "business", period_end: periodEnd, auto_renew: false }
+    const credits = { tier: "business", period_end: periodEnd, auto_renew: false, next_tier: null }
     assert.deepStrictEqual(accountOf(both.json).plans, { studio, credits })
     for (let n = 0; n < 2; n++) {
       assert.strictEqual((yield* send("DELETE", `/accounts/${id}/plans/studio`)).status, 204)
@@ -327,6 +331,62 @@ it.effect("adds to the balance once per reference, and rejects the reference for
     const others = yield* send("POST", `/accounts/${other.id}/deposits`, { reference: "invoice 1", usd_cents: 5 })
     assert.deepStrictEqual([others.status, Object(others.json).balance_usd_cents], [201, 5])
     assert.strictEqual(yield* balance(id), 1_000_002_900)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("takes from the balance once per reference, and never more than it has", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const debit = (reference: string, cents: number) =>
+      send("POST", `/accounts/${id}/debits`, { reference, usd_cents: cents })
+    yield* send("POST", `/accounts/${id}/deposits`, { reference: "a", usd_cents: 100 })
+    const first = yield* debit("a", 60)
+    assert.strictEqual(first.status, 201)
+    assert.deepInclude(first.json, { reference: "a", usd_cents: 60, balance_usd_cents: 40 })
+    const again = yield* debit("a", 60)
+    assert.deepStrictEqual([again.status, again.json], [200, first.json])
+    assert.deepInclude(errorOf(yield* debit("a", 61), "reference_reused"), { plan: null })
+    const { details } = errorOf(yield* debit("b", 41), "insufficient_balance")
+    assert.deepStrictEqual(details, { required_usd_cents: 41, available_usd_cents: 40 })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("subscribes to plans, changes their tier and stops their renewal", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const path = `/accounts/${id}/plans/credits/subscription`
+    const subscribe = (tier: string) => send("PUT", path, { tier })
+    const { details } = errorOf(yield* subscribe("starter"), "insufficient_balance")
+    assert.deepStrictEqual(details, { required_usd_cents: 1_000, available_usd_cents: 0 })
+    errorOf(yield* send("DELETE", path), "plan_not_active")
+    yield* send("POST", `/accounts/${id}/deposits`, { reference: "a", usd_cents: 10_000 })
+
+    const period_end = DateTime.formatIso(DateTime.add(Host.startedAt, { days: 30 }))
+    const starter = { tier: "starter", period_end, auto_renew: true, next_tier: null }
+    const pro = { ...starter, tier: "pro" }
+    const started = { outcome: "started", usd_cents: 1_000, credits: 1_000, plan: starter }
+    assert.deepStrictEqual((yield* subscribe("starter")).json, started)
+    const continued = { ...started, outcome: "continued", usd_cents: 0, credits: 0 }
+    assert.deepStrictEqual((yield* subscribe("starter")).json, continued)
+    // Nothing of the period has passed, so the whole difference is paid.
+    const raised = { outcome: "raised", usd_cents: 3_500, credits: 4_000, plan: pro }
+    assert.deepStrictEqual((yield* subscribe("pro")).json, raised)
+    const scheduled = { ...continued, outcome: "scheduled", plan: { ...pro, next_tier: "starter" } }
+    assert.deepStrictEqual((yield* subscribe("starter")).json, scheduled)
+
+    const { json: balances } = yield* send("GET", `/accounts/${id}/balances`)
+    const lots = Object(balances).lots.map((lot: object) => lot)
+    assert.deepStrictEqual(
+      lots.map(({ credits, expires_at, kind }: Record<string, unknown>) => [kind, credits, expires_at]),
+      [
+        ["plan", 1_000, period_end],
+        ["plan", 4_000, period_end]
+      ]
+    )
+    for (let n = 0; n < 2; n++) assert.strictEqual((yield* send("DELETE", path)).status, 204)
+    const { json: after } = yield* send("GET", `/accounts/${id}`)
+    assert.deepStrictEqual(accountOf(after).plans, { studio: null, credits: { ...pro, auto_renew: false } })
+    assert.strictEqual(Object(after).balance_usd_cents, 5_500)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("grants a lot once per reference, and rejects the reference for another grant", () =>

@@ -204,7 +204,13 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("plans.endStudioPlan", "DELETE", `${path}/plans/studio`)
   yield* change("plans.setCreditsPlan", "PUT", `${path}/plans/credits`, { tier: "pro", period_end: periodEnd })
   yield* change("plans.endCreditsPlan", "DELETE", `${path}/plans/credits`)
-  yield* change("plans.deposit", "POST", `${path}/deposits`, { reference: "invoice", usd_cents: 100 })
+  yield* change("wallet.deposit", "POST", `${path}/deposits`, { reference: "invoice", usd_cents: 10_000 })
+  yield* change("wallet.debit", "POST", `${path}/debits`, { reference: "fee", usd_cents: 1 })
+  for (const group of ["studio", "credits"]) {
+    const name = group === "studio" ? "Studio" : "Credits"
+    yield* change(`plans.subscribe${name}`, "PUT", `${path}/plans/${group}/subscription`, { tier: "starter" })
+    yield* change(`plans.stop${name}Renewal`, "DELETE", `${path}/plans/${group}/subscription`)
+  }
   yield* change("generations.cancelGeneration", "POST", `/generations/${job}/cancel`)
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
   yield* change("ledger.grantLot", "POST", `${path}/lots`, lot)

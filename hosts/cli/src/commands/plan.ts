@@ -1,5 +1,6 @@
 /** `kinora plan`. */
-import { type AdminAccount, CreditsTier, StudioTier } from "@kinora/http-api/AdminAccount"
+import type { AdminAccount } from "@kinora/http-api/AdminAccount"
+import { CreditsTier, StudioTier, type SubscriptionOutcome } from "@kinora/http-api/AdminPlan"
 import { DateTime, Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
@@ -31,7 +32,7 @@ const show = (group: "studio" | "credits", account: AdminAccount) => {
   const text = plan === null
     ? `${account.email} has no ${group} plan.`
     : `${account.email} has the ${group} plan ${plan.tier}, which ${plan.auto_renew ? "renews" : "ends"} ` +
-      `${Output.time(plan.period_end)}.`
+      `${Output.time(plan.period_end)}${plan.next_tier === null ? "" : ` as ${plan.next_tier}`}.`
   return Output.show(account, text)
 }
 
@@ -69,8 +70,73 @@ const end = operatorCommand(
   })
 )
 
-/** Sets and ends plans. */
+/** A change that a subscription has made. */
+interface Subscribed {
+  readonly outcome: SubscriptionOutcome
+  readonly usd_cents: number
+  readonly credits: number
+}
+
+const sentences: Readonly<Record<SubscriptionOutcome, string>> = {
+  started: "A period has started.",
+  raised: "The higher tier applies now.",
+  scheduled: "The lower tier applies from the next period on.",
+  continued: "The plan renews with its tier."
+}
+
+const showSubscription = (subscription: Subscribed & { readonly plan: { readonly period_end: DateTime.Utc } }) =>
+  Output.show(
+    subscription,
+    [
+      sentences[subscription.outcome],
+      Output.properties([
+        ["paid", Output.dollars(subscription.usd_cents)],
+        ["credits", String(subscription.credits)],
+        ["period ends", Output.time(subscription.plan.period_end)]
+      ])
+    ].join("\n")
+  )
+
+const subscribeStudio = operatorCommand(
+  "studio",
+  "Start the Studio plan or change its tier, paid from the balance",
+  { account, tier: tier(StudioTier.literals) },
+  Effect.fnUntraced(function*(operator, { account, tier }) {
+    const params = { id: yield* idOf(operator, account) }
+    yield* showSubscription(yield* operator.plans.subscribeStudio({ params, payload: { tier } }))
+  })
+)
+
+const subscribeCredits = operatorCommand(
+  "credits",
+  "Start the Credits plan or change its tier, paid from the balance, and grant its credits",
+  { account, tier: tier(CreditsTier.literals) },
+  Effect.fnUntraced(function*(operator, { account, tier }) {
+    const params = { id: yield* idOf(operator, account) }
+    yield* showSubscription(yield* operator.plans.subscribeCredits({ params, payload: { tier } }))
+  })
+)
+
+const subscribe = Command.make("subscribe").pipe(
+  Command.withDescription("Start plans that are paid from the balance and renew, or change their tier"),
+  Command.withSubcommands([subscribeStudio, subscribeCredits])
+)
+
+const stop = operatorCommand(
+  "stop",
+  "Let the plan of a group end with its period instead of renewing it",
+  { account, group: Argument.Literals("group", ["studio", "credits"]) },
+  Effect.fnUntraced(function*(operator, { account, group }) {
+    const params = { id: yield* idOf(operator, account) }
+    yield* group === "studio"
+      ? operator.plans.stopStudioRenewal({ params })
+      : operator.plans.stopCreditsRenewal({ params })
+    yield* show(group, yield* operator.accounts.getAccount({ params }))
+  })
+)
+
+/** Starts, changes, sets and ends plans. */
 export const planCommand = Command.make("plan").pipe(
-  Command.withDescription("Set and end plans"),
-  Command.withSubcommands([studio, credits, end])
+  Command.withDescription("Start, change, set and end plans"),
+  Command.withSubcommands([subscribe, stop, studio, credits, end])
 )

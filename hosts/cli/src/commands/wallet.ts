@@ -1,5 +1,5 @@
 /** `kinora wallet`. */
-import { depositCentsMax } from "@kinora/http-api/AdminAccount"
+import { type AdminDeposit, amountCentsMax } from "@kinora/http-api/AdminWallet"
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Connection from "../Connection.ts"
@@ -12,44 +12,64 @@ import { reference, referenceOf } from "./reference.ts"
 const centsOf = Effect.fnUntraced(function*(dollars: string) {
   const [, whole, fraction = ""] = /^(\d{1,8})(?:\.(\d{2}))?$/.exec(dollars) ?? []
   const cents = Number(whole) * 100 + Number(fraction)
-  if (whole === undefined || cents < 1 || cents > depositCentsMax) {
+  if (whole === undefined || cents < 1 || cents > amountCentsMax) {
     return yield* Connection.fail(
       `"${dollars}" is not an amount; use US dollars with or without cents, such as 29 or 29.50, up to ` +
-        `${depositCentsMax / 100}.`
+        `${amountCentsMax / 100}.`
     )
   }
   return cents
 })
 
+const amount = {
+  account,
+  dollars: Argument.String("dollars").pipe(Argument.withDescription("US dollars, such as 29.50")),
+  reference
+}
+
+/** Shows a deposit or a debit. */
+const show = (title: "added" | "taken", booked: AdminDeposit) =>
+  Output.show(
+    booked,
+    Output.properties([
+      [title, Output.dollars(booked.usd_cents)],
+      ["balance", Output.dollars(booked.balance_usd_cents)],
+      ["time", Output.time(booked.created_at)],
+      ["reference", booked.reference]
+    ])
+  )
+
 const deposit = operatorCommand(
   "deposit",
-  "Add to the balance, from which plans renew",
-  {
-    account,
-    dollars: Argument.String("dollars").pipe(Argument.withDescription("US dollars, such as 29.50")),
-    reference
-  },
+  "Add to the balance, from which plans are paid",
+  amount,
   Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
     const cents = yield* centsOf(dollars)
-    const deposit = yield* operator.plans.deposit({
+    const deposit = yield* operator.wallet.deposit({
       params: { id: yield* idOf(operator, account) },
       payload: { reference: yield* referenceOf(reference), usd_cents: cents }
     })
-    yield* Output.show(
-      deposit,
-      Output.properties([
-        ["added", Output.dollars(deposit.usd_cents)],
-        ["balance", Output.dollars(deposit.balance_usd_cents)],
-        ["time", Output.time(deposit.created_at)],
-        ["reference", deposit.reference]
-      ])
-    )
+    yield* show("added", deposit)
+  })
+)
+
+const debit = operatorCommand(
+  "debit",
+  "Take from the balance, which is never negative",
+  amount,
+  Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
+    const cents = yield* centsOf(dollars)
+    const debit = yield* operator.wallet.debit({
+      params: { id: yield* idOf(operator, account) },
+      payload: { reference: yield* referenceOf(reference), usd_cents: cents }
+    })
+    yield* show("taken", debit)
   })
 )
 
 const list = operatorCommand(
   "list",
-  "List deposits and payments, newest first",
+  "List deposits, debits and payments, newest first",
   {
     account,
     limit: Flag.Int("limit").pipe(
@@ -60,7 +80,7 @@ const list = operatorCommand(
     cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
-    const page = yield* operator.plans.listMovements({
+    const page = yield* operator.wallet.listMovements({
       params: { id: yield* idOf(operator, account) },
       query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
     })
@@ -75,8 +95,8 @@ const list = operatorCommand(
   })
 )
 
-/** Adds to balances, and lists their changes. */
+/** Changes balances, and lists their changes. */
 export const walletCommand = Command.make("wallet").pipe(
-  Command.withDescription("Add to balances, and list their changes"),
-  Command.withSubcommands([deposit, list])
+  Command.withDescription("Change balances, and list their changes"),
+  Command.withSubcommands([deposit, debit, list])
 )

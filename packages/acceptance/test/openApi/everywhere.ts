@@ -7,7 +7,7 @@ import { walk } from "./Walk.ts"
 export const everywhere = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, nowhere)
   await walk(findings, { adminToken: null }, withoutOperators)
-  await walk(findings, {}, strangers)
+  await walk(findings, { http: { failedAuthenticationsPerMinute: 1_000 } }, strangers)
   await walk(findings, { http: { failedAuthenticationsPerMinute: 1 } }, guessers)
   await walk(findings, { http: { keyRequestsPerMinute: 1 } }, impatient)
   await walk(findings, {}, suspended)

@@ -44,7 +44,10 @@ const bodies = (host: Walk["host"]) => {
     "PUT /plans/studio": { tier: "pro", period_end: end },
     "PUT /plans/credits": { tier: "business", period_end: end, auto_renew: true },
     "POST /lots": { reference: "gift", kind: "addon", credits: 10, expires_at: end },
-    "POST /deposits": { reference: "invoice", usd_cents: 2_900 }
+    "POST /deposits": { reference: "invoice", usd_cents: 2_900 },
+    "PUT /plans/studio/subscription": { tier: "pro" },
+    "PUT /plans/credits/subscription": { tier: "business" },
+    "POST /debits": { reference: "invoice", usd_cents: 10 }
   }
 }
 
@@ -62,6 +65,9 @@ const accounts = async ({ ask, host, send }: Walk) => {
   }
   await send(below("POST /lots", id), { ...bodies(host)["POST /lots"], credits: 11 }, operator)
   await send(below("POST /deposits", id), { reference: "invoice", usd_cents: 2_901 }, operator)
+  await send(below("POST /debits", id), { reference: "invoice", usd_cents: 11 }, operator)
+  await send(below("POST /debits", id), { reference: "all", usd_cents: 1_000_000_000 }, operator)
+  await plans({ ask, send }, operator, id)
   await ask(below("GET /keys", id), operator)
   const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
   const roll = below(`POST /keys/${keyId}/roll`, id)
@@ -88,6 +94,21 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await ask("POST /admin/v1/ledger/verify?limit=0", operator)
   await ask("POST /admin/v1/ledger/verify?account=nobody", operator)
   await ask("GET /admin/v1/openapi.json")
+}
+
+const plans = async (
+  { ask, send }: Pick<Walk, "ask" | "send">,
+  operator: { readonly apiKey: string },
+  id: string
+) => {
+  for (const [group, tier] of [["studio", "scale"], ["credits", "business"]]) {
+    await ask(below(`DELETE /plans/${group}`, id), operator)
+    await ask(below(`DELETE /plans/${group}/subscription`, id), operator)
+    await send(below(`PUT /plans/${group}/subscription`, id), { tier }, operator)
+    await send(below(`PUT /plans/${group}/subscription`, id), { tier: "starter" }, operator)
+    await ask(below(`DELETE /plans/${group}/subscription`, id), operator)
+    await ask(below(`DELETE /plans/${group}/subscription`, "nobody"), operator)
+  }
 }
 
 const jobs = async (

@@ -51,7 +51,7 @@ layer(Operator.layer, { excludeTestServices: true })("docs for operators", (it) 
       const { baseUrl } = yield* Operator
       const variables: Record<string, string> = { BASE: baseUrl, TOKEN: token }
       const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
-      assert.strictEqual(steps.length, 11)
+      assert.strictEqual(steps.length, 12)
       for (const { command, response: shown } of steps) {
         // The page assumes a job of the customer.
         if (command.includes("$JOB/")) variables["JOB"] = yield* createJob(baseUrl, variables["KEY"] ?? "")

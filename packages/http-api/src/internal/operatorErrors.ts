@@ -16,6 +16,14 @@ export const operatorErrors = {
     message: "Webhooks cannot be sent to this URL; use another one.",
     details: { problem: field(UrlProblem, "What is wrong with the URL.") }
   },
+  insufficient_balance: {
+    status: 402,
+    message: "The balance of the account is too low; make a deposit first.",
+    details: {
+      required_usd_cents: int("What the request costs, in US cents."),
+      available_usd_cents: int("The balance, in US cents.")
+    }
+  },
   role_missing: {
     status: 403,
     message: "The role of the operator does not permit this request; use the token of an operator with the role in " +
@@ -41,6 +49,10 @@ export const operatorErrors = {
   operator_ended: {
     status: 409,
     message: "The operator is revoked or has expired; create another operator."
+  },
+  plan_not_active: {
+    status: 409,
+    message: "The account has no active plan in this group; subscribe it to one first."
   },
   reference_reused: {
     status: 409,

@@ -57,11 +57,11 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."
   },
-  "plans.listMovements cursor": {
+  "wallet.listMovements cursor": {
     schema: { type: "string" },
     description: "`next_cursor` of the previous page."
   },
-  "plans.listMovements limit": {
+  "wallet.listMovements limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of changes on the page."
   },

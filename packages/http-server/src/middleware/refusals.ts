@@ -200,6 +200,11 @@ const refusals = {
   KeyTermsInvalid: ({ problem }: AccountsError.KeyTermsInvalid) => invalidField("", problem),
   KeyEnded: () => refuse("key_ended"),
   TooManyKeys: ({ keysMax }: AccountsError.TooManyKeys) => refuse("too_many_keys", { details: { keys_max: keysMax } }),
+  BalanceTooLow: ({ availableCents, requiredCents }: AccountsError.BalanceTooLow) =>
+    refuse("insufficient_balance", {
+      details: { required_usd_cents: requiredCents, available_usd_cents: availableCents }
+    }),
+  PlanNotActive: () => refuse("plan_not_active"),
   ReferenceReused: () => refuse("reference_reused"),
 
   // Credits

@@ -14,11 +14,16 @@ export const toWire = ({ balanceCents, createdAt, email, id, plans, status }: Ac
   plans: { studio: planOf(plans.studio), credits: planOf(plans.credits) }
 })
 
+/** Converts a plan. */
+export const planToWire = <Tier extends string>({ autoRenew, nextTier, periodEnd, tier }: Plan<Tier>) => ({
+  tier,
+  period_end: periodEnd,
+  auto_renew: autoRenew,
+  next_tier: nextTier ?? null
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const planOf = <Tier extends string>(plan: Option.Option<Plan<Tier>>) =>
-  Option.getOrNull(
-    Option.map(plan, ({ autoRenew, periodEnd, tier }) => ({ tier, period_end: periodEnd, auto_renew: autoRenew }))
-  )
+const planOf = <Tier extends string>(plan: Option.Option<Plan<Tier>>) => Option.getOrNull(Option.map(plan, planToWire))

@@ -10,7 +10,9 @@ export const accountColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(`
     account.id, account.email, account.status, account.created_at, account.balance_cents::float8 AS balance_cents,
     studio.tier AS studio_tier, studio.period_end AS studio_period_end, studio.auto_renew AS studio_auto_renew,
-    credits.tier AS credits_tier, credits.period_end AS credits_period_end, credits.auto_renew AS credits_auto_renew
+    studio.next_tier AS studio_next_tier,
+    credits.tier AS credits_tier, credits.period_end AS credits_period_end, credits.auto_renew AS credits_auto_renew,
+    credits.next_tier AS credits_next_tier
   `)
 
 /** Joins the plan of each group to `account`. */
@@ -30,9 +32,11 @@ export const accountFields = {
   studio_tier: Schema.NullOr(StudioTier),
   studio_period_end: Schema.NullOr(Schema.DateTimeUtcFromDate),
   studio_auto_renew: Schema.NullOr(Schema.Boolean),
+  studio_next_tier: Schema.NullOr(StudioTier),
   credits_tier: Schema.NullOr(CreditsTier),
   credits_period_end: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  credits_auto_renew: Schema.NullOr(Schema.Boolean)
+  credits_auto_renew: Schema.NullOr(Schema.Boolean),
+  credits_next_tier: Schema.NullOr(CreditsTier)
 }
 
 const AccountRow = Schema.Struct(accountFields)
@@ -46,8 +50,8 @@ export const toAccount = (row: typeof AccountRow.Type): Account => ({
   email: row.email,
   status: row.status,
   plans: {
-    studio: toPlan(row.studio_tier, row.studio_period_end, row.studio_auto_renew),
-    credits: toPlan(row.credits_tier, row.credits_period_end, row.credits_auto_renew)
+    studio: toPlan(row.studio_tier, row.studio_period_end, row.studio_auto_renew, row.studio_next_tier),
+    credits: toPlan(row.credits_tier, row.credits_period_end, row.credits_auto_renew, row.credits_next_tier)
   },
   balanceCents: row.balance_cents,
   createdAt: row.created_at
@@ -60,8 +64,9 @@ export const toAccount = (row: typeof AccountRow.Type): Account => ({
 const toPlan = <Tier extends string>(
   tier: Tier | null,
   periodEnd: DateTime.Utc | null,
-  autoRenew: boolean | null
+  autoRenew: boolean | null,
+  nextTier: Tier | null
 ): Option.Option<Plan<Tier>> =>
   tier === null || periodEnd === null || autoRenew === null
     ? Option.none()
-    : Option.some({ tier, periodEnd, autoRenew })
+    : Option.some({ tier, periodEnd, autoRenew, ...(nextTier === null ? {} : { nextTier }) })

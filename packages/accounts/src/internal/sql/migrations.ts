@@ -77,6 +77,25 @@ export const keyTerms = Effect.gen(function*() {
   `
 })
 
+/** Adds the tier with which a plan renews, and kinds of movements. */
+export const subscriptions = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    ALTER TABLE accounts_plan
+    ADD COLUMN next_tier text CHECK (
+      plan_group = 'studio' AND next_tier IN ('starter', 'pro', 'scale')
+      OR plan_group = 'credits' AND next_tier IN ('starter', 'pro', 'business')
+    )
+  `
+  // `NOT VALID` does not read the table: the rows that exist have a kind that both constraints allow.
+  yield* sql`
+    ALTER TABLE accounts_movement
+    DROP CONSTRAINT accounts_movement_kind_check,
+    ADD CONSTRAINT accounts_movement_kind_check
+    CHECK (kind IN ('deposit', 'debit', 'subscription', 'upgrade', 'renewal')) NOT VALID
+  `
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find old keys that were revoked or have expired.

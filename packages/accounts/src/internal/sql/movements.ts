@@ -3,7 +3,7 @@ import { Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
-import type { Movement, MovementQuery } from "../../Wallet.ts"
+import { type Movement, MovementKind, type MovementQuery } from "../../Wallet.ts"
 
 /** Finds the movement of a kind and reference. */
 export const findMovement = (
@@ -61,7 +61,7 @@ const columns = (sql: SqlClient.SqlClient) =>
 
 const MovementRow = Schema.Struct({
   account: Schema.String,
-  kind: Schema.Literals(["deposit", "renewal"]),
+  kind: MovementKind,
   reference: Schema.String,
   cents: Schema.Int,
   balance_cents: Schema.Int,

@@ -14,12 +14,13 @@ export const savePlan = (
 ) =>
   Option.match(plan, {
     onNone: () => sql`DELETE FROM accounts_plan WHERE account = ${AccountId.toUuid(id)} AND plan_group = ${group}`,
-    onSome: ({ autoRenew, periodEnd, tier }) =>
+    onSome: ({ autoRenew, nextTier = null, periodEnd, tier }) =>
       sql`
-        INSERT INTO accounts_plan (account, plan_group, tier, period_end, auto_renew)
-        VALUES (${AccountId.toUuid(id)}, ${group}, ${tier}, ${DateTime.toDate(periodEnd)}, ${autoRenew})
+        INSERT INTO accounts_plan (account, plan_group, tier, period_end, auto_renew, next_tier)
+        VALUES (${AccountId.toUuid(id)}, ${group}, ${tier}, ${DateTime.toDate(periodEnd)}, ${autoRenew}, ${nextTier})
         ON CONFLICT (account, plan_group) DO UPDATE
-        SET tier = excluded.tier, period_end = excluded.period_end, auto_renew = excluded.auto_renew
+        SET tier = excluded.tier, period_end = excluded.period_end, auto_renew = excluded.auto_renew,
+          next_tier = excluded.next_tier
       `
   }).pipe(Effect.asVoid)
 

@@ -1,16 +1,13 @@
-/** Plans and balances in the operator API. A plan grants no credits when it is set. */
-import { Account, Accounts } from "@kinora/accounts"
+/** Plans in the operator API. A plan grants no credits when it is set. */
+import { Account, Accounts, type Subscription } from "@kinora/accounts"
 import type { Plan, PlanGroup, Plans, Tiers } from "@kinora/accounts/Plan"
-import type { Movement, MovementName } from "@kinora/accounts/Wallet"
 import { PlanChanges } from "@kinora/generations"
-import { AdminDeposit, type AdminMovement } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
-import { DateTime, Effect, Option, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
-import { answers, parseId } from "../../middleware/refusals.ts"
-import { toWire } from "../../wire/adminAccount.ts"
+import { parseId } from "../../middleware/refusals.ts"
+import { planToWire, toWire } from "../../wire/adminAccount.ts"
 
 /** The handlers. */
 export const layer = HttpApiBuilder.group(
@@ -34,6 +31,28 @@ export const layer = HttpApiBuilder.group(
       }
     )
 
+    const subscribe = Effect.fnUntraced(
+      function*<Group extends PlanGroup>(text: string, group: Group, tier: Tiers[Group]) {
+        const id = yield* parseId(Account.AccountId.parse, text)
+        const { plans: before } = yield* accounts.get(id)
+        const decision = yield* changed.subscribe(id, group, tier)
+        const subscription = subscriptionOf(decision)
+        const { credits, outcome, usd_cents } = subscription
+        const { plans: after } = yield* accounts.get(id)
+        yield* note({ before: recordOf(group, before), after: { ...recordOf(group, after), usd_cents, credits } })
+        yield* Effect.logInfo("An operator subscribed an account", { account: id, group, tier, outcome })
+        return subscription
+      }
+    )
+
+    const stopRenewal = Effect.fnUntraced(function*(text: string, group: PlanGroup) {
+      const id = yield* parseId(Account.AccountId.parse, text)
+      const { plans: before } = yield* accounts.get(id)
+      yield* accounts.stopRenewal(id, group)
+      const { plans: after } = yield* accounts.get(id)
+      yield* note({ before: recordOf(group, before), after: recordOf(group, after) })
+    })
+
     return handlers.handleAll({
       setStudioPlan: changes(["AccountNotFound"], function*({ params, payload }) {
         return yield* save(params.id, "studio", planOf(payload))
@@ -48,25 +67,17 @@ export const layer = HttpApiBuilder.group(
         yield* save(params.id, "credits", Option.none())
       }),
 
-      deposit: changes(["AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
-        const { reference, usd_cents: cents } = payload
-        const id = yield* parseId(Account.AccountId.parse, params.id)
-        const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
-        yield* note({ after: { reference, usd_cents: cents } })
-        if (isNew) yield* Effect.logInfo("An operator added to a balance", { account: id, cents })
-        return HttpServerResponse.jsonUnsafe(encodeDeposit(depositOf(movement)), { status: isNew ? 201 : 200 })
+      subscribeStudio: changes(["AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+        return yield* subscribe(params.id, "studio", payload.tier)
       }),
-
-      listMovements: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
-        const account = yield* parseId(Account.AccountId.parse, params.id)
-        const before = cursor === undefined ? undefined : movementOf(cursor)
-        const page = yield* accounts.listMovements({ account, before, limit })
-        const last = page.at(-1)
-        return {
-          data: page.map(movementToWire),
-          // A full page can be the last one, and is followed by an empty one then.
-          next_cursor: last === undefined || page.length < limit ? null : `${last.kind}:${last.reference}`
-        }
+      stopStudioRenewal: changes(["AccountNotFound", "PlanNotActive"], function*({ params }) {
+        yield* stopRenewal(params.id, "studio")
+      }),
+      subscribeCredits: changes(["AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+        return yield* subscribe(params.id, "credits", payload.tier)
+      }),
+      stopCreditsRenewal: changes(["AccountNotFound", "PlanNotActive"], function*({ params }) {
+        yield* stopRenewal(params.id, "credits")
       })
     })
   })
@@ -86,30 +97,24 @@ const planOf = <Tier extends string>(
 
 /** Returns a plan as the audit log records it. */
 const recordOf = (group: PlanGroup, plans: Plans) =>
-  Option.match<Plan<string>, { readonly [key: string]: string | boolean } | null>(plans[group], {
+  Option.match<Plan<string>, { readonly [key: string]: string | boolean | null } | null>(plans[group], {
     onNone: () => null,
-    onSome: ({ autoRenew, periodEnd, tier }) => ({
+    onSome: ({ autoRenew, nextTier = null, periodEnd, tier }) => ({
       tier,
       period_end: DateTime.formatIso(periodEnd),
-      auto_renew: autoRenew
+      auto_renew: autoRenew,
+      next_tier: nextTier
     })
   })
 
-const pageSizeDefault = 20
+const outcomes = {
+  Started: "started",
+  Raised: "raised",
+  Scheduled: "scheduled",
+  Continued: "continued"
+} as const satisfies Record<Subscription.Decision<PlanGroup>["_tag"], string>
 
-/** Returns the movement that a cursor names, which the schema has checked. */
-const movementOf = (cursor: string): MovementName => {
-  const end = cursor.indexOf(":")
-  return { kind: cursor.startsWith("deposit:") ? "deposit" : "renewal", reference: cursor.slice(end + 1) }
+const subscriptionOf = <Group extends PlanGroup>(decision: Subscription.Decision<Group>) => {
+  const { credits, priceCents } = "priceCents" in decision ? decision : { credits: 0, priceCents: 0 }
+  return { outcome: outcomes[decision._tag], usd_cents: priceCents, credits, plan: planToWire(decision.plan) }
 }
-
-const movementToWire = (movement: Movement): AdminMovement => ({ kind: movement.kind, ...depositOf(movement) })
-
-const encodeDeposit = Schema.encodeSync(AdminDeposit)
-
-const depositOf = ({ at, balanceCents, cents, reference }: Movement): AdminDeposit => ({
-  reference,
-  usd_cents: cents,
-  balance_usd_cents: balanceCents,
-  created_at: at
-})

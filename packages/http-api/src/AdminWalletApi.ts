@@ -1,0 +1,70 @@
+/** The part of the operator API that is about balances. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  AdminDebit,
+  AdminDeposit,
+  AdminMovementList,
+  DebitRequest,
+  DepositRequest,
+  MovementKind
+} from "./AdminWallet.ts"
+import { configure, operate } from "./internal/adminOperation.ts"
+import { parameter } from "./internal/fields.ts"
+import { PageSize } from "./Scalar.ts"
+
+const account = "/accounts/:id"
+const accountId = { id: parameter("The id of the account, `acct_…`.") }
+
+/** `kind:reference` of the last change of a page. */
+const MovementCursor = Schema.String.check(
+  Schema.isPattern(new RegExp(`^(${MovementKind.literals.join("|")}):[\\x20-\\x7e]{1,128}$`), {
+    expected: "the next_cursor of an earlier call"
+  })
+)
+
+/** Changes balances, and lists their changes. */
+export class AdminWallet extends HttpApiGroup.make("wallet").add(
+  configure(
+    "operator",
+    "Add to the balance",
+    "Adds the amount once per reference: responds with 201 the first time, and with 200 and the same deposit if the " +
+      "request is repeated. A plan with `auto_renew` is paid from the balance at its `period_end`, and ends if the " +
+      "balance is too low.",
+    ["not_found", "reference_reused"],
+    (error) =>
+      HttpApiEndpoint.post("deposit", `${account}/deposits`, {
+        params: accountId,
+        payload: DepositRequest,
+        success: [AdminDeposit.pipe(HttpApiSchema.status(201)), AdminDeposit],
+        error
+      })
+  ),
+  configure(
+    "operator",
+    "Take from the balance",
+    "Takes the amount once per reference: responds with 201 the first time, and with 200 and the same debit if the " +
+      "request is repeated. The balance is never negative.",
+    ["insufficient_balance", "not_found", "reference_reused"],
+    (error) =>
+      HttpApiEndpoint.post("debit", `${account}/debits`, {
+        params: accountId,
+        payload: DebitRequest,
+        success: [AdminDebit.pipe(HttpApiSchema.status(201)), AdminDebit],
+        error
+      })
+  ),
+  operate(
+    "auditor",
+    "List the changes of the balance",
+    "Deposits, debits and payments of plans, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
+    ["invalid_params", "not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listMovements", `${account}/movements`, {
+        params: accountId,
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(MovementCursor) },
+        success: AdminMovementList,
+        error
+      })
+  )
+).annotate(OpenApi.Description, "Change the balance that pays for plans, and list its changes.") {}
