@@ -64,6 +64,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
         ),
       find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
       offers: accessNow((now) => Workers.offers(workers(), now)),
+      workers: (selection) =>
+        accessNow((now) => Workers.statuses(workers(), tables.running.values(), selection, now)),
+      lanes: (selection) =>
+        access(() => Queues.lanes(tables.lanes.values(), Array.from(tables.jobs.values()), selection)),
       queues: accessNow((now) => Queues.queues([...tables.jobs.values()], Workers.offers(workers(), now))),
       verify: (limit) =>
         access(() => {
@@ -92,7 +96,7 @@ const leasesOf = (
   takeLease: (lease: NewLease) =>
     accessNow((now) => {
       for (const other of Array.from(workers.values())) if (Workers.isOld(other, now)) workers.delete(other.id)
-      workers.set(lease.id, Workers.take(lease, now))
+      workers.set(lease.id, Workers.take(workers.get(lease.id), lease, now))
     }),
   renewLease: (renewal: Renewal) =>
     accessNow((now) => {

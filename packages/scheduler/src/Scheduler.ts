@@ -22,7 +22,18 @@ import type {
   Release,
   RenewalOptions
 } from "./internal/requests.ts"
-import type { AloneQuestion, Drift, Offer, Queue, Rescued, Swapped } from "./internal/storeTypes.ts"
+import type {
+  AloneQuestion,
+  Drift,
+  LaneSelection,
+  LaneStatus,
+  Offer,
+  Queue,
+  Rescued,
+  Swapped,
+  WorkerSelection,
+  WorkerStatus
+} from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -149,6 +160,10 @@ export class Scheduler extends Context.Service<Scheduler, {
 
   /** Returns what the workers claim whose lease holds, in no order. A worker that drains is left out. */
   readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
+  /** Returns a page of the workers whose lease holds, by id, those that drain included. */
+  readonly workers: (selection: WorkerSelection) => Effect.Effect<ReadonlyArray<WorkerStatus>, StorageError>
+  /** Returns a page of the lanes that have jobs, by id. Reads the jobs of these lanes only. */
+  readonly lanes: (selection: LaneSelection) => Effect.Effect<ReadonlyArray<LaneStatus>, StorageError>
   /**
    * Counts the jobs and the workers of each kind and pool that has any, sorted by name.
    * Reads all jobs that have not ended, so call it every few seconds at most.
@@ -189,6 +204,8 @@ const make = Effect.fnUntraced(function*(
       store.waiting(Duration.fromInputUnsafe(age), limit, except)
     ),
     offers: Effect.withSpan(store.offers, "Scheduler.offers"),
+    workers: Effect.fn("Scheduler.workers")((selection) => store.workers(selection)),
+    lanes: Effect.fn("Scheduler.lanes")((selection) => store.lanes(selection)),
     queues: Effect.withSpan(store.queues, "Scheduler.queues"),
     find: Effect.fn("Scheduler.find")((jobs) => store.find(jobs)),
     verify: Effect.withSpan(store.verify(driftsMax), "Scheduler.verify")

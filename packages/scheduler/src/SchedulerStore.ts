@@ -11,6 +11,8 @@ import type {
   Checkpoint,
   ClaimTerms,
   Drift,
+  LaneSelection,
+  LaneStatus,
   NewLease,
   Offer,
   Queue,
@@ -18,7 +20,9 @@ import type {
   Rescued,
   RescueTerms,
   StoreRequest,
-  Swapped
+  Swapped,
+  WorkerSelection,
+  WorkerStatus
 } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobStatus } from "./Job.ts"
 
@@ -77,6 +81,10 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
   /** Returns the workers that claim jobs and whose lease has not expired, in no order. */
   readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
+  /** Returns a page of the workers whose lease has not expired, by id. */
+  readonly workers: (selection: WorkerSelection) => Effect.Effect<ReadonlyArray<WorkerStatus>, StorageError>
+  /** Returns a page of the lanes that have a job, by id. Reads the jobs of these lanes only. */
+  readonly lanes: (selection: LaneSelection) => Effect.Effect<ReadonlyArray<LaneStatus>, StorageError>
   /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
   readonly queues: Effect.Effect<ReadonlyArray<Queue>, StorageError>
   /** Compares the counters with the jobs, in one snapshot. */

@@ -24,7 +24,8 @@ export const migrations: Migrations = {
     "0005_worker_leases": Schema.workerLeases,
     "0006_fair_claims": Schema.fairClaims,
     "0007_room_for_updates": Schema.roomForUpdates,
-    "0008_resumable": Schema.resumable
+    "0008_resumable": Schema.resumable,
+    "0009_worker_starts": Schema.workerStarts
   }
 }
 
@@ -49,6 +50,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       waiting: (age, limit, except) => mapSql("SchedulerStore.waiting")(Queries.waiting(sql, age, limit, except)),
       find: (jobs) => mapSql("SchedulerStore.find")(Queries.find(sql, jobs)),
       offers: mapSql("SchedulerStore.offers")(Workers.offers(sql)),
+      workers: (selection) => mapSql("SchedulerStore.workers")(Workers.statuses(sql, selection)),
+      lanes: (selection) => mapSql("SchedulerStore.lanes")(Queries.lanes(sql, selection)),
       queues: mapSql("SchedulerStore.queues")(Workers.queues(sql)),
       verify: (limit) => mapSql("SchedulerStore.verify")(Audit.verify(sql, limit)),
       groupsAfter: (after, limit) => mapSql("SchedulerStore.groupsAfter")(Audit.groupsAfter(sql, after, limit)),

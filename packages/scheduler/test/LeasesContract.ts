@@ -443,6 +443,49 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual((yield* own).map(({ workers }) => workers), [0, 0])
         assert.deepStrictEqual((yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane)), [])
       }))
+
+    it.effect("lists the workers whose lease holds, and the lanes that have jobs, page by page", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const startedAt = yield* DateTime.now
+        const offer = { worker: "test", slots: 4, kinds: [world.kind.name], ttl: "30 seconds" } as const
+        const [a, b, c] = ["a", "b", "c"].map((name) => `${world.lane}-${name}`)
+        const leases = yield* Effect.forEach([a!, b!, c!], (id) => scheduler.takeLease({ ...offer, id }))
+        for (const lane of [c!, a!, a!, b!]) yield* scheduler.enqueue(world.job({ lane, group: `${lane}-group` }))
+        yield* scheduler.enqueue(world.job({ lane: b!, group: `${b!}-group`, cap: 0 }))
+        yield* world.claim({ lease: leases[0]!, limit: 2 })
+
+        yield* TestClock.adjust("10 seconds")
+        // The second worker drains, and the third one is lost, and starts again.
+        yield* scheduler.renewLease({ lease: leases[1]!, kinds: [], ttl: "30 seconds" })
+        yield* scheduler.takeLease({ ...offer, id: c! })
+        const until = DateTime.add(startedAt, { seconds: 40 })
+        const worker = { worker: "test", slots: 4, kinds: [world.kind.name], startedAt: Option.some(startedAt) }
+        const workers = [
+          { ...worker, id: a!, until: DateTime.add(startedAt, { seconds: 30 }), running: 2, isDraining: false },
+          { ...worker, id: b!, kinds: [], until, running: 0, isDraining: true },
+          { ...worker, id: c!, until, running: 0, isDraining: false }
+        ]
+        const own = (after: string, limit: number) => scheduler.workers({ after, limit })
+        assert.deepStrictEqual(yield* own(world.lane, 2), workers.slice(0, 2))
+        assert.deepStrictEqual(yield* own(a!, 2), workers.slice(1))
+        assert.deepStrictEqual((yield* scheduler.workers({ limit: 1_000 })).filter(({ id }) => id === b), [workers[1]!])
+
+        const lane = (lane: string, counts: readonly [number, number, number], cap = 1) => {
+          const [pending, queued, running] = counts
+          return { lane, group: `${lane}-group`, cap, weight: 1, pending, queued, running }
+        }
+        const lanes = [lane(a!, [1, 0, 1]), lane(b!, [1, 1, 0], 0), lane(c!, [0, 0, 1])]
+        assert.deepStrictEqual(yield* scheduler.lanes({ after: world.lane, limit: 2 }), lanes.slice(0, 2))
+        assert.deepStrictEqual(yield* scheduler.lanes({ after: b, limit: 1 }), lanes.slice(2))
+        assert.deepStrictEqual(yield* scheduler.lanes({ group: `${b}-group`, limit: 2 }), lanes.slice(1, 2))
+        assert.deepStrictEqual(yield* scheduler.lanes({ group: `${b}-group`, after: b, limit: 2 }), [])
+
+        // An expired lease is no worker.
+        yield* TestClock.adjust("20 seconds")
+        assert.deepStrictEqual((yield* own(world.lane, 2)).map(({ id }) => id), [b, c])
+      }))
   })
 
 /** A clock that is ahead of another one. */

@@ -170,7 +170,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 yield* store.takeLease(options)
                 workers = workers.filter((other) => !Rules.isOld(other, now))
                 const { until: _, ...taken } = options
-                changeWorker(Rules.take(taken, now))
+                const before = workers.find(({ id }) => id === options.id)
+                changeWorker(Rules.take(before, taken, now))
                 break
               }
               case "renew": {
@@ -235,6 +236,41 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const offers = Rules.offers(yield* readWorkers, now)
           assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, offers))
           assert.sameDeepMembers([...yield* store.offers], [...offers])
+        }),
+      { arbitrary: { runs } }
+    )
+
+    it.effect.prop(
+      "workers and lanes return the pages of the rules",
+      [Jobs, Workers, Few(2), Few(2), Schema.Boolean],
+      ([smalls, smallWorkers, from, more, ofGroup]) =>
+        Effect.gen(function*() {
+          yield* TestClock.setTime(now.epochMilliseconds)
+          const store = yield* SchedulerStore
+          const world = yield* makeWorld
+          const kinds = ["a", "b", "c"]
+          yield* clear
+          const lanes = laneIds(world.lane).map((lane) => emptyLane(lane, world.group))
+          yield* insertLanes(world.group, lanes, 0)
+          yield* insertJobs(smalls.map((small, index) => jobOf(world, small, index, kinds)))
+          // The second worker drains.
+          yield* insertWorkers(smallWorkers.map((small, index) => ({
+            ...workerOf(small, index, kinds),
+            kinds: index === 1 ? [] : [kinds[small.kind]!]
+          })))
+          const jobs = yield* readJobs
+          const page = { limit: more + 1 }
+          const workers = { ...page, after: from === 0 ? undefined : `worker-${from - 1}` }
+          assert.deepStrictEqual(
+            yield* store.workers(workers),
+            Rules.statuses(yield* readWorkers, jobs, workers, now)
+          )
+          const selection = {
+            ...page,
+            after: from === 0 ? undefined : lanes[from - 1]!.lane,
+            group: ofGroup ? world.group : undefined
+          }
+          assert.deepStrictEqual(yield* store.lanes(selection), Queues.lanes(lanes, jobs, selection))
         }),
       { arbitrary: { runs } }
     )
@@ -426,7 +462,8 @@ const workerOf = (small: typeof Worker.Type, index: number, kinds: ReadonlyArray
   kinds: [kinds[small.kind]!],
   slots: index + 1,
   until: seconds(small.seconds),
-  lease: small.hasLease ? `lease-${index}` : undefined
+  lease: small.hasLease ? `lease-${index}` : undefined,
+  startedAt: small.hasLease ? seconds(-index) : undefined
 })
 
 const clear = Effect.gen(function*() {
@@ -492,10 +529,13 @@ const decodePosition = Rows.decodeAll(Schema.Struct({ position: Schema.BigInt })
 
 const insertWorkers = Effect.fnUntraced(function*(workers: ReadonlyArray<Rules.StoredWorker>) {
   const sql = yield* SqlClient.SqlClient
-  for (const { id, kinds, lease = null, slots, until, worker } of workers) {
+  for (const { id, kinds, lease = null, slots, startedAt, until, worker } of workers) {
+    const started = startedAt === undefined ? null : DateTime.toDate(startedAt)
     yield* sql`
-      INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease)
-      VALUES (${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DateTime.toDate(until)}, ${lease})
+      INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease, started_at)
+      VALUES (
+        ${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DateTime.toDate(until)}, ${lease}, ${started}
+      )
     `
   }
 })
@@ -555,7 +595,8 @@ const WorkerRow = Schema.Struct({
   kinds: Schema.Array(Schema.String),
   slots: Schema.Int,
   until: Schema.DateTimeUtcFromDate,
-  lease: Schema.NullOr(Schema.String)
+  lease: Schema.NullOr(Schema.String),
+  startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
 
 const decodeWorkers = Rows.decodeAll(WorkerRow)
@@ -564,7 +605,11 @@ const decodeWorkers = Rows.decodeAll(WorkerRow)
 const readWorkers = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* decodeWorkers(sql`
-    SELECT id, name AS worker, kinds, slots, until, lease FROM scheduler_worker ORDER BY id
+    SELECT id, name AS worker, kinds, slots, until, lease, started_at AS "startedAt" FROM scheduler_worker ORDER BY id
   `)
-  return rows.map((row): Rules.StoredWorker => ({ ...row, lease: row.lease ?? undefined }))
+  return rows.map((row): Rules.StoredWorker => ({
+    ...row,
+    lease: row.lease ?? undefined,
+    startedAt: row.startedAt ?? undefined
+  }))
 })

@@ -1,7 +1,8 @@
-/** Counts of jobs and workers per kind. `internal/sql/workers.ts` has the same rules in SQL. */
+/** Counts of jobs per kind and per lane. `internal/sql/workers.ts` and `internal/sql/queries.ts` have the same rules in SQL. */
 import { DateTime, Option } from "effect"
 import type { StoredJob } from "./leases.ts"
-import type { Offer, Queue } from "./storeTypes.ts"
+import type { LaneCounters } from "./loadedLanes.ts"
+import type { LaneSelection, LaneStatus, Offer, Queue } from "./storeTypes.ts"
 
 /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
 export const queues = (
@@ -24,4 +25,21 @@ export const queues = (
       slots: workers.reduce((sum, { slots }) => sum + slots, 0)
     }
   })
+}
+
+/** Returns a page of the lanes that have a job. */
+export const lanes = (
+  stored: Iterable<LaneCounters>,
+  jobs: ReadonlyArray<Pick<StoredJob, "lane" | "state">>,
+  { after = "", group, limit }: LaneSelection
+): ReadonlyArray<LaneStatus> => {
+  const used = new Set(jobs.map(({ lane }) => lane))
+  return Array.from(stored)
+    .filter((lane) => used.has(lane.lane) && lane.lane > after && (group === undefined || lane.group === group))
+    .toSorted((a, b) => a.lane < b.lane ? -1 : 1)
+    .slice(0, limit)
+    .map(({ cap, group, lane, weight }) => {
+      const count = (state: StoredJob["state"]) => jobs.filter((job) => job.lane === lane && job.state === state).length
+      return { lane, group, cap, weight, pending: count("pending"), queued: count("queued"), running: count("running") }
+    })
 }

@@ -112,6 +112,43 @@ export interface Offer {
   readonly until: DateTime.Utc
 }
 
+/** A worker whose lease holds, and how many jobs it runs. */
+export interface WorkerStatus extends Offer {
+  /** When it took its first lease. `None` for a worker of a build that does not record it. */
+  readonly startedAt: Option.Option<DateTime.Utc>
+  /** Jobs that are leased to it. */
+  readonly running: number
+  /** Whether it claims no more jobs, and ends after those that it runs. */
+  readonly isDraining: boolean
+}
+
+/** Selects a page of workers, in the order of their ids. */
+export interface WorkerSelection {
+  /** Only workers with an id after this one. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** A lane with jobs that have not ended. */
+export interface LaneStatus {
+  readonly lane: LaneId
+  readonly group: GroupId
+  readonly cap: number
+  readonly weight: number
+  readonly pending: number
+  readonly queued: number
+  readonly running: number
+}
+
+/** Selects a page of lanes, in the order of their ids. */
+export interface LaneSelection {
+  /** Only lanes of this group. */
+  readonly group?: GroupId | undefined
+  /** Only lanes with an id after this one. */
+  readonly after?: LaneId | undefined
+  readonly limit: number
+}
+
 /** The jobs of a kind without a pool, or of a pool, that have not ended, and the workers that claim them. */
 export interface Queue {
   /** The name of the kind, with the pool if there is one. */

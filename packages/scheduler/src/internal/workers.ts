@@ -3,13 +3,16 @@
  * `internal/sql/workers.ts` states the same rules in SQL.
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { DateTime, Result } from "effect"
-import type { NewLease, Offer, Renewal } from "./storeTypes.ts"
+import { DateTime, Option, Result } from "effect"
+import type { StoredJob } from "./leases.ts"
+import type { NewLease, Offer, Renewal, WorkerSelection, WorkerStatus } from "./storeTypes.ts"
 
 /** A worker as a store holds it. */
 export interface StoredWorker extends Offer {
   /** `undefined` after the lease has expired and the jobs of the worker were rescued, and for a worker of a build without leases of workers. */
   readonly lease: string | undefined
+  /** `undefined` for a worker of a build that does not record it. */
+  readonly startedAt: DateTime.Utc | undefined
 }
 
 /** The leases that hold at a time. */
@@ -32,8 +35,13 @@ export const heldAt = (workers: Iterable<StoredWorker>, now: DateTime.Utc): Held
 export const isHeld = ({ leases }: Held, lease: string | undefined): boolean => lease !== undefined && leases.has(lease)
 
 /** Takes a lease, which ends the earlier one of the same worker. */
-export const take = ({ ttl, ...worker }: NewLease, now: DateTime.Utc): StoredWorker => ({
+export const take = (
+  before: StoredWorker | undefined,
+  { ttl, ...worker }: NewLease,
+  now: DateTime.Utc
+): StoredWorker => ({
   ...worker,
+  startedAt: before?.startedAt ?? now,
   until: DateTime.addDuration(now, ttl)
 })
 
@@ -67,4 +75,24 @@ export const isOld = ({ until }: StoredWorker, now: DateTime.Utc): boolean =>
 export const offers = (workers: Iterable<StoredWorker>, now: DateTime.Utc): ReadonlyArray<Offer> =>
   Array.from(workers)
     .filter(({ kinds, until }) => kinds.length > 0 && DateTime.isGreaterThan(until, now))
-    .map(({ lease: _, ...offer }) => offer)
+    .map(({ lease: _, startedAt: __, ...offer }) => offer)
+
+/** Returns a page of the workers whose lease holds. */
+export const statuses = (
+  workers: Iterable<StoredWorker>,
+  jobs: Iterable<Pick<StoredJob, "lease" | "state">>,
+  { after = "", limit }: WorkerSelection,
+  now: DateTime.Utc
+): ReadonlyArray<WorkerStatus> => {
+  const running = Array.from(jobs).filter(({ state }) => state === "running")
+  return Array.from(workers)
+    .filter(({ id, until }) => id > after && DateTime.isGreaterThan(until, now))
+    .toSorted((a, b) => a.id < b.id ? -1 : 1)
+    .slice(0, limit)
+    .map(({ lease, startedAt, ...worker }) => ({
+      ...worker,
+      startedAt: Option.fromUndefinedOr(startedAt),
+      running: running.filter((job) => job.lease !== undefined && job.lease === lease).length,
+      isDraining: worker.kinds.length === 0
+    }))
+}

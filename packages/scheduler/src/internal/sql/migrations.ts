@@ -165,3 +165,9 @@ export const resumable = Effect.gen(function*() {
     WHERE state = 'queued' AND resumable
   `
 })
+
+/** When workers started. Workers of earlier builds do not record it. */
+export const workerStarts = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN started_at timestamptz`
+})

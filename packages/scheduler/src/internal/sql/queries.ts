@@ -1,9 +1,10 @@
-/** Statements that find jobs without locking them. */
+/** Statements that find jobs and lanes without locking them. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { type Duration, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type Duration, Effect, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
 import type { JobId } from "../ids.ts"
+import type { LaneSelection } from "../storeTypes.ts"
 import { decodeStatuses, statusColumns } from "./rows.ts"
 
 /** Jobs with these ids. */
@@ -29,3 +30,69 @@ export const waiting = Effect.fnUntraced(
     `)
   }
 )
+
+/** A page of the lanes that have a job, by id. */
+export const lanes = (sql: SqlClient.SqlClient, { after = "", group, limit }: LaneSelection) =>
+  decodeLanes(sql`
+    WITH RECURSIVE ${group === undefined ? usedLanes(sql, after, limit) : lanesOfGroup(sql, group, after, limit)}
+    SELECT
+      lane.id AS lane, lane.group_id AS "group", lane.cap, lane.weight,
+      (
+        SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'pending'
+      ) AS pending,
+      held.queued, held.running
+    FROM used
+    JOIN scheduler_lane AS lane ON lane.id = used.lane
+    CROSS JOIN LATERAL (
+      SELECT
+        (count(*) FILTER (WHERE job.state = 'queued'))::int4 AS queued,
+        (count(*) FILTER (WHERE job.state = 'running'))::int4 AS running
+      FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state <> 'pending'
+    ) AS held
+    ORDER BY lane.id
+  `)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The next lanes that have a job. Reads two indexes, one step per lane, so the cost does not depend on the jobs. */
+const usedLanes = (sql: SqlClient.SqlClient, after: string, limit: number) =>
+  sql`
+    used (lane, number) AS (
+      SELECT ${nextLane(sql, sql`${after}`)}, 1
+      UNION ALL
+      SELECT ${nextLane(sql, sql.literal("used.lane"))}, used.number + 1
+      FROM used WHERE used.lane IS NOT NULL AND used.number < ${limit}
+    )
+  `
+
+const nextLane = (sql: SqlClient.SqlClient, after: Statement.Fragment) =>
+  sql`least(
+    (SELECT min(lane_id) FROM scheduler_job WHERE state <> 'pending' AND lane_id > ${after}),
+    (SELECT min(lane_id) FROM scheduler_job WHERE state = 'pending' AND lane_id > ${after})
+  )`
+
+const lanesOfGroup = (sql: SqlClient.SqlClient, group: string, after: string, limit: number) =>
+  sql`
+    used (lane) AS (
+      SELECT id FROM scheduler_lane
+      WHERE group_id = ${group} AND id > ${after}
+        AND (
+          EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state = 'pending')
+          OR EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state <> 'pending')
+        )
+      ORDER BY id
+      LIMIT ${limit}
+    )
+  `
+
+const decodeLanes = Rows.decodeAll(Schema.Struct({
+  lane: Schema.String,
+  group: Schema.String,
+  cap: Schema.Int,
+  weight: Schema.Int,
+  pending: Schema.Int,
+  queued: Schema.Int,
+  running: Schema.Int
+}))

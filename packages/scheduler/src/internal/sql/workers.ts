@@ -6,7 +6,7 @@ import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { NewLease, Queue, Renewal } from "../storeTypes.ts"
+import type { NewLease, Queue, Renewal, WorkerSelection, WorkerStatus } from "../storeTypes.ts"
 import { workerKept } from "../workers.ts"
 
 /** Takes a lease, and deletes old workers. Skips locked rows, so that workers do not wait for each other. */
@@ -21,11 +21,14 @@ export const take = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, option
         FOR UPDATE SKIP LOCKED
       )
     )
-    INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease)
-    VALUES (${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DatabaseTime.after(now, ttl)}, ${lease})
+    INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease, started_at)
+    VALUES (
+      ${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DatabaseTime.after(now, ttl)}, ${lease}, ${now}
+    )
     ON CONFLICT (id) DO UPDATE SET
       name = excluded.name, kinds = excluded.kinds, slots = excluded.slots,
-      until = excluded.until, lease = excluded.lease
+      until = excluded.until, lease = excluded.lease,
+      started_at = coalesce(scheduler_worker.started_at, excluded.started_at)
   `
 })
 
@@ -68,6 +71,29 @@ export const offers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     WHERE until > ${now} AND cardinality(kinds) > 0
   `)
 })
+
+/** A page of the workers whose lease has not expired, by id. */
+export const statuses = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, { after = "", limit }: WorkerSelection) {
+    const now = yield* DatabaseTime.now
+    const rows = yield* decodeStatuses(sql`
+      SELECT
+        worker.id, worker.name AS worker, worker.kinds, worker.slots, worker.until, worker.started_at AS "startedAt",
+        (
+          SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.state = 'running' AND job.lease = worker.lease
+        ) AS running,
+        cardinality(worker.kinds) = 0 AS "isDraining"
+      FROM (
+        SELECT * FROM scheduler_worker
+        WHERE until > ${now} AND id COLLATE "C" > ${after}
+        ORDER BY id COLLATE "C"
+        LIMIT ${limit}
+      ) AS worker
+      ORDER BY worker.id COLLATE "C"
+    `)
+    return rows.map((row): WorkerStatus => ({ ...row, startedAt: Option.fromNullOr(row.startedAt) }))
+  }
+)
 
 /** SQL expression for the array of the kinds and pools that live workers claim. Evaluated once per statement. */
 export const offeredKinds = (sql: SqlClient.SqlClient, now: Statement.Fragment) =>
@@ -123,6 +149,17 @@ const decodeOffers = Rows.decodeAll(Schema.Struct({
   kinds: Schema.Array(Schema.String),
   slots: Schema.Int,
   until: Schema.DateTimeUtcFromDate
+}))
+
+const decodeStatuses = Rows.decodeAll(Schema.Struct({
+  id: Schema.String,
+  worker: Schema.String,
+  kinds: Schema.Array(Schema.String),
+  slots: Schema.Int,
+  until: Schema.DateTimeUtcFromDate,
+  startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  running: Schema.Int,
+  isDraining: Schema.Boolean
 }))
 
 const decodeQueues = Rows.decodeAll(Schema.Struct({
