@@ -11,6 +11,7 @@ import { keyCommand } from "./commands/key.ts"
 import { ledgerCommand } from "./commands/ledger.ts"
 import { operatorsCommand } from "./commands/operator.ts"
 import { planCommand } from "./commands/plan.ts"
+import { queueCommand } from "./commands/queue.ts"
 import { walletCommand } from "./commands/wallet.ts"
 import { webhookCommand } from "./commands/webhook.ts"
 import { Json, Profile, Url, Yes } from "./Settings.ts"
@@ -37,6 +38,7 @@ const kinora = Command.make("kinora").pipe(
     creditsCommand,
     walletCommand,
     jobCommand,
+    queueCommand,
     webhookCommand,
     ledgerCommand,
     operatorsCommand,

@@ -1,12 +1,13 @@
 /**
- * The jobs and the workers of each model, as metrics and as a warning for operators if
+ * The jobs and the workers of each model, for operators, as metrics, and as a warning if
  * jobs wait for a model that no worker runs.
  */
 import { Catalog } from "@kinora/catalog/Catalog"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Combiner, DateTime, type Duration, Effect, Layer, Option } from "effect"
-import { modelOf } from "./internal/jobAddress.ts"
+import type { Plan } from "./Generation.ts"
+import { modelOf, planOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/queueMetrics.ts"
 
 export type { ModelQueue } from "./internal/queueMetrics.ts"
@@ -30,6 +31,83 @@ export const read: Effect.Effect<ReadonlyArray<Metrics.ModelQueue>, StorageError
   }
 )
 
+/** A worker whose lease holds. */
+export interface QueueWorker {
+  readonly id: string
+  readonly name: string
+  readonly isDraining: boolean
+  /** Ids of the models that it claims, sorted. Aliases count as their models. */
+  readonly models: ReadonlyArray<string>
+  /** Maximum number of jobs that it runs at the same time. */
+  readonly slots: number
+  readonly running: number
+  /** `None` for a worker of a version that does not record it. */
+  readonly startedAt: Option.Option<DateTime.Utc>
+  /** End of its lease, unless it renews it. */
+  readonly until: DateTime.Utc
+}
+
+/** Selects a page of workers or lanes. */
+export interface QueuePage {
+  /** `next` of the page before. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** Returns a page of the workers whose lease holds, by id. */
+export const workers: (
+  page: QueuePage
+) => Effect.Effect<
+  { readonly workers: ReadonlyArray<QueueWorker>; readonly next: string | null },
+  StorageError,
+  Catalog | Scheduler
+> = Effect.fnUntraced(function*({ after, limit }) {
+  const catalog = yield* Catalog
+  const scheduler = yield* Scheduler
+  const found = yield* scheduler.workers({ after, limit: limit + 1 })
+  const page = found.slice(0, limit).map(({ kinds, worker: name, ...worker }) => ({
+    ...worker,
+    name,
+    models: modelsOf(catalog, kinds)
+  }))
+  return { workers: page, next: nextOf(found, limit, ({ id }) => id) }
+})
+
+/** The jobs of an account in a plan group that have not ended. */
+export interface QueueLane {
+  readonly account: string
+  readonly plan: Plan
+  /** Maximum number of queued and running jobs. */
+  readonly slots: number
+  readonly pending: number
+  readonly queued: number
+  readonly processing: number
+}
+
+/** Returns a page of the lanes with jobs, of all accounts or of one, by account and plan group. */
+export const lanes: (
+  selection: QueuePage & { readonly account?: string | undefined }
+) => Effect.Effect<
+  { readonly lanes: ReadonlyArray<QueueLane>; readonly next: string | null },
+  StorageError,
+  Scheduler
+> = Effect.fnUntraced(function*({ account, after, limit }) {
+  const scheduler = yield* Scheduler
+  const found = yield* scheduler.lanes({ group: account, after, limit: limit + 1 })
+  const page = found.slice(0, limit).flatMap(({ cap, group, pending, queued, running, ...lane }) =>
+    // Other packages may have lanes in the same scheduler.
+    Option.toArray(planOf({ ...lane, group })).map((plan): QueueLane => ({
+      account: group,
+      plan,
+      slots: cap,
+      pending,
+      queued,
+      processing: running
+    }))
+  )
+  return { lanes: page, next: nextOf(found, limit, ({ lane }) => lane) }
+})
+
 /** Options for `layerMonitor`. */
 export interface MonitorOptions {
   /** Time between two observations, each of which reads all jobs that have not ended. Default 15 seconds. */
@@ -52,6 +130,18 @@ export const layerMonitor = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const modelsOf = (catalog: Catalog["Service"], kinds: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const pools = kinds.map(modelOf).filter((pool) => pool !== "")
+  const models = pools.map((pool) => Option.match(catalog.find(pool), { onNone: () => pool, onSome: ({ id }) => id }))
+  return Array.from(new Set(models)).toSorted()
+}
+
+/** The position after a page, of which one item more was read; `null` if it is the last one. */
+const nextOf = <A>(found: ReadonlyArray<A>, limit: number, positionOf: (item: A) => string): string | null => {
+  const last = found[limit - 1]
+  return found.length > limit && last !== undefined ? positionOf(last) : null
+}
 
 const empty = { pending: 0, queued: 0, processing: 0, oldest: Option.none(), workers: 0 }
 

@@ -5,10 +5,11 @@ import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generati
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
+import { TypeId } from "@kinora/persistence"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
 import { Webhooks } from "@kinora/webhooks"
-import { Data, type Duration, Effect, Layer, Random } from "effect"
+import { Data, type Duration, Effect, Layer } from "effect"
 
 /** Options for `layerWorker`. */
 export interface WorkOptions {
@@ -45,6 +46,9 @@ export class UnknownWorkerModels extends Data.TaggedError("UnknownWorkerModels")
   }
 }
 
+/** Ids of workers in lists of operators. */
+const WorkerId = TypeId.define("wrk", "WorkerId")
+
 /** A worker that claims and runs the generations of its models until its scope closes, then drains. */
 export const layerWorker = ({ callbackUrlOf, derivedMax, models, resultTtl, ...options }: WorkOptions) =>
   Layer.unwrap(Effect.gen(function*() {
@@ -55,7 +59,7 @@ export const layerWorker = ({ callbackUrlOf, derivedMax, models, resultTtl, ...o
       return yield* new UnknownWorkerModels({ unknown, runnable: runnable.map(({ id }) => id) })
     }
     // A worker that restarts under its name has its own id.
-    const id = String(yield* Random.nextInt)
+    const id = yield* WorkerId.make
     const handler = yield* GenerationWorker.makeHandler({ callbackUrlOf, derivedMax, models, resultTtl, worker: id })
     return Worker.layer({ ...options, id, handlers: [handler] })
   }))

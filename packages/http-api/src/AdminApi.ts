@@ -21,9 +21,11 @@ import {
 } from "./AdminLedger.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
+import { AdminQueue } from "./AdminQueueApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
+import { Cursor } from "./internal/cursor.ts"
 import { documentation } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
@@ -31,12 +33,6 @@ import { AccountCount, PageSize, StatementSize } from "./Scalar.ts"
 
 const account = "/accounts/:id"
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
-
-/** The last item of a page. Databases cannot compare text that contains U+0000. */
-const Cursor = Schema.String.check(
-  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the next_cursor of an earlier call" }),
-  Schema.isMaxLength(128)
-)
 
 /** Creates, lists, changes, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
@@ -191,6 +187,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminPlans)
   .add(AdminWallet)
   .add(AdminGenerations)
+  .add(AdminQueue)
   .add(AdminLedger)
   .add(AdminWebhooks)
   .add(AdminOperators)

@@ -48,6 +48,9 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "get /accounts/{id}/generations",
       "get /generations/{id}",
       "post /generations/{id}/cancel",
+      "get /workers",
+      "get /queue",
+      "get /queue/lanes",
       "post /accounts/{id}/lots",
       "get /accounts/{id}/balances",
       "get /accounts/{id}/transactions",
@@ -110,5 +113,15 @@ it.effect("documents parameters of the same name separately", () =>
       for (const parameter of parameters) assert.property(parameter, "description", `${parameter.name} of ${name}`)
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
-    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [100, 100, 100, 1_000, 10_000, 100, 100])
+    assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [
+      100,
+      100,
+      100,
+      100,
+      100,
+      1_000,
+      10_000,
+      100,
+      100
+    ])
   }))

@@ -11,6 +11,7 @@ import type { Ledger } from "@kinora/ledger"
 import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
+import type { Scheduler } from "@kinora/scheduler"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
@@ -26,6 +27,7 @@ import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
+import * as QueueRoutes from "./routes/admin/queue.ts"
 import * as WalletRoutes from "./routes/admin/wallet.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
@@ -41,6 +43,7 @@ export type Requirements =
   | Operators.Operators
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
+  | Scheduler.Scheduler
   | UnitOfWork.UnitOfWork
   | Webhooks.Webhooks
   | ServerRequirements
@@ -56,6 +59,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       PlanRoutes.layer,
       WalletRoutes.layer,
       GenerationRoutes.layer,
+      QueueRoutes.layer,
       LedgerRoutes.layer,
       WebhookRoutes.layer,
       OperatorRoutes.layer,

@@ -64,8 +64,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
         ),
       find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
       offers: accessNow((now) => Workers.offers(workers(), now)),
-      workers: (selection) =>
-        accessNow((now) => Workers.statuses(workers(), tables.running.values(), selection, now)),
+      workers: (selection) => accessNow((now) => Queues.workers(workers(), tables.running.values(), selection, now)),
       lanes: (selection) =>
         access(() => Queues.lanes(tables.lanes.values(), Array.from(tables.jobs.values()), selection)),
       queues: accessNow((now) => Queues.queues([...tables.jobs.values()], Workers.offers(workers(), now))),

@@ -263,7 +263,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const workers = { ...page, after: from === 0 ? undefined : `worker-${from - 1}` }
           assert.deepStrictEqual(
             yield* store.workers(workers),
-            Rules.statuses(yield* readWorkers, jobs, workers, now)
+            Queues.workers(yield* readWorkers, jobs, workers, now)
           )
           const selection = {
             ...page,

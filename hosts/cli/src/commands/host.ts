@@ -1,6 +1,7 @@
 /** `kinora serve`, `kinora worker`, `kinora migrate`, `kinora config` and `kinora doctor`. They need no service. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { workerCommands } from "./queue.ts"
 
 /** The hosts are loaded on demand: they are most of the time that a command needs to start. */
 const hosts = Effect.promise(() => import("../Hosts.ts"))
@@ -26,7 +27,12 @@ export const workerCommand = Command.make(
   "worker",
   { workers },
   ({ workers }) => Effect.flatMap(hosts, ({ work }) => work(workers))
-).pipe(Command.withDescription("Run jobs and send webhooks, beside a server on the same Postgres"))
+).pipe(
+  Command.withDescription(
+    "Run jobs and send webhooks, beside a server on the same Postgres. Its commands list the workers of a service"
+  ),
+  Command.withSubcommands(workerCommands)
+)
 
 /** Migrates the database. */
 export const migrateCommand = Command.make("migrate", {}, () => Effect.flatMap(hosts, ({ migrate }) => migrate)).pipe(

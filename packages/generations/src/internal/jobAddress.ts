@@ -29,12 +29,13 @@ export const laneOf = ({ account, plan }: Pick<Subject, "account" | "plan">): Om
   group: account
 })
 
+/** The plan group of a lane. Returns `none` if the lane does not belong to generations. */
+export const planOf = ({ group, lane }: Omit<JobAddress, "job">): Option.Option<Plan> =>
+  Schema.decodeUnknownOption(Plan)(lane.slice(group.length + 1))
+
 /** Inverse of `addressOf`. Returns `none` if the lane does not belong to a generation. */
 export const parseSubject = ({ group, job, lane }: JobAddress): Option.Option<Subject> =>
-  Option.map(
-    Schema.decodeUnknownOption(Plan)(lane.slice(group.length + 1)),
-    (plan) => ({ id: GenerationId.fromUuid(job), account: group, plan })
-  )
+  Option.map(planOf({ group, lane }), (plan) => ({ id: GenerationId.fromUuid(job), account: group, plan }))
 
 /** `parseSubject` for a claimed job of `generationKind`, whose lane `addressOf` made. */
 export const subjectOf = (job: JobAddress): Subject => Option.getOrThrow(parseSubject(job))

@@ -93,6 +93,22 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 10_000, 1_000),
     description: "The maximum number of accounts to verify in this call."
   },
+  "queue.listWorkers cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "queue.listWorkers limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of workers on the page."
+  },
+  "queue.listLanes cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "queue.listLanes limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of lanes on the page."
+  },
   "audit.listAudit limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of entries on the page."

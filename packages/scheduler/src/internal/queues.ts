@@ -1,8 +1,9 @@
-/** Counts of jobs per kind and per lane. `internal/sql/workers.ts` and `internal/sql/queries.ts` have the same rules in SQL. */
+/** Counts of jobs per kind, lane and worker. `internal/sql/workers.ts` and `internal/sql/queries.ts` have the same rules in SQL. */
 import { DateTime, Option } from "effect"
 import type { StoredJob } from "./leases.ts"
 import type { LaneCounters } from "./loadedLanes.ts"
-import type { LaneSelection, LaneStatus, Offer, Queue } from "./storeTypes.ts"
+import type { LaneSelection, LaneStatus, Offer, Queue, WorkerSelection, WorkerStatus } from "./storeTypes.ts"
+import type { StoredWorker } from "./workers.ts"
 
 /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
 export const queues = (
@@ -42,4 +43,24 @@ export const lanes = (
       const count = (state: StoredJob["state"]) => jobs.filter((job) => job.lane === lane && job.state === state).length
       return { lane, group, cap, weight, pending: count("pending"), queued: count("queued"), running: count("running") }
     })
+}
+
+/** Returns a page of the workers whose lease holds. */
+export const workers = (
+  stored: Iterable<StoredWorker>,
+  jobs: Iterable<Pick<StoredJob, "lease" | "state">>,
+  { after = "", limit }: WorkerSelection,
+  now: DateTime.Utc
+): ReadonlyArray<WorkerStatus> => {
+  const running = Array.from(jobs).filter(({ state }) => state === "running")
+  return Array.from(stored)
+    .filter(({ id, until }) => id > after && DateTime.isGreaterThan(until, now))
+    .toSorted((a, b) => a.id < b.id ? -1 : 1)
+    .slice(0, limit)
+    .map(({ lease, startedAt, ...worker }) => ({
+      ...worker,
+      startedAt: Option.fromUndefinedOr(startedAt),
+      running: running.filter((job) => job.lease !== undefined && job.lease === lease).length,
+      isDraining: worker.kinds.length === 0
+    }))
 }

@@ -3,9 +3,8 @@
  * `internal/sql/workers.ts` states the same rules in SQL.
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { DateTime, Option, Result } from "effect"
-import type { StoredJob } from "./leases.ts"
-import type { NewLease, Offer, Renewal, WorkerSelection, WorkerStatus } from "./storeTypes.ts"
+import { DateTime, Result } from "effect"
+import type { NewLease, Offer, Renewal } from "./storeTypes.ts"
 
 /** A worker as a store holds it. */
 export interface StoredWorker extends Offer {
@@ -76,23 +75,3 @@ export const offers = (workers: Iterable<StoredWorker>, now: DateTime.Utc): Read
   Array.from(workers)
     .filter(({ kinds, until }) => kinds.length > 0 && DateTime.isGreaterThan(until, now))
     .map(({ lease: _, startedAt: __, ...offer }) => offer)
-
-/** Returns a page of the workers whose lease holds. */
-export const statuses = (
-  workers: Iterable<StoredWorker>,
-  jobs: Iterable<Pick<StoredJob, "lease" | "state">>,
-  { after = "", limit }: WorkerSelection,
-  now: DateTime.Utc
-): ReadonlyArray<WorkerStatus> => {
-  const running = Array.from(jobs).filter(({ state }) => state === "running")
-  return Array.from(workers)
-    .filter(({ id, until }) => id > after && DateTime.isGreaterThan(until, now))
-    .toSorted((a, b) => a.id < b.id ? -1 : 1)
-    .slice(0, limit)
-    .map(({ lease, startedAt, ...worker }) => ({
-      ...worker,
-      startedAt: Option.fromUndefinedOr(startedAt),
-      running: running.filter((job) => job.lease !== undefined && job.lease === lease).length,
-      isDraining: worker.kinds.length === 0
-    }))
-}

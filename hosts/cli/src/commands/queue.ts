@@ -1,0 +1,98 @@
+/** `kinora queue`, and the commands of `kinora worker` for operators. */
+import { Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { idOf } from "./accountArgument.ts"
+import { operatorCommand } from "./operatorCommand.ts"
+
+const limit = (things: string): Flag.Flag<number> =>
+  Flag.Int("limit").pipe(
+    Flag.withDescription(`Maximum number of ${things}`),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
+    Flag.withDefault(20)
+  )
+
+const cursor = Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+
+/** Renders the table of a page, and how to get the next one. */
+const paged = (table: string, next: string | null): string => next === null ? table : `${table}\nMore: --cursor ${next}`
+
+const show = operatorCommand(
+  "show",
+  "Show how many jobs of each model wait and run",
+  {},
+  Effect.fnUntraced(function*(operator) {
+    const queues = yield* operator.queue.getQueue({})
+    const table = Output.table(queues.data, [
+      { title: "MODEL", value: ({ model }) => model },
+      { title: "KIND", value: ({ kind }) => kind ?? "-" },
+      { title: "PENDING", value: ({ pending }) => pending, isNumber: true },
+      { title: "QUEUED", value: ({ queued }) => queued, isNumber: true },
+      { title: "PROCESSING", value: ({ processing }) => processing, isNumber: true },
+      { title: "OLDEST", value: ({ oldest_wait_seconds: wait }) => wait === null ? "-" : `${wait} s`, isNumber: true },
+      { title: "WORKERS", value: ({ workers }) => workers, isNumber: true }
+    ], "The service has no models.")
+    yield* Output.show(queues, table)
+  })
+)
+
+const lanes = operatorCommand(
+  "lanes",
+  "List the accounts with jobs that wait or run",
+  {
+    account: Flag.String("account").pipe(
+      Flag.withDescription("Id or e-mail address of the only account"),
+      Flag.optional
+    ),
+    limit: limit("lanes"),
+    cursor
+  },
+  Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
+    const page = yield* operator.queue.listLanes({
+      query: {
+        limit,
+        ...Option.isSome(account) && { account: yield* idOf(operator, account.value) },
+        ...Option.isSome(cursor) && { cursor: cursor.value }
+      }
+    })
+    const table = Output.table(page.data, [
+      { title: "ACCOUNT", value: ({ account }) => account },
+      { title: "PLAN", value: ({ plan }) => plan },
+      { title: "SLOTS", value: ({ slots }) => slots, isNumber: true },
+      { title: "PENDING", value: ({ pending }) => pending, isNumber: true },
+      { title: "QUEUED", value: ({ queued }) => queued, isNumber: true },
+      { title: "PROCESSING", value: ({ processing }) => processing, isNumber: true }
+    ], "No job waits or runs.")
+    yield* Output.show(page, paged(table, page.next_cursor))
+  })
+)
+
+/** Commands for the queue. */
+export const queueCommand = Command.make("queue").pipe(
+  Command.withDescription("Show the jobs that wait and run, by model and by account"),
+  Command.withSubcommands([show, lanes])
+)
+
+const listWorkers = operatorCommand(
+  "list",
+  "List the running workers of the service",
+  { limit: limit("workers"), cursor },
+  Effect.fnUntraced(function*(operator, { cursor, limit }) {
+    const page = yield* operator.queue.listWorkers({
+      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+    })
+    const table = Output.table(page.data, [
+      { title: "WORKER", value: ({ id }) => id },
+      { title: "NAME", value: ({ name }) => name },
+      { title: "STATUS", value: ({ status }) => status },
+      { title: "JOBS", value: ({ concurrency, running_jobs }) => `${running_jobs}/${concurrency}`, isNumber: true },
+      { title: "STARTED", value: ({ started_at }) => Output.time(started_at) },
+      { title: "LEASE UNTIL", value: ({ lease_until }) => Output.time(lease_until) },
+      { title: "MODELS", value: ({ models }) => models.join(", ") || "-" }
+    ], "No worker runs.")
+    yield* Output.show(page, paged(table, page.next_cursor))
+  })
+)
+
+/** Commands for the workers of a service. */
+export const workerCommands = [listWorkers] as const

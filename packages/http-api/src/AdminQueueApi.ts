@@ -1,0 +1,48 @@
+/** The part of the operator API that is about workers and queues. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AdminLaneList, AdminModelQueueList, AdminWorkerList } from "./AdminQueue.ts"
+import { operate } from "./internal/adminOperation.ts"
+import { Cursor } from "./internal/cursor.ts"
+import { optionalParameter } from "./internal/fields.ts"
+import { PageSize } from "./Scalar.ts"
+
+/** Lists workers and waiting jobs. */
+export class AdminQueue extends HttpApiGroup.make("queue").add(
+  operate(
+    "auditor",
+    "List the workers",
+    "The workers that run, by id. Pass `next_cursor` of one page as `cursor` for the next page.",
+    [],
+    (error) =>
+      HttpApiEndpoint.get("listWorkers", "/workers", {
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        success: AdminWorkerList,
+        error
+      })
+  ),
+  operate(
+    "auditor",
+    "Show the queues of the models",
+    "Counts the jobs that have not ended, per model. Reads all of them, so call it every few seconds at most.",
+    [],
+    (error) => HttpApiEndpoint.get("getQueue", "/queue", { success: AdminModelQueueList, error })
+  ),
+  operate(
+    "auditor",
+    "List the lanes of the accounts",
+    "The accounts and plan groups with jobs that have not ended. Pass `next_cursor` of one page as `cursor` for the " +
+      "next page.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listLanes", "/queue/lanes", {
+        query: {
+          account: optionalParameter("Returns only the lanes of this account."),
+          limit: Schema.optionalKey(PageSize),
+          cursor: Schema.optionalKey(Cursor)
+        },
+        success: AdminLaneList,
+        error
+      })
+  )
+).annotate(OpenApi.Description, "List workers, the queues of models and the lanes of accounts.") {}

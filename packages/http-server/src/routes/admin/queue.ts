@@ -1,0 +1,71 @@
+/** Workers and queues in the operator API. */
+import { Account, Accounts } from "@kinora/accounts"
+import { Catalog } from "@kinora/catalog/Catalog"
+import { GenerationQueue } from "@kinora/generations"
+import { AdminApi } from "@kinora/http-api/AdminApi"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Context, DateTime, Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { answers, parseId } from "../../middleware/refusals.ts"
+
+/** The handlers. */
+export const layer = HttpApiBuilder.group(
+  AdminApi,
+  "queue",
+  Effect.fnUntraced(function*(handlers) {
+    const accounts = yield* Accounts.Accounts
+    const catalog = yield* Catalog
+    const services = Context.make(Catalog, catalog).pipe(Context.add(Scheduler, yield* Scheduler))
+
+    return handlers.handleAll({
+      listWorkers: answers([], function*({ query: { cursor: after, limit = pageSizeDefault } }) {
+        const page = yield* Effect.provide(GenerationQueue.workers({ after, limit }), services)
+        return { data: page.workers.map(workerOf), next_cursor: page.next }
+      }),
+
+      getQueue: answers([], function*() {
+        const queues = yield* Effect.provide(GenerationQueue.read, services)
+        const now = yield* DateTime.now
+        return { data: queues.map((queue) => queueOf(catalog, queue, now)) }
+      }),
+
+      listLanes: answers(
+        ["AccountNotFound"],
+        function*({ query: { account: text, cursor: after, limit = pageSizeDefault } }) {
+          const account = text === undefined
+            ? undefined
+            : (yield* accounts.get(yield* parseId(Account.AccountId.parse, text))).id
+          const page = yield* Effect.provide(GenerationQueue.lanes({ account, after, limit }), services)
+          return { data: page.lanes, next_cursor: page.next }
+        }
+      )
+    })
+  })
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const pageSizeDefault = 20
+
+const workerOf = (worker: GenerationQueue.QueueWorker) => ({
+  id: worker.id,
+  name: worker.name,
+  status: worker.isDraining ? "draining" as const : "running" as const,
+  models: worker.models,
+  concurrency: worker.slots,
+  running_jobs: worker.running,
+  started_at: Option.getOrNull(worker.startedAt),
+  lease_until: worker.until
+})
+
+const queueOf = (catalog: Catalog["Service"], { oldest, ...queue }: GenerationQueue.ModelQueue, now: DateTime.Utc) => ({
+  ...queue,
+  kind: Option.match(catalog.find(queue.model), { onNone: () => null, onSome: ({ kind }) => kind }),
+  oldest_wait_seconds: Option.match(oldest, {
+    onNone: () => null,
+    // The clock of the database, which the time is from, may be ahead.
+    onSome: (time) => Math.max(0, Math.floor((now.epochMilliseconds - time.epochMilliseconds) / 1000))
+  })
+})
