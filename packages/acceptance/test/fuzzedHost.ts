@@ -163,6 +163,8 @@ class Known {
       period_end: ["2099-01-01T00:00:00Z"],
       since: ["2000-01-01T00:00:00Z"],
       until: ["2099-01-01T00:00:00Z"],
+      created_after: ["2000-01-01T00:00:00Z"],
+      created_before: ["2099-01-01T00:00:00Z"],
       expires_at: ["2099-01-01T00:00:00.000Z"],
       "models.id": [image.id, video.id],
       "uploads.id": [],

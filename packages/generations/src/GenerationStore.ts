@@ -37,6 +37,17 @@ export interface Selection {
   readonly limit: number
 }
 
+/** Filter and limit of a search in the generations of all accounts. An absent filter matches everything. */
+export interface SearchSelection {
+  readonly status?: Status | undefined
+  readonly model?: string | undefined
+  /** Only generations with this id or a later one. */
+  readonly from?: GenerationId | undefined
+  /** Only generations with an earlier id. */
+  readonly before?: GenerationId | undefined
+  readonly limit: number
+}
+
 /** The part of a generation that identifies its rows in other packages. */
 export type Subject = Pick<Generation, "id" | "account" | "plan">
 
@@ -62,6 +73,9 @@ export class GenerationStore extends Context.Service<GenerationStore, {
 
   /** Returns generations of an account, newest first. The cost depends on `limit` only. */
   readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+
+  /** Returns generations of all accounts, newest first. The cost depends on `limit` and the number of models only. */
+  readonly search: (selection: SearchSelection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
   /** Changes `pending` generations to `queued`. */
   readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>

@@ -29,10 +29,12 @@ import { makeCancel } from "./internal/end/cancel.ts"
 import { inputPixelsPerMinuteDefault } from "./internal/images/inputPixels.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
+import { makeSearch, type SearchCriteria } from "./internal/read/search.ts"
 import type { ModelStatuses } from "./ModelStatuses.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
+export type { SearchCriteria } from "./internal/read/search.ts"
 
 /** One page of a list, newest first. */
 export interface Page {
@@ -75,6 +77,12 @@ export class Generations extends Context.Service<Generations, {
 
   /** Returns a page of the account's generations, newest first. The cost depends on the length of the page only. */
   readonly list: (account: string, selection: Selection) => Effect.Effect<Page, StorageError>
+
+  /**
+   * Returns a page of the generations of all accounts, newest first, for operators. A page of an
+   * account and a model can have fewer than `limit` generations although another one follows.
+   */
+  readonly search: (criteria: SearchCriteria) => Effect.Effect<Page, StorageError>
 
   /** Returns the generation once it is final, or its current state after `timeout` or when the process shuts down. */
   readonly wait: (
@@ -171,6 +179,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
   const { file, find, get, list, usage } = yield* makeReads
+  const search = yield* makeSearch
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const { extend, replay } = yield* makeReplay({ find, get })
   const create = yield* makeCreate({
@@ -183,7 +192,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     replay
   })
   const cancel = yield* makeCancel({ get })
-  return Generations.of({ replay, create, get, list, wait, changes, usage, extend, cancel, file })
+  return Generations.of({ replay, create, get, list, search, wait, changes, usage, extend, cancel, file })
 })
 
 /** The use-cases with these options. */

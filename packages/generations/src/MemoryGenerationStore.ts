@@ -2,7 +2,14 @@
 import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import type { Generation, GenerationId } from "./Generation.ts"
-import { type Ending, type Expired, GenerationStore, type Selection, type Subject } from "./GenerationStore.ts"
+import {
+  type Ending,
+  type Expired,
+  GenerationStore,
+  type SearchSelection,
+  type Selection,
+  type Subject
+} from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
 import * as MemoryUpstreamReports from "./internal/store/MemoryUpstreamReports.ts"
@@ -35,6 +42,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
       list: (account, selection) => access(() => list(tables, account, selection)),
+      search: (selection) => access(() => search(tables, selection)),
       queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
       unqueue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["queued"], { status: "pending" }))),
       start: (starts) =>
@@ -101,6 +109,20 @@ const list = ({ generations }: Tables, account: string, selection: Selection): R
     .filter((generation) => generation.account === account && isSelected(generation, selection))
     .toSorted((a, b) => a.id > b.id ? -1 : 1)
     .slice(0, selection.limit)
+
+const search = (
+  { generations }: Tables,
+  { before, from, limit, model, status }: SearchSelection
+): ReadonlyArray<Generation> =>
+  Array.from(generations.values())
+    .filter((generation) =>
+      (status === undefined || generation.status === status) &&
+      (model === undefined || generation.model === model) &&
+      (from === undefined || generation.id >= from) &&
+      (before === undefined || generation.id < before)
+    )
+    .toSorted((a, b) => a.id > b.id ? -1 : 1)
+    .slice(0, limit)
 
 const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
   (status === undefined || generation.status === status) &&

@@ -30,6 +30,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       insert: Writes.insert(sql),
       find: Reads.find(sql),
       list: Reads.list(sql),
+      search: Reads.search(sql),
       queue: Writes.queue(sql),
       unqueue: Writes.unqueue(sql),
       start: Writes.start(sql),

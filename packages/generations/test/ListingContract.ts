@@ -4,8 +4,9 @@ import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Fiber, type Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Changes } from "../src/Changes.ts"
-import type { Generation, GenerationId } from "../src/Generation.ts"
+import { type Generation, GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
+import { GenerationStore } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
 
@@ -58,6 +59,70 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* listed({ status: "queued", kind: "image" }), [studio.id, image.id])
         assert.deepStrictEqual(yield* listed({ status: "cancelled", plan: "studio" }), [])
         assert.deepStrictEqual(yield* listed({ status: "queued", plan: "credits", before: video.id }), [image.id])
+      }))
+  })
+
+  layer(services)(`Searches of generations (${name})`, (it) => {
+    it.effect("return the jobs of all accounts that match, newest first, in pages", () =>
+      Effect.gen(function*() {
+        const { cancel, search } = yield* Generations
+        const [one, two] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const startedAt = yield* DateTime.now
+        const old = yield* createNew(one, "old")
+        yield* TestClock.adjust("1 minute")
+        const createdAt = yield* DateTime.now
+        const video = yield* createNew(two, "video", { model: "video-1" })
+        const studio = yield* createNew(one, "studio", { plan: "studio", model: "kinora-draft" })
+        const cancelled = yield* cancel(two.id, (yield* createNew(two, "cancelled")).id)
+        yield* TestClock.adjust("1 minute")
+        const later = yield* DateTime.now
+        const last = yield* createNew(one, "last", { model: "video-1" })
+
+        /** Follows the pages, and returns their sizes and the ids. */
+        const found = Effect.fnUntraced(function*(criteria: Omit<Parameters<typeof search>[0], "limit">, limit = 10) {
+          const ids: Array<string> = []
+          let before = criteria.before
+          do {
+            const page = yield* search({ ...criteria, createdAfter: criteria.createdAfter ?? startedAt, before, limit })
+            ids.push(...idsOf(page.generations))
+            before = page.next ?? undefined
+          } while (before !== undefined)
+          return ids
+        })
+        const all = idsOf([last, cancelled, studio, video, old])
+        for (const limit of [1, 2, 5, 10]) {
+          assert.deepStrictEqual(yield* found({}, limit), all)
+          assert.deepStrictEqual(yield* found({ status: "queued" }, limit), idsOf([last, studio, video, old]))
+          assert.deepStrictEqual(yield* found({ model: "video-1" }, limit), idsOf([last, video]))
+          assert.deepStrictEqual(yield* found({ account: one.id }, limit), idsOf([last, studio, old]))
+          assert.deepStrictEqual(yield* found({ account: one.id, model: "video-1" }, limit), [last.id])
+        }
+        assert.deepStrictEqual(yield* found({ status: "cancelled" }), [cancelled.id])
+        assert.deepStrictEqual(yield* found({ status: "cancelled", model: "video-1" }), [])
+        assert.deepStrictEqual(yield* found({ status: "queued", model: "video-1" }), idsOf([last, video]))
+        assert.deepStrictEqual(yield* found({ account: two.id, status: "queued" }), [video.id])
+        for (const more of [{}, { status: "queued" as const }, { model: "video-1" }, { account: two.id }]) {
+          const between = { createdAfter: createdAt, createdBefore: later, ...more }
+          const own = (yield* found(more)).filter((id) => id !== old.id && id !== last.id)
+          assert.deepStrictEqual(yield* found(between, 1), own)
+          assert.deepStrictEqual(yield* found({ ...between, createdAfter: later }), [])
+        }
+        assert.deepStrictEqual(yield* found({ createdBefore: later, before: studio.id }), idsOf([video, old]))
+      }))
+
+    it.effect("read a limited number of an account's jobs to find those of a model", () =>
+      Effect.gen(function*() {
+        const store = yield* GenerationStore
+        const { search } = yield* Generations
+        const account = yield* openAccount({ credits: 100 })
+        const first = yield* createNew(account, "first", { model: "video-1" })
+        const makeOther = Effect.map(GenerationId.make, (id) => ({ ...first, id, model: "other-1" }))
+        yield* store.insert(yield* Effect.all(Array.from({ length: 1_000 }, () => makeOther)))
+        const criteria = { account: account.id, model: "video-1", limit: 10 }
+        const empty = yield* search(criteria)
+        assert.deepStrictEqual(idsOf(empty.generations), [])
+        const next = yield* search({ ...criteria, before: empty.next! })
+        assert.deepStrictEqual([idsOf(next.generations), next.next], [[first.id], null])
       }))
   })
 

@@ -7,10 +7,11 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
-import { GenerationStore, type Selection } from "../src/GenerationStore.ts"
+import { GenerationStore, type SearchSelection, type Selection } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import * as Deletions from "../src/internal/store/generationDeletions.ts"
 import { selectPage } from "../src/internal/store/generationPage.ts"
+import { selectFound } from "../src/internal/store/generationSearch.ts"
 import * as SqlGenerationStore from "../src/SqlGenerationStore.ts"
 import { layerSql, openAccount, request } from "./Assembly.ts"
 
@@ -53,6 +54,34 @@ for (const [name, database] of TestDatabase.all) {
             assert.match(type, /Index|Bitmap Heap/)
             assert.isAtMost(rows, limit * loops)
             assert.isAtMost(loops, 24)
+            assert.strictEqual(filtered, 0)
+          }
+        }
+      }))
+  })
+
+  layer(Layer.provideMerge(SqlGenerationStore.layer, database))(`A search in many generations (${name})`, (it) => {
+    it.effect("reads at most one page of rows for each status and model", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([SqlGenerationStore.migrations])
+        const sql = yield* SqlClient.SqlClient
+        yield* insertMany(4_000)
+        yield* sql`ANALYZE generation_job`
+        const limit = 10
+        const selections: ReadonlyArray<SearchSelection> = [
+          { limit },
+          { limit, status: "failed" },
+          { limit, model: "canvas" },
+          { limit, model: "none", status: "completed" }
+        ]
+        for (const selection of selections) {
+          const steps = yield* QueryPlan.explain(selectFound(sql, selection))
+          const scans = steps.filter(({ table }) => table === "generation_job")
+          assert.isNotEmpty(scans)
+          for (const { filtered, loops, rows, type } of scans) {
+            assert.match(type, /Index|Bitmap Heap/)
+            assert.isAtMost(rows, limit * loops)
+            assert.isAtMost(loops, 12)
             assert.strictEqual(filtered, 0)
           }
         }

@@ -1,7 +1,7 @@
 /** Jobs in the admin API. */
 import { Schema } from "effect"
 import { Kind, PublicError, Status } from "./Generation.ts"
-import { field, flag, list, nullable, object, text, time } from "./internal/fields.ts"
+import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
 import { DateTime, Int64, Plan } from "./Scalar.ts"
 
 /** A job, without links to its files. */
@@ -25,6 +25,36 @@ export const AdminGeneration = object("AdminGeneration", "A job, without links t
 })
 /** See the schema of the same name. */
 export type AdminGeneration = typeof AdminGeneration.Type
+
+/** The job in the queue. */
+const AdminRun = object("AdminRun", "A job that has not ended, in the queue.", {
+  state: field(
+    Schema.Literals(["pending", "queued", "processing"]),
+    "`pending` waits for a slot of its account, `queued` for a worker. A job whose worker was lost, or that was " +
+      "requeued, is `queued` although its `status` is `processing`."
+  ),
+  attempt: int("The current or last attempt, from 1; 0 before the first one."),
+  worker: nullable(Schema.String, "The name of the current or last worker; `null` before the first one.")
+})
+
+/** A step of a job. */
+const AdminStep = object("AdminStep", "A step of a job.", {
+  at: time("When it was taken."),
+  step: field(
+    Schema.Literals(["created", "charged", "started", "completed", "failed", "cancelled", "refunded"]),
+    "What happened. A job has each step at most once: `started` is its first start."
+  ),
+  amount: nullable(Int64, "For `charged` and `refunded`, the credits; `null` for other steps.")
+})
+
+/** A job, its place in the queue, and its steps. */
+export const AdminGenerationDetail = object("AdminGenerationDetail", "A job, its place in the queue, and its steps.", {
+  ...AdminGeneration.fields,
+  run: nullable(AdminRun, "The job in the queue; `null` if it has ended."),
+  timeline: list(AdminStep, "The steps of the job, oldest first.")
+})
+/** See the schema of the same name. */
+export type AdminGenerationDetail = typeof AdminGenerationDetail.Type
 
 /** A page of jobs, newest first. */
 export const AdminGenerationList = object("AdminGenerationList", "A page of jobs, newest first.", {

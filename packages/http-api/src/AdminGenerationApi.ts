@@ -1,14 +1,20 @@
 /** The part of the operator API that is about jobs. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AdminGeneration, AdminGenerationList } from "./AdminGeneration.ts"
+import { AdminGeneration, AdminGenerationDetail, AdminGenerationList } from "./AdminGeneration.ts"
 import { Kind, Status } from "./Generation.ts"
 import { operate } from "./internal/adminOperation.ts"
-import { optionalParameter, parameter } from "./internal/fields.ts"
+import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
 import { PageSize, Plan } from "./Scalar.ts"
 
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const jobId = { id: parameter("The id of the job, `gen_…`.") }
+
+/** Databases cannot compare text that contains U+0000. */
+const ModelId = parameter("Returns only jobs that were created for the model with this id.").check(
+  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the id of a model" }),
+  Schema.isMaxLength(128)
+)
 
 /** Lists, reads and cancels jobs of any account. */
 export class AdminGenerations extends HttpApiGroup.make("generations").add(
@@ -33,11 +39,32 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
   ),
   operate(
     "auditor",
-    "Get a job",
-    "A job of any account.",
+    "Search the jobs of all accounts",
+    "Newest first. Pass `next_cursor` of one page as `cursor` for the next page. A page of an account and a model can " +
+      "have fewer jobs than `limit` although another one follows.",
     ["not_found"],
     (error) =>
-      HttpApiEndpoint.get("getGeneration", "/generations/:id", { params: jobId, success: AdminGeneration, error })
+      HttpApiEndpoint.get("searchGenerations", "/generations", {
+        query: {
+          account: optionalParameter("Returns only jobs of the account with this id."),
+          status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
+          model: Schema.optionalKey(ModelId),
+          created_after: Schema.optionalKey(requestTime("Returns only jobs created at this time or later.")),
+          created_before: Schema.optionalKey(requestTime("Returns only jobs created before this time.")),
+          limit: Schema.optionalKey(PageSize),
+          cursor: optionalParameter("`next_cursor` of the previous page.")
+        },
+        success: AdminGenerationList,
+        error
+      })
+  ),
+  operate(
+    "auditor",
+    "Get a job",
+    "A job of any account, its place in the queue, and its steps.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.get("getGeneration", "/generations/:id", { params: jobId, success: AdminGenerationDetail, error })
   ),
   operate(
     "support",

@@ -46,6 +46,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /accounts/{id}/debits",
       "get /accounts/{id}/movements",
       "get /accounts/{id}/generations",
+      "get /generations",
       "get /generations/{id}",
       "post /generations/{id}/cancel",
       "get /workers",
@@ -114,6 +115,7 @@ it.effect("documents parameters of the same name separately", () =>
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
     assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [
+      100,
       100,
       100,
       100,

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { Scheduler } from "@kinora/scheduler"
 import { DateTime, Effect, Logger, Redacted, Schema } from "effect"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -452,7 +453,49 @@ it.effect("lists the jobs of an account, shows any job, and cancels and refunds 
 
     const cancelled = yield* operate("POST", `/generations/${first}/cancel`)
     assert.deepInclude(cancelled.json, { id: first, account: account.id, status: "cancelled", refunded: true })
-    assert.deepStrictEqual((yield* operate("GET", `/generations/${first}`)).json, cancelled.json)
+    const { json } = yield* operate("GET", `/generations/${first}`)
+    assert.deepInclude(json, Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(cancelled.json))
+    const at = "2026-11-21T12:00:30.000Z"
+    const step = { at, amount: null }
+    const timeline = [
+      { ...step, step: "created" },
+      { at, step: "charged", amount: 8 },
+      { ...step, step: "cancelled" },
+      { at, step: "refunded", amount: 8 }
+    ]
+    assert.deepInclude(json, { run: null, timeline })
+    const scheduler = yield* Scheduler.Scheduler
+    const kinds = ["generation:kinora-still"]
+    const lease = yield* scheduler.takeLease({
+      id: "wrk_a",
+      worker: "host/worker/7",
+      kinds,
+      slots: 1,
+      ttl: "8 seconds"
+    })
+    const runOf = Effect.map(operate("GET", `/generations/${second}`), ({ json }) => Object(json).run)
+    assert.deepStrictEqual(yield* runOf, { state: "queued", attempt: 0, worker: null })
+    yield* scheduler.claim({ lease, worker: "host/worker/7", kinds, limit: 1 })
+    assert.deepStrictEqual(yield* runOf, { state: "processing", attempt: 1, worker: "host/worker/7" })
+
+    const search = (query: string) =>
+      Effect.map(operate("GET", `/generations?${query}`), ({ json }) => Schema.decodeUnknownSync(List)(json))
+    const found = yield* search("limit=1")
+    assert.deepStrictEqual([found.data.map(({ id }) => id), found.next_cursor], [[second], second])
+    const queries = [
+      "status=cancelled",
+      "status=cancelled&model=kinora-still",
+      `cursor=${second}`,
+      `account=${account.id}&status=cancelled`
+    ]
+    for (const query of queries) assert.deepStrictEqual((yield* search(query)).data.map(({ id }) => id), [first], query)
+    for (const query of ["model=gone-1", `created_before=${at}`, "created_after=2027-01-31T00:00:00Z"]) {
+      assert.deepStrictEqual(yield* search(query), { data: [], next_cursor: null }, query)
+    }
+    errorOf(yield* operate("GET", "/generations?account=nobody"), "not_found")
+    for (const query of ["cursor=x", "model=%00", "created_after=today", "limit=0"]) {
+      errorOf(yield* operate("GET", `/generations?${query}`), "invalid_params")
+    }
     assert.deepStrictEqual((yield* page("?status=cancelled")).data.map(({ id }) => id), [first])
     // Idempotent.
     assert.strictEqual((yield* operate("POST", `/generations/${first}/cancel`)).status, 200)

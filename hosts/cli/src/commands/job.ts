@@ -1,6 +1,6 @@
 /** `kinora job`. */
-import type { AdminGeneration } from "@kinora/http-api/AdminGeneration"
-import { Effect, Option, Schema } from "effect"
+import type { AdminGeneration, AdminGenerationDetail } from "@kinora/http-api/AdminGeneration"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
@@ -14,40 +14,64 @@ const costOf = ({ cost_credits, quota_kind, refunded }: AdminGeneration): string
   return refunded ? `${cost}, refunded` : cost
 }
 
+const propertiesOf = (job: AdminGeneration): ReadonlyArray<readonly [name: string, value: string]> => [
+  ["job", job.id],
+  ["account", job.account],
+  ["model", job.model],
+  ["mode", job.mode],
+  ["prompt", job.prompt ?? "-"],
+  ["charged", `${job.plan}: ${costOf(job)}`],
+  ["status", job.status],
+  ["created", Output.time(job.created_at)],
+  ["started", Output.time(job.started_at)],
+  ["ended", Output.time(job.finished_at)],
+  ["error", job.error === null ? "-" : `${job.error.code}: ${job.error.message}`],
+  ["result until", Output.time(job.result_expires_at)]
+]
+
 /** Shows a job. */
-const show = (job: AdminGeneration) =>
+const show = (job: AdminGeneration) => Output.show(job, Output.properties(propertiesOf(job)))
+
+/** Renders the place of a job in the queue. */
+const runOf = ({ run }: AdminGenerationDetail): string => {
+  if (run === null) return "-"
+  return run.worker === null ? run.state : `${run.state}, attempt ${run.attempt}, ${run.worker}`
+}
+
+/** Shows a job and its steps. */
+const showDetail = (job: AdminGenerationDetail) =>
   Output.show(
     job,
-    Output.properties([
-      ["job", job.id],
-      ["account", job.account],
-      ["model", job.model],
-      ["mode", job.mode],
-      ["prompt", job.prompt ?? "-"],
-      ["charged", `${job.plan}: ${costOf(job)}`],
-      ["status", job.status],
-      ["created", Output.time(job.created_at)],
-      ["started", Output.time(job.started_at)],
-      ["ended", Output.time(job.finished_at)],
-      ["error", job.error === null ? "-" : `${job.error.code}: ${job.error.message}`],
-      ["result until", Output.time(job.result_expires_at)]
-    ])
+    [
+      Output.properties([...propertiesOf(job), ["queue", runOf(job)]]),
+      Output.table(job.timeline, [
+        { title: "TIME", value: ({ at }) => Output.time(at) },
+        { title: "STEP", value: ({ step }) => step },
+        { title: "CREDITS", value: ({ amount }) => amount ?? "-", isNumber: true }
+      ], "")
+    ].join("\n\n")
   )
+
+const status = Flag.Literals("status", ["pending", "queued", "processing", "completed", "failed", "cancelled"]).pipe(
+  Flag.optional
+)
+
+const limit = Flag.Int("limit").pipe(
+  Flag.withDescription("Maximum number of jobs"),
+  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
+  Flag.withDefault(20)
+)
+
+const cursor = Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
 
 const list = operatorCommand(
   "list",
   "List the jobs of an account, newest first",
   {
     account,
-    status: Flag.Literals("status", ["pending", "queued", "processing", "completed", "failed", "cancelled"]).pipe(
-      Flag.optional
-    ),
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("Maximum number of jobs"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-      Flag.withDefault(20)
-    ),
-    cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+    status,
+    limit,
+    cursor
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit, status }) {
     const page = yield* operator.generations.listGenerations({
@@ -71,12 +95,52 @@ const list = operatorCommand(
   })
 )
 
+const search = operatorCommand(
+  "search",
+  "Search the jobs of all accounts, newest first",
+  {
+    account: Flag.String("account").pipe(Flag.withDescription("Id or e-mail address of the account"), Flag.optional),
+    status,
+    model: Flag.String("model").pipe(Flag.withDescription("Id of the model"), Flag.optional),
+    after: Flag.Date("after").pipe(
+      Flag.withDescription("Created at this time or later, such as 2027-01-31"),
+      Flag.optional
+    ),
+    before: Flag.Date("before").pipe(Flag.withDescription("Created before this time"), Flag.optional),
+    limit,
+    cursor
+  },
+  Effect.fnUntraced(function*(operator, { account, after, before, cursor, limit, model, status }) {
+    const page = yield* operator.generations.searchGenerations({
+      query: {
+        limit,
+        ...Option.isSome(account) && { account: yield* idOf(operator, account.value) },
+        ...Option.isSome(status) && { status: status.value },
+        ...Option.isSome(model) && { model: model.value },
+        ...Option.isSome(after) && { created_after: DateTime.fromDateUnsafe(after.value) },
+        ...Option.isSome(before) && { created_before: DateTime.fromDateUnsafe(before.value) },
+        ...Option.isSome(cursor) && { cursor: cursor.value }
+      }
+    })
+    const table = Output.table(page.data, [
+      { title: "JOB", value: ({ id }) => id },
+      { title: "ACCOUNT", value: ({ account }) => account },
+      { title: "MODEL", value: ({ model }) => model },
+      { title: "STATUS", value: ({ status }) => status },
+      { title: "CREATED", value: ({ created_at }) => Output.time(created_at) },
+      { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
+      { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
+    ], "No job matches.")
+    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
+  })
+)
+
 const get = operatorCommand(
   "get",
   "Show a job of any account",
   { job },
   Effect.fnUntraced(function*(operator, { job }) {
-    yield* show(yield* operator.generations.getGeneration({ params: { id: job } }))
+    yield* showDetail(yield* operator.generations.getGeneration({ params: { id: job } }))
   })
 )
 
@@ -92,6 +156,6 @@ const cancel = operatorCommand(
 
 /** Commands for the jobs of all accounts. */
 export const jobCommand = Command.make("job").pipe(
-  Command.withDescription("List, show and cancel jobs of any account"),
-  Command.withSubcommands([list, get, cancel])
+  Command.withDescription("List, search, show and cancel jobs of any account"),
+  Command.withSubcommands([list, search, get, cancel])
 )

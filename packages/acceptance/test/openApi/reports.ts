@@ -122,6 +122,9 @@ const jobs = async (
   const order = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
   const job = fieldOf(await send("POST /v1/generations", order), "id")
   await ask(below("GET /generations", host.account.id), operator)
+  await ask("GET /admin/v1/generations?model=kinora-still", operator)
+  await ask("GET /admin/v1/generations?limit=0", operator)
+  await ask("GET /admin/v1/generations?account=nobody", operator)
   for (const id of [job, "gen_nobody"]) {
     await ask(`GET /admin/v1/generations/${id}`, operator)
     await ask(`POST /admin/v1/generations/${id}/cancel`, operator)

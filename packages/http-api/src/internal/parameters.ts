@@ -93,6 +93,22 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 10_000, 1_000),
     description: "The maximum number of accounts to verify in this call."
   },
+  "generations.searchGenerations limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of jobs on the page."
+  },
+  "generations.searchGenerations model": {
+    schema: { type: "string" },
+    description: "Returns only jobs that were created for the model with this id."
+  },
+  "generations.searchGenerations created_after": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only jobs created at this time or later."
+  },
+  "generations.searchGenerations created_before": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only jobs created before this time."
+  },
   "queue.listWorkers cursor": {
     schema: { type: "string" },
     description: "`next_cursor` of the previous page."

@@ -7,6 +7,7 @@ import { GenerationId, Kind, Output, Plan } from "../../Generation.ts"
 import type { GenerationStore } from "../../GenerationStore.ts"
 import { selectPage } from "./generationPage.ts"
 import { columns, decodeGenerations } from "./generationRow.ts"
+import { selectFound } from "./generationSearch.ts"
 
 type Store = GenerationStore["Service"]
 
@@ -19,6 +20,9 @@ export const find = (sql: SqlClient.SqlClient): Store["find"] => (ids) =>
 
 export const list = (sql: SqlClient.SqlClient): Store["list"] => (account, selection) =>
   selectPage(sql, account, selection).pipe(decodeGenerations, mapSql("GenerationStore.list"))
+
+export const search = (sql: SqlClient.SqlClient): Store["search"] => (selection) =>
+  selectFound(sql, selection).pipe(decodeGenerations, mapSql("GenerationStore.search"))
 
 export const usage = (sql: SqlClient.SqlClient): Store["usage"] => (account, { from, to }) =>
   sql`

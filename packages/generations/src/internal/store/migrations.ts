@@ -137,9 +137,10 @@ export const migrations: Migrations.Migrations = {
     // Created two indexes that are among `indexes` now. The number stays, since databases have recorded it.
     "0007_delete_old_rows": Effect.void
   },
-  // Find old rows.
+  // Find old rows, and jobs of all accounts.
   indexes: {
     generation_job_ended: "ON generation_job (finished_at) WHERE output IS NULL AND finished_at IS NOT NULL",
+    generation_job_search: "ON generation_job (status, model, id)",
     generation_usage_day: "ON generation_usage (day)"
   }
 }

@@ -5,11 +5,13 @@ import { GenerationId } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
+import { Ledger } from "@kinora/ledger/Ledger"
+import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
-import { toWire } from "../../wire/adminGeneration.ts"
+import { detailOf, toWire } from "../../wire/adminGeneration.ts"
 
 /** The handlers. */
 export const layer = HttpApiBuilder.group(
@@ -18,6 +20,8 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
     const generations = yield* Generations
+    const ledger = yield* Ledger
+    const scheduler = yield* Scheduler
     const store = yield* GenerationStore.GenerationStore
 
     const find = Effect.fnUntraced(function*(text: string) {
@@ -35,8 +39,26 @@ export const layer = HttpApiBuilder.group(
         return { data: page.generations.map(toWire), next_cursor: page.next }
       }),
 
+      searchGenerations: answers(["AccountNotFound"], function*({ query }) {
+        const { account: text, created_after, created_before, cursor, limit = pageSizeDefault, model, status } = query
+        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+        if (cursor !== undefined && before === undefined) return yield* invalidCursor
+        const account = text === undefined
+          ? undefined
+          : (yield* accounts.get(yield* parseId(Account.AccountId.parse, text))).id
+        const criteria = { account, status, model, createdAfter: created_after, createdBefore: created_before }
+        const page = yield* generations.search({ ...criteria, before, limit })
+        return { data: page.generations.map(toWire), next_cursor: page.next }
+      }),
+
       getGeneration: answers([], function*({ params }) {
-        return toWire(yield* find(params.id))
+        const generation = yield* find(params.id)
+        const { account, id: reference } = generation
+        const [[job], bookings] = yield* Effect.all([
+          scheduler.find([GenerationId.toUuid(reference)]),
+          ledger.entries({ account, reference })
+        ])
+        return detailOf(generation, job, bookings)
       }),
 
       cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
