@@ -21,8 +21,12 @@ const options = {
   setupFiles: ["packages/testkit/src/unchangedGlobals.ts"],
   unstubGlobals: true,
   unstubEnvs: true,
-  // Programs that tests start compile the same sources again and again.
-  env: { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/node-compile` }
+  env: {
+    // A zone with daylight saving time, whose days are not those of UTC. The databases of the tests have yet another one.
+    TZ: "America/Santiago",
+    // Programs that tests start compile the same sources again and again.
+    NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/node-compile`
+  }
 }
 
 const every = ["{packages,hosts,examples}/*/test/**/*.test.ts", "tools/test/**/*.test.ts"]

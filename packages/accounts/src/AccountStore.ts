@@ -69,7 +69,7 @@ export class AccountStore extends Context.Service<AccountStore, {
     plan: Option.Option<Plan<Tiers[Group]>>
   ) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Returns plans that ended by `endedBy`, and plans that renew and end by `renewableBy`, oldest first. */
+  /** Returns plans that ended by `endedBy`, and plans that renew and end by `renewableBy`, oldest first, then by account and group. */
   readonly findDuePlans: (options: {
     readonly endedBy: DateTime.Utc
     readonly renewableBy: DateTime.Utc

@@ -94,7 +94,9 @@ const accountMethods = (tables: Tables) => {
             .map(({ periodEnd }) => ({ account: id, group, periodEnd }))
         return Array.from(accounts.values())
           .flatMap((account) => groups.flatMap((group) => ofGroup(account, group)))
-          .toSorted((a, b) => DateTime.Order(a.periodEnd, b.periodEnd))
+          .toSorted((a, b) =>
+            DateTime.Order(a.periodEnd, b.periodEnd) || compare(a.account, b.account) || compare(a.group, b.group)
+          )
           .slice(0, limit)
           .map(({ account, group }) => ({ account, group }))
       })

@@ -3,7 +3,7 @@
  * `Services`, as hosts do, with test generators and webhooks. Tests of this package
  * cannot import `@kinora/hosting`, which depends on it.
  */
-import type { Plan } from "@kinora/accounts"
+import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
 import { AddressGuard } from "@kinora/address-guard"
@@ -94,8 +94,15 @@ const surroundings = (media: Layer.Layer<Media.Media>) =>
     )
   ).pipe(Layer.provideMerge(Layer.merge(SecureRandom.layerWebCrypto, layerDigest)))
 
-const servicesWith = (scheduler: Scheduler.SchedulerOptions, media: Layer.Layer<Media.Media>) =>
-  Services.layer({ models, scheduler, uploads: { uploadsMax } }).pipe(Layer.provideMerge(surroundings(media)))
+/** The services over the surrounding stores. */
+export const servicesWith = (
+  scheduler: Scheduler.SchedulerOptions,
+  media: Layer.Layer<Media.Media>,
+  planTable?: PlanTable.PlanTable
+) =>
+  Services.layer({ models, planTable, scheduler, uploads: { uploadsMax } }).pipe(
+    Layer.provideMerge(surroundings(media))
+  )
 
 /** The services in memory. */
 export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = Media.layer()) =>

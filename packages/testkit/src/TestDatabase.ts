@@ -76,5 +76,7 @@ const emptyDatabase = Effect.gen(function*() {
     admin`CREATE DATABASE ${admin(name)} STRATEGY file_copy`,
     () => Effect.orDie(admin`DROP DATABASE ${admin(name)} WITH (FORCE)`)
   )
+  // A statement that depends on the zone of its session returns another day here.
+  yield* admin`ALTER DATABASE ${admin(name)} SET timezone TO 'Pacific/Kiritimati'`
   return name
 })

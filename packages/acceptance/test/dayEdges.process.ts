@@ -1,0 +1,79 @@
+/**
+ * Prints what an account sees one millisecond before and at the edges of days, months, a leap day and the change of the
+ * clocks. The zone of the process must make no difference.
+ */
+import { PlanTable } from "@kinora/accounts"
+import { TestHost } from "@kinora/host-test"
+import { Schema } from "effect"
+
+/** Ends of UTC days: of months, of a leap day, of a year, and beside changes of the clocks in Berlin and Santiago. */
+const edges = [
+  "2028-02-29T00:00:00.000Z",
+  "2028-03-01T00:00:00.000Z",
+  "2028-03-27T00:00:00.000Z",
+  "2028-04-03T00:00:00.000Z",
+  "2028-09-04T00:00:00.000Z",
+  "2029-01-01T00:00:00.000Z"
+]
+
+const planTable = Schema.decodeSync(PlanTable.PlanTable)({
+  studio: { starter: { quota: { images: 1 } } }
+})
+
+const see = async (edge: string) => {
+  await using host = await TestHost.start({
+    startsAt: new Date(edge).getTime() - 1,
+    planTable,
+    workers: 0,
+    account: { studio: "starter", creditsPlan: null }
+  })
+  const operator = { apiKey: host.adminToken }
+  const json = async (path: string, init: Parameters<typeof host.fetch>[1] = {}, body?: object) => {
+    const response = await host.fetch(path, {
+      ...init,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } })
+    })
+    return JSON.parse(await response.text() || "null")
+  }
+  let count = 0
+  const create = () => {
+    const params = { prompt: `lake ${count++}` }
+    return json("/v1/generations", { method: "POST" }, { plan: "studio", model: "kinora-draft", params })
+  }
+  const quota = async () => {
+    const { quota } = (await json("/v1/account")).plans.studio
+    return [quota.day, quota.image.used, quota.resets_at].join(" ")
+  }
+
+  const first = await create()
+  const refused = (await create()).error.details
+  const before = await quota()
+  await json(`/admin/v1/accounts/${host.account.id}/deposits`, { ...operator, method: "POST" }, {
+    reference: "a",
+    usd_cents: 1_000
+  })
+  const subscription = await json(
+    `/admin/v1/accounts/${host.account.id}/plans/credits/subscription`,
+    { ...operator, method: "PUT" },
+    { tier: "starter" }
+  )
+  await host.clock.advance("1 milli")
+  const after = await quota()
+  const second = await create()
+  // The refund goes to the day of the charge, so that today's quota stays used up.
+  await json(`/v1/generations/${first.id}/cancel`, { method: "POST" })
+  const refunded = [await quota(), (await create()).error.code]
+  await json(`/v1/generations/${second.id}/cancel`, { method: "POST" })
+  const usage = await json(`/v1/usage?from=${edge.slice(0, 10)}&to=${edge.slice(0, 10)}`)
+  return {
+    refused,
+    before,
+    after,
+    refunded,
+    again: await quota(),
+    cancelled: usage.data.map((row: { day: string; cancelled: number }) => `${row.day} ${row.cancelled}`),
+    period_end: subscription.plan.period_end
+  }
+}
+
+console.log(JSON.stringify(await Promise.all(edges.map(see))))
