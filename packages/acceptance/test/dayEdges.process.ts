@@ -1,5 +1,5 @@
 /**
- * Prints what an account sees one millisecond before and at the edges of days, months, a leap day and the change of the
+ * Prints the figures of an account one millisecond before and at the edges of days, months, a leap day and the change of the
  * clocks. The zone of the process must make no difference.
  */
 import { PlanTable } from "@kinora/accounts"
@@ -76,4 +76,4 @@ const see = async (edge: string) => {
   }
 }
 
-console.log(JSON.stringify(await Promise.all(edges.map(see))))
+process.stdout.write(`${JSON.stringify(await Promise.all(edges.map(see)))}\n`)

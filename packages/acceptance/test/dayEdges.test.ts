@@ -13,7 +13,7 @@ const run = async (zone: string) => {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")
 }
 
-/** What an account sees at the edge between two days. */
+/** Returns the figures of an account at the edge between two days. */
 const seen = (before: string, after: string, next: string, periodEnd: string) => ({
   refused: { quota_kind: "image", resets_at: `${after}T00:00:00.000Z` },
   before: `${before} 1 ${after}T00:00:00.000Z`,

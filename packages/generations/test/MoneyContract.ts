@@ -112,7 +112,7 @@ export class Crashes extends Context.Service<Crashes, {
 }>()("test/Crashes") {}
 
 /** Stores over the surrounding ones whose calls die after a crash. */
-export const layerCrashing = Layer.unwrap(Effect.gen(function*() {
+export const layerCrashing = Layer.unwrap(Effect.sync(() => {
   let left = Infinity
   const call = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => left-- > 0 ? effect : Effect.die("crash"))
@@ -242,13 +242,15 @@ const makeWorld = Effect.gen(function*() {
     const found = yield* store.find(open.map(({ id }) => id))
     const byId = new Map(found.map((generation) => [generation.id, generation]))
     const at = yield* now
-    for (const job of [...open]) {
+    for (const job of open.splice(0)) {
       const generation = byId.get(job.id)
       assert.isDefined(generation)
-      if (!isFinal(generation!.status)) continue
-      open.splice(open.indexOf(job), 1)
-      assert.strictEqual(generation!.refunded, generation!.status !== "completed")
-      if (generation!.refunded) people[job.account]!.model.refund(job.payment, at)
+      if (!isFinal(generation.status)) {
+        open.push(job)
+        continue
+      }
+      assert.strictEqual(generation.refunded, generation.status !== "completed")
+      if (generation.refunded) people[job.account]!.model.refund(job.payment, at)
     }
   })
 

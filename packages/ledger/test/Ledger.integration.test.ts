@@ -162,6 +162,35 @@ for (const [name, database, callers] of TestDatabase.all) {
         ])
       }))
 
+    it.effect("reveal by verify that an entry is missing or was duplicated", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const planted = Effect.fnUntraced(
+          function*(account: string, plant: (id: string) => Effect.Effect<unknown, unknown>) {
+            const { charge, lot } = yield* openAccount(account)
+            yield* sql`ALTER TABLE ledger_entry DISABLE TRIGGER ledger_entry_append_only`
+            yield* plant(TransactionId.toUuid(charge.id))
+            yield* sql`ALTER TABLE ledger_entry ENABLE TRIGGER ledger_entry_append_only`
+            return { charge, lot, discrepancies: (yield* ledger.verify({ account })).discrepancies }
+          }
+        )
+        const missing = yield* planted("missing", (id) => sql`DELETE FROM ledger_entry WHERE transaction_id = ${id}`)
+        assert.deepStrictEqual(missing.discrepancies, [
+          { account: "missing", figure: "amount", subject: missing.charge.id, booked: 0, kept: 30 },
+          { account: "missing", figure: "remaining", subject: missing.lot, booked: 100, kept: 70 }
+        ])
+        const doubled = yield* planted("doubled", (id) =>
+          sql`
+            INSERT INTO ledger_entry (transaction_id, line, from_book, to_book, amount)
+            SELECT transaction_id, line + 1, from_book, to_book, amount FROM ledger_entry WHERE transaction_id = ${id}
+          `)
+        assert.deepStrictEqual(doubled.discrepancies, [
+          { account: "doubled", figure: "amount", subject: doubled.charge.id, booked: 60, kept: 30 },
+          { account: "doubled", figure: "remaining", subject: doubled.lot, booked: 40, kept: 70 }
+        ])
+      }))
+
     it.effect("reject statements that break an invariant", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
