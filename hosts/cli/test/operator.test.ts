@@ -146,20 +146,25 @@ it.effect("manages operators, shows a token once, and lists the changes that eac
 
 it.effect("shows workers and queues", () =>
   Effect.gen(function*() {
-    const { host: { account, fetch }, json, text } = yield* Terminal.make()
+    const { host: { account, fetch }, json, run, text } = yield* Terminal.make()
     assert.match(yield* text("worker", "list"), /^WORKER .*\nwrk_\w{26} .* running +0\/\d+ .* kinora-still/)
     assert.strictEqual((yield* json("worker", "list", "--limit", "1")).data.length, 1)
     assert.match(yield* text("queue", "show"), /kinora-still +image +0 +0 +0 +- +1$/)
     assert.strictEqual(yield* text("queue", "lanes"), "No job waits or runs.")
     assert.strictEqual(yield* text("queue", "lanes", "--account", account.email), "No job waits or runs.")
-    yield* Effect.promise(() =>
+    const created = yield* Effect.promise(() =>
       fetch("/v1/generations", {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
-      })
+      }).then((response) => response.json())
     )
     assert.match(yield* text("queue", "lanes"), new RegExp(`^ACCOUNT .*\n${account.id} +credits +\\d+ +0 +\\d +\\d$`))
+    const job = String(Object(created).id)
+    assert.include((yield* run("job", "fail", job)).errors, "add --yes")
+    assert.include(yield* text("job", "requeue", job, "--yes"), `${job}\n`)
+    assert.match(yield* text("job", "fail", job, "--yes"), /credits: 8 credits, refunded\nstatus +failed\n/)
+    assert.include((yield* run("job", "requeue", job, "--yes")).errors, "job_ended")
   }).pipe(Effect.scoped))
 
 it.effect("lists accounts page by page", () =>

@@ -106,6 +106,11 @@ export class NotCancellable extends Schema.TaggedError<NotCancellable>(id("NotCa
   status: Status
 }) {}
 
+/** The generation has ended, so it can be neither failed nor requeued. */
+export class AlreadyEnded extends Schema.TaggedError<AlreadyEnded>(id("AlreadyEnded"))("AlreadyEnded", {
+  status: Status
+}) {}
+
 /** The generation has not ended, so it has no result yet. */
 export class ResultNotReady extends Schema.TaggedError<ResultNotReady>(id("ResultNotReady"))("ResultNotReady", {
   status: Status
@@ -140,6 +145,7 @@ export const Refusal = Schema.Union([
   KeyInProgress,
   NotFound,
   NotCancellable,
+  AlreadyEnded,
   ResultNotReady,
   ResultNotFound,
   ResultExpired

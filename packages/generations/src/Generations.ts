@@ -26,6 +26,7 @@ import type { ImageStore } from "./ImageStore.ts"
 import { makeCreate } from "./internal/create/create.ts"
 import { makeReplay } from "./internal/create/replay.ts"
 import { makeCancel } from "./internal/end/cancel.ts"
+import { makeIntervene } from "./internal/end/intervene.ts"
 import { inputPixelsPerMinuteDefault } from "./internal/images/inputPixels.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
@@ -47,7 +48,7 @@ export interface Page {
 export type Failure = GenerationError | StorageError
 
 /**
- * Creates, reads, lists, awaits and cancels generations. Reads and changes are confined
+ * Creates, reads, lists, awaits and ends generations. Reads and changes are confined
  * to the given account: another account's generation is `NotFound`.
  */
 export class Generations extends Context.Service<Generations, {
@@ -118,6 +119,20 @@ export class Generations extends Context.Service<Generations, {
    * generation has started or ended.
    */
   readonly cancel: (account: string, id: string) => Effect.Effect<Generation, Failure>
+
+  /**
+   * Fails a generation that has not ended, for an operator, and refunds it in the same unit of
+   * work. Its worker stops at its next heartbeat, and its result is not accepted. Returns a
+   * generation that was failed like this before. Fails with `AlreadyEnded` otherwise.
+   */
+  readonly fail: (account: string, id: string) => Effect.Effect<Generation, Failure>
+
+  /**
+   * Takes a started generation from its worker, for an operator, and queues it again without
+   * counting the attempt. The worker stops at its next heartbeat, and its result is not accepted.
+   * Changes nothing if no worker runs it. Fails with `AlreadyEnded` if it has ended.
+   */
+  readonly requeue: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
   /**
    * Returns the location of a result file. Without `account`, the caller has verified a
@@ -192,7 +207,22 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     replay
   })
   const cancel = yield* makeCancel({ get })
-  return Generations.of({ replay, create, get, list, search, wait, changes, usage, extend, cancel, file })
+  const { fail, requeue } = yield* makeIntervene({ get })
+  return Generations.of({
+    replay,
+    create,
+    get,
+    list,
+    search,
+    wait,
+    changes,
+    usage,
+    extend,
+    cancel,
+    fail,
+    requeue,
+    file
+  })
 })
 
 /** The use-cases with these options. */

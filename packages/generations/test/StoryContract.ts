@@ -68,6 +68,9 @@ const Step = Schema.Union([
   Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
   Schema.TaggedStruct("finish", { pick: Pick, succeeds: Schema.Boolean, crashes: Schema.Boolean }),
   Schema.TaggedStruct("release", { pick: Pick }),
+  /** Interventions of operators. */
+  Schema.TaggedStruct("fail", { pick: Pick }),
+  Schema.TaggedStruct("requeue", { pick: Pick }),
   Schema.TaggedStruct("loseWorkers", {}),
   Schema.TaggedStruct("dropStale", {}),
   Schema.TaggedStruct("removeUpload", { account: upTo(1) }),
@@ -129,7 +132,7 @@ const eventually = <A, E, R>(check: Effect.Effect<A, E, R>) =>
   })
 
 const makeWorld = Effect.gen(function*() {
-  const { cancel, create, usage } = yield* Generations
+  const { cancel, create, fail, requeue, usage } = yield* Generations
   const { dropImages, dropStale } = yield* GenerationSweep
   const { create: upload, remove } = yield* Uploads
   const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -231,6 +234,18 @@ const makeWorld = Effect.gen(function*() {
         if (id === undefined) return
         const exit = yield* Effect.exit(cancel(account, id))
         return Exit.isSuccess(exit) ? assert.strictEqual(exit.value.status, "cancelled") : assertRefused(exit.cause)
+      }
+      case "fail": {
+        const [id, account] = picked(step.pick)
+        if (id === undefined) return
+        const exit = yield* Effect.exit(fail(account, id))
+        return Exit.isSuccess(exit) ? assert.isTrue(exit.value.refunded) : assertRefused(exit.cause)
+      }
+      case "requeue": {
+        const [id, account] = picked(step.pick)
+        if (id === undefined) return
+        const exit = yield* Effect.exit(requeue(account, id))
+        return Exit.isSuccess(exit) ? assert.isFalse(isFinal(exit.value.status)) : assertRefused(exit.cause)
       }
       case "claim":
         return yield* claim(step.limit)

@@ -16,7 +16,7 @@ const ModelId = parameter("Returns only jobs that were created for the model wit
   Schema.isMaxLength(128)
 )
 
-/** Lists, reads and cancels jobs of any account. */
+/** Lists, searches, reads and ends jobs of any account. */
 export class AdminGenerations extends HttpApiGroup.make("generations").add(
   operate(
     "auditor",
@@ -77,5 +77,31 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
         success: AdminGeneration,
         error
       })
+  ),
+  operate(
+    "operator",
+    "Fail a job",
+    "Fails a job that has not ended and refunds it in full. A worker that runs it stops, and its result is not " +
+      "accepted. Idempotent.",
+    ["not_found", "job_ended"],
+    (error) =>
+      HttpApiEndpoint.post("failGeneration", "/generations/:id/fail", {
+        params: jobId,
+        success: AdminGeneration,
+        error
+      })
+  ),
+  operate(
+    "operator",
+    "Requeue a job",
+    "Takes a started job from its worker and queues it again, without counting the attempt. The worker stops, and its " +
+      "result is not accepted. Changes nothing if no worker runs the job.",
+    ["not_found", "job_ended"],
+    (error) =>
+      HttpApiEndpoint.post("requeueGeneration", "/generations/:id/requeue", {
+        params: jobId,
+        success: AdminGeneration,
+        error
+      })
   )
-).annotate(OpenApi.Description, "List, read and cancel jobs of any account.") {}
+).annotate(OpenApi.Description, "List, search, read, cancel, fail and requeue jobs of any account.") {}

@@ -49,6 +49,8 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "get /generations",
       "get /generations/{id}",
       "post /generations/{id}/cancel",
+      "post /generations/{id}/fail",
+      "post /generations/{id}/requeue",
       "get /workers",
       "get /queue",
       "get /queue/lanes",

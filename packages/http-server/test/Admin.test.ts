@@ -478,6 +478,20 @@ it.effect("lists the jobs of an account, shows any job, and cancels and refunds 
     yield* scheduler.claim({ lease, worker: "host/worker/7", kinds, limit: 1 })
     assert.deepStrictEqual(yield* runOf, { state: "processing", attempt: 1, worker: "host/worker/7" })
 
+    const intervene = (action: string, id = second) => operate("POST", `/generations/${id}/${action}`)
+    assert.deepInclude((yield* intervene("requeue")).json, { id: second, status: "queued" })
+    assert.deepStrictEqual(yield* runOf, { state: "queued", attempt: 0, worker: "host/worker/7" })
+    for (const action of ["fail", "requeue"]) {
+      assert.deepStrictEqual(errorOf(yield* intervene(action, first), "job_ended").details, { status: "cancelled" })
+      errorOf(yield* intervene(action, "gen_00000000000000000000000000"), "not_found")
+    }
+    for (const _ of ["once", "again"]) {
+      const { json } = yield* intervene("fail")
+      assert.deepInclude(json, { id: second, status: "failed", refunded: true })
+      assert.deepInclude(Object(json).error, { code: "generation_failed", reason: "internal" })
+    }
+    errorOf(yield* intervene("requeue"), "job_ended")
+
     const search = (query: string) =>
       Effect.map(operate("GET", `/generations?${query}`), ({ json }) => Schema.decodeUnknownSync(List)(json))
     const found = yield* search("limit=1")

@@ -178,12 +178,12 @@ const failDelivery = Effect.fnUntraced(function*(endpoint: string) {
 /** Sends each change once and returns the responses, by operation. */
 const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof start>) {
   const { account, key } = yield* Host.openAccount()
-  const job = idOf(
-    yield* send("POST", "/v1/generations", {
-      key,
-      body: { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
-    })
-  )
+  const create = (prompt: string) =>
+    Effect.map(
+      send("POST", "/v1/generations", { key, body: { plan: "credits", model: "kinora-still", params: { prompt } } }),
+      idOf
+    )
+  const [job, stuck] = [yield* create("a lake"), yield* create("a sea")]
   const sent = new Map<string, Host.Answer>()
   const change = Effect.fnUntraced(function*(id: string, method: string, path: string, body?: unknown) {
     const answer = yield* send(method, `/admin/v1${path}`, { key: token, body, headers: { "x-request-id": id } })
@@ -212,6 +212,8 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
     yield* change(`plans.stop${name}Renewal`, "DELETE", `${path}/plans/${group}/subscription`)
   }
   yield* change("generations.cancelGeneration", "POST", `/generations/${job}/cancel`)
+  yield* change("generations.requeueGeneration", "POST", `/generations/${stuck}/requeue`)
+  yield* change("generations.failGeneration", "POST", `/generations/${stuck}/fail`)
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
   yield* change("ledger.grantLot", "POST", `${path}/lots`, lot)
   const hooks = `${path}/webhook-endpoints`

@@ -71,6 +71,15 @@ export const cancel = (lanes: Lanes, job: string): Decision.Decision<Lanes, Ende
   return end(lanes, found)
 }
 
+/**
+ * Ends a job in any state, and returns it with its last state. A worker that runs it loses its
+ * lease: its writes change nothing, and it interrupts the run at its next heartbeat.
+ */
+export const abort = (lanes: Lanes, job: string): Decision.Decision<Lanes, Ended, NotFound> => {
+  const found = Loaded.jobOf(lanes, job)
+  return found === undefined ? Result.fail(new NotFound({ job })) : end(lanes, found)
+}
+
 /** Ends a running job under its lease, whether it completed or failed, and returns it with its last state. */
 export const settle = (lanes: Lanes, { epoch, job }: Lease): Decision.Decision<Lanes, Ended, LeaseLost> => {
   const found = Loaded.jobOf(lanes, job)

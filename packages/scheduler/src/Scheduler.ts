@@ -136,6 +136,11 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<void, StorageError>
   /**
+   * Releases a running job for its worker, which loses its lease and interrupts the run at its
+   * next heartbeat. Returns whether the job was running. Fails with `NotFound` if it has ended.
+   */
+  readonly requeue: (job: string) => Effect.Effect<boolean, SchedulerError | StorageError>
+  /**
    * Takes over the jobs of workers whose lease has ended, in all pools of these kinds. A job
    * with attempts left is queued again like a released one, with the attempt counted; its last
    * attempt runs alone, after `aloneDelay`. A job without is leased to the caller, who must

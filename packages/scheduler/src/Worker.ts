@@ -2,7 +2,7 @@
  * Claims and runs jobs in this process.
  *
  * A worker holds one lease for all its jobs, and interrupts them if it cannot renew the lease
- * in time. It settles jobs that end at the same moment in one unit of work, takes over the jobs
+ * in time, and a job that others have ended or requeued. It settles jobs that end at the same moment in one unit of work, takes over the jobs
  * of lost workers, and releases its own jobs and its lease when it stops. A job whose worker was
  * lost in all attempts but the last one runs without other jobs beside it. It claims as soon as a job is queued in this process, and polls for the jobs of
  * other processes.
@@ -12,6 +12,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
+import { makeLostJobs } from "./internal/worker/lostJobs.ts"
 import * as Metrics from "./internal/worker/metrics.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
 import * as RunningJobs from "./internal/worker/runningJobs.ts"
@@ -87,7 +88,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const parts = { running, lease, alone, start: yield* makeStartJob(running, handlers) }
   const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
     concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
-  const holding = yield* forkAll([lease.renew, lease.watch])
+  const holding = yield* forkAll([lease.renew, lease.watch, yield* makeLostJobs(settings, running)])
   const starting = yield* forkAll([yield* makeClaimLoop(settings, parts), yield* makeRescueLoop(settings, parts)])
   yield* Metrics.offer(concurrency)
   const drain = yield* makeDrain(settings, parts, { starting, holding })

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -9,7 +9,7 @@ import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import type * as Worker from "../src/Worker.ts"
-import { ids, makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
+import { ids, makeWorld, memory, refusal, startWorker, stateOf } from "./Fixture.ts"
 
 type World = Effect.Success<typeof makeWorld>
 type Payload = { readonly n: number }
@@ -190,6 +190,33 @@ layer(memory)("Worker", (it) => {
       const [status] = yield* scheduler.find([taken!.job])
       assert.deepStrictEqual([status!.state, status!.epoch, status!.worker], ["running", 2, Option.some("test")])
       assert.strictEqual((yield* scheduler.settle(taken!)).job, taken!.job)
+    }))
+
+  it.effect("interrupts a job that was requeued or ended by others, and continues with the next ones", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const { claim, id: newId, job, scheduler, worker } = yield* start(gate.run, { concurrency: 1 })
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* gate.started
+      assert.strictEqual((yield* refusal(scheduler.requeue(newId())))._tag, "NotFound")
+      assert.isTrue(yield* scheduler.requeue(id))
+      assert.isFalse(yield* scheduler.requeue(id))
+      const [taken] = yield* claim({ ttl: "1 hour" })
+      assert.deepStrictEqual([taken!.job, taken!.epoch, taken!.attempt], [id, 2, 1])
+      assert.strictEqual((yield* worker.running).length, 1)
+      yield* TestClock.adjust("2 seconds")
+      yield* gate.interrupted
+      assert.deepStrictEqual(yield* worker.running, [])
+      const [status] = yield* scheduler.find([id])
+      assert.deepStrictEqual([status!.state, status!.epoch], ["running", 2])
+
+      yield* atomically(Effect.gen(function*() {
+        const aborted = Lanes.abort(yield* scheduler.load({ jobs: [status!] }), id)
+        yield* scheduler.save(Result.getOrThrow(aborted).state)
+      }))
+      assert.deepStrictEqual(yield* scheduler.find([id]), [])
+      assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
 
   it.effect("does not interrupt a job that is settling when its lease is reported as lost", () =>

@@ -154,8 +154,28 @@ const cancel = operatorCommand(
   })
 )
 
+const fail = operatorCommand(
+  "fail",
+  "Fail a job that has not ended, and refund it",
+  { job },
+  Effect.fnUntraced(function*(operator, { job }) {
+    yield* confirm(`Fail ${job}?`)
+    yield* show(yield* operator.generations.failGeneration({ params: { id: job } }))
+  })
+)
+
+const requeue = operatorCommand(
+  "requeue",
+  "Take a job from its worker, and queue it again",
+  { job },
+  Effect.fnUntraced(function*(operator, { job }) {
+    yield* confirm(`Requeue ${job}?`)
+    yield* show(yield* operator.generations.requeueGeneration({ params: { id: job } }))
+  })
+)
+
 /** Commands for the jobs of all accounts. */
 export const jobCommand = Command.make("job").pipe(
-  Command.withDescription("List, search, show and cancel jobs of any account"),
-  Command.withSubcommands([list, search, get, cancel])
+  Command.withDescription("List, search, show, cancel, fail and requeue jobs of any account"),
+  Command.withSubcommands([list, search, get, cancel, fail, requeue])
 )

@@ -129,6 +129,11 @@ const jobs = async (
     await ask(`GET /admin/v1/generations/${id}`, operator)
     await ask(`POST /admin/v1/generations/${id}/cancel`, operator)
   }
+  const other = fieldOf(await send("POST /v1/generations", { ...order, params: { prompt: "a tree" } }), "id")
+  for (const id of [other, job, "gen_nobody"]) {
+    await ask(`POST /admin/v1/generations/${id}/requeue`, operator)
+    await ask(`POST /admin/v1/generations/${id}/fail`, operator)
+  }
   const ended = fieldOf(await send("POST /v1/generations", { ...order, params: { prompt: "a sea" } }), "id")
   await ask(`GET /v1/generations/${ended}?wait=60`)
   await ask(`POST /admin/v1/generations/${ended}/cancel`, operator)

@@ -1,5 +1,6 @@
 /** Error codes that only operators receive, besides those of clients. */
 import { Schema } from "effect"
+import { Status } from "../Generation.ts"
 import { OperatorRole } from "../RequestPolicy.ts"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
 import { field, int } from "./fields.ts"
@@ -41,6 +42,11 @@ export const operatorErrors = {
   endpoint_disabled: {
     status: 409,
     message: "The webhook endpoint is disabled; enable it first."
+  },
+  job_ended: {
+    status: 409,
+    message: "The job has ended; its result and its charge are final.",
+    details: { status: field(Status, "The status of the job.") }
   },
   key_ended: {
     status: 409,

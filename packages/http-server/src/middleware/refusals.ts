@@ -168,6 +168,7 @@ const refusals = {
   NotFound: notFound,
   NotCancellable: ({ plan, status }: GenerationError.NotCancellable) =>
     refuse("not_cancellable", { plan, details: { status } }),
+  AlreadyEnded: ({ status }: GenerationError.AlreadyEnded) => refuse("job_ended", { details: { status } }),
   ResultNotReady: ({ status }: GenerationError.ResultNotReady) => refuse("result_not_ready", { details: { status } }),
   ResultNotFound: ({ status }: GenerationError.ResultNotFound) => refuse("result_not_found", { details: { status } }),
   ResultExpired: ({ expiredAt }: GenerationError.ResultExpired) =>

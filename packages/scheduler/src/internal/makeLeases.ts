@@ -3,7 +3,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Duration, Effect, Random, Result } from "effect"
 import type { Lease } from "../Job.ts"
-import { LeaseLost, SchedulerError } from "../SchedulerError.ts"
+import { LeaseLost, NotFound, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import type { JobId } from "./ids.ts"
@@ -70,6 +70,7 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
     isAloneDue: Effect.fn("Scheduler.isAloneDue")((question: AloneQuestion) => store.isAloneDue(question)),
     checkpoint,
     release,
+    requeue: yield* makeRequeue,
     rescue
   }
 })
@@ -84,3 +85,18 @@ const newestOf = <L extends Lease>(leases: ReadonlyArray<L>): ReadonlyMap<JobId,
   for (const lease of leases) if (lease.epoch >= (newest.get(lease.job)?.epoch ?? 0)) newest.set(lease.job, lease)
   return newest
 }
+
+const makeRequeue = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+  const wakeup = yield* Wakeup
+
+  return Effect.fn("Scheduler.requeue")(function*(job: JobId) {
+    const [found] = yield* store.find([job])
+    if (found === undefined) return yield* new SchedulerError({ reason: new NotFound({ job }) })
+    if (found.state !== "running") return false
+    const released = yield* store.release([found])
+    if (released.length > 0) yield* afterCommit(wakeup.wake)
+    return released.length > 0
+  })
+})

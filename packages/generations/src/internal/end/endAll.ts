@@ -27,6 +27,8 @@ export type EndCommand =
   | { readonly _tag: "Cancel"; readonly subject: Subject }
   /** Fails a job that has not started. */
   | { readonly _tag: "Drop"; readonly subject: Subject; readonly failure: Failure }
+  /** Fails a job in any state. A worker that runs it loses its lease. */
+  | { readonly _tag: "Abort"; readonly subject: Subject; readonly failure: Failure }
   /** Completes a running job with its stored result. */
   | {
     readonly _tag: "Complete"
@@ -101,7 +103,7 @@ const leave = (
 ): Decision.Decision<Lanes.Lanes, JobAddress, LeaseLost | NotFound | AlreadyRunning> =>
   "lease" in command
     ? Lanes.settle(lanes, command.lease)
-    : Lanes.cancel(lanes, addressOf(command.subject).job)
+    : (command._tag === "Abort" ? Lanes.abort : Lanes.cancel)(lanes, addressOf(command.subject).job)
 
 /** Makes a function that stores the endings and promotions of a set and announces them. */
 const makeRecord = Effect.gen(function*() {
@@ -124,6 +126,7 @@ const endingOf = (command: EndCommand, at: DateTime.Utc): Ending => {
   switch (command._tag) {
     case "Cancel":
       return { ...base, status: "cancelled" }
+    case "Abort":
     case "Drop":
     case "Fail":
       return { ...base, status: "failed", failure: command.failure }

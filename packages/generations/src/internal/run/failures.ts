@@ -21,6 +21,13 @@ export const queueTimeout: Failure = {
   message: "No worker became available in time. The job was refunded. Try again later."
 }
 
+/** Failure of a job that an operator failed. */
+export const failedByOperator: Failure = {
+  code: "generation_failed",
+  reason: "internal",
+  message: "The operator of the service ended the job. The job was refunded. Try again."
+}
+
 /** Failure of a job whose model was withdrawn before it started. */
 export const modelWithdrawn: Failure = {
   code: "model_withdrawn",

@@ -7,7 +7,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
@@ -67,6 +67,23 @@ export const layer = HttpApiBuilder.group(
         yield* note({ before: { status }, after: { account, status: cancelled.status } })
         yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
         return toWire(cancelled)
+      }),
+
+      failGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
+        const { account, id, status } = yield* find(params.id)
+        const failed = yield* generations.fail(account, id)
+        yield* note({ before: { status }, after: { account, status: failed.status } })
+        yield* Effect.logInfo("An operator failed a job", { account, job: id })
+        return toWire(failed)
+      }),
+
+      requeueGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
+        const { account, id } = yield* find(params.id)
+        const [job] = yield* scheduler.find([GenerationId.toUuid(id)])
+        const requeued = yield* generations.requeue(account, id)
+        yield* note({ before: { worker: Option.getOrNull(job?.worker ?? Option.none()) }, after: { account } })
+        yield* Effect.logInfo("An operator requeued a job", { account, job: id })
+        return toWire(requeued)
       })
     })
   })
