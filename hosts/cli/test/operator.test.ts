@@ -74,6 +74,9 @@ it.effect("manages an account from its creation to the verification of its books
     assert.strictEqual(csv[0], "transaction,time,kind,reference,reverses,from,to,amount")
     assert.match(csv[1]!, /^txn_\w+,2030-01-01T00:00:00.000Z,charge,gen_\w+,,lot_\w+,consumed,8$/)
     assert.match(csv[2]!, /,grant,gift,,source:addon,lot_\w+,500$/)
+    const revoked = yield* text("credits", "revoke", id, lot["id"], "--yes")
+    assert.strictEqual(revoked, `492 credits of ${lot["id"]} were revoked.`)
+    assert.notInclude(yield* text("credits", "list", id), lot["id"])
     assert.include(yield* text("ledger", "verify"), "The books are consistent.")
     assert.deepInclude(yield* json("ledger", "verify", "--account", "grace@example.com"), {
       accounts: 1,

@@ -35,7 +35,7 @@ const unreadable: ReadonlyArray<readonly [what: string, request: RawRequest, sta
 ]
 
 describe("random requests", { timeout: 600_000 }, () => {
-  for (const [who, count] of [["clients", 2_000], ["operators", 800]] as const) {
+  for (const [who, count] of [["clients", 2_000], ["operators", 1_500]] as const) {
     it.live(`cause no 500 and no discrepancy, and every error has the documented body (${who})`, () =>
       Effect.gen(function*() {
         const seen = yield* FuzzedRequests.run(seed, count, who)

@@ -151,6 +151,7 @@ class Known {
     this.words = {
       "generations.id": [id],
       "keys.key_id": [],
+      "lots.lot_id": [],
       endpoint_id: [],
       delivery_id: [],
       // This host sends no webhooks.
@@ -203,6 +204,7 @@ class Known {
     )
     if (typeof id === "string" && id.startsWith("gen_")) this.#add("generations.id", id)
     if (typeof id === "string" && id.startsWith("acct_")) this.#add("accounts.id", id)
+    if (typeof id === "string" && id.startsWith("lot_")) this.#add("lots.lot_id", id)
     if (typeof id === "string" && id.startsWith("key_")) this.#add("keys.key_id", id)
     if (typeof id === "string" && id.startsWith("whep_")) this.#add("endpoint_id", id)
     if (typeof id === "string" && id.startsWith("dlv_")) this.#add("delivery_id", id)

@@ -14,6 +14,7 @@ import { AdminKeys } from "./AdminKeyApi.ts"
 import {
   AdminBalances,
   AdminLot,
+  AdminRevocation,
   AdminStatement,
   AdminTransactionList,
   AdminVerification,
@@ -121,6 +122,19 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
         params: accountId,
         payload: GrantLotRequest,
         success: [AdminLot.pipe(HttpApiSchema.status(201)), AdminLot],
+        error
+      })
+  ),
+  operate(
+    "operator",
+    "Revoke a lot",
+    "Ends the lot now: what is left is booked as expired. Jobs that it has paid stay paid; a refund of one opens a new " +
+      "lot. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("revokeLot", `${account}/lots/:lot_id/revoke`, {
+        params: { ...accountId, lot_id: parameter("The id of the lot, `lot_…`.") },
+        success: AdminRevocation,
         error
       })
   ),

@@ -36,6 +36,12 @@ export const AdminLot = object("AdminLot", "Credits that were granted together a
 /** See the schema of the same name. */
 export type AdminLot = typeof AdminLot.Type
 
+/** Credits of a lot that were revoked. */
+export const AdminRevocation = object("AdminRevocation", "The credits of a lot that were revoked.", {
+  lot: text("The id of the lot."),
+  credits: int("The credits that were left in the lot; 0 if it was revoked or had expired before.")
+})
+
 const book = "`lot_…`, `source:<kind>`, `consumed`, `expired`, `allowance` or `quota:<kind>:<day>`."
 
 /** A movement between two books. */

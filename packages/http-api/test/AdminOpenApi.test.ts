@@ -55,6 +55,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "get /queue",
       "get /queue/lanes",
       "post /accounts/{id}/lots",
+      "post /accounts/{id}/lots/{lot_id}/revoke",
       "get /accounts/{id}/balances",
       "get /accounts/{id}/transactions",
       "get /generations/{id}/ledger",

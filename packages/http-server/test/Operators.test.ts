@@ -216,6 +216,7 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("generations.failGeneration", "POST", `/generations/${stuck}/fail`)
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
   yield* change("ledger.grantLot", "POST", `${path}/lots`, lot)
+  yield* change("ledger.revokeLot", "POST", `${path}/lots/${idOf(sent.get("ledger.grantLot")!)}/revoke`)
   const hooks = `${path}/webhook-endpoints`
   const url = { url: "https://hooks.example.org/url-secret" }
   const hook = idOf(yield* change("webhooks.createWebhookEndpoint", "POST", hooks, url))

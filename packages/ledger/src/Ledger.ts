@@ -16,6 +16,7 @@ import * as Check from "./internal/check.ts"
 import type { Day } from "./internal/Day.ts"
 import { expire } from "./internal/expire.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
+import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
 import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
@@ -26,7 +27,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Discrepancy, Verification }
+export type { Discrepancy, RevokeCommand, Revoked, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -67,6 +68,12 @@ export class Ledger extends Context.Service<Ledger, {
   readonly grant: Single<Books.GrantCommand, Books.Granted>
   /** Opens lots in one unit of work, in order. */
   readonly grantAll: Many<Books.GrantCommand, Books.Granted, LedgerError.GrantExpired>
+
+  /**
+   * Closes a lot before it expires: what is left in it is booked as expired. Idempotent. Fails with `UnknownLot`.
+   * A part of a charge that is refunded later becomes a new lot, as if the lot had expired.
+   */
+  readonly revoke: Single<RevokeCommand, Revoked>
 
   /**
    * Locks the accounts of a request, in the order of their ids, and loads their books
@@ -181,6 +188,7 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
     ...(yield* makeSetOperations({ books, foldMax })),
     load: Effect.fn("Ledger.load")(books.load),
     save: Effect.fn("Ledger.save")(books.save, atomically),
+    revoke: Effect.fn("Ledger.revoke")((command: RevokeCommand) => revoke(books, command), atomically),
     expire: Effect.fn("Ledger.expire")(function*({ at, limit = 500 }) {
       Check.limit("The limit of an expiry sweep", limit, setMax)
       return yield* expire({ books, store, at, limit })

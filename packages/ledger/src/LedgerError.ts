@@ -1,5 +1,6 @@
 /** Refusals of the ledger. A refused command changes nothing. */
 import { Schema } from "effect"
+import { LotId } from "./internal/ids.ts"
 
 /** The lots that may pay hold less than the price. */
 export class InsufficientCredits
@@ -37,12 +38,17 @@ export class GrantExpired extends Schema.TaggedError<GrantExpired>("@kinora/ledg
   expiresAt: Schema.DateTimeUtc
 }) {}
 
+/** The account has no lot with this id. */
+export class UnknownLot extends Schema.TaggedError<UnknownLot>("@kinora/ledger/UnknownLot")("UnknownLot", {
+  lot: LotId.schema
+}) {}
+
 /** Reasons to refuse a charge. */
 export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged
 
 /** The ledger refused a command. Nothing was changed. */
 export class LedgerError extends Schema.TaggedError<LedgerError>("@kinora/ledger/LedgerError")("LedgerError", {
-  reason: Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired])
+  reason: Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired, UnknownLot])
 }) {
   override get message(): string {
     return `The ledger rejected the command: ${this.reason._tag}`

@@ -8,6 +8,7 @@ import * as Day from "../src/internal/Day.ts"
 import { expireLot } from "../src/internal/expire.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
+import { revokeLot } from "../src/internal/revokeLot.ts"
 import type { LotId } from "../src/Lot.ts"
 import { atHour, type Command, command, decideAny, end, referencesMax, start } from "./BooksCommand.ts"
 import * as Model from "./Model.ts"
@@ -119,6 +120,15 @@ const play = (commands: ReadonlyArray<Command>) => {
           coin += part.credits
         }
         return assert.deepStrictEqual(coinsOf(result.parts), expected)
+      }
+      case "revoke": {
+        saveAndLoad()
+        const lots = shelf.content().lots.filter((lot) => lot.account === account)
+        const lot = lots[credits % Math.max(1, lots.length)]
+        if (lot === undefined) return
+        const { remaining } = State.lotOf(State.accountOf(books, account), lot.id)
+        model.revoke(names.get(lot.id)!)
+        return assert.deepStrictEqual(adopt(revokeLot(books, { account, lot: lot.id, at })), { credits: remaining })
       }
       case "expire": {
         model.expire(hour)

@@ -3,6 +3,7 @@ import { DateTime, Result, Schema } from "effect"
 import * as Books from "../src/Books.ts"
 import * as State from "../src/internal/booksState.ts"
 import { expireLot } from "../src/internal/expire.ts"
+import { revokeLot } from "../src/internal/revokeLot.ts"
 
 /** The span of all commands. */
 export const start = DateTime.makeUnsafe("2026-11-20T00:00:00.000Z")
@@ -17,7 +18,7 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 
 /** A command, and what happens around it. */
 export const command = Schema.Struct({
-  does: Schema.Literals(["grant", "charge", "charge again", "count", "refund", "refund again", "expire"]),
+  does: Schema.Literals(["grant", "charge", "charge again", "count", "refund", "refund again", "expire", "revoke"]),
   account: Schema.Literals(["ann", "bob"]),
   reference: between(0, referencesMax),
   credits: between(0, 12),
@@ -82,5 +83,9 @@ export const decideAny = (
         (state, { id }) => expireLot(state, { account, lot: id, at }).state,
         books
       )
+    case "revoke": {
+      const lot = State.accountOf(books, account).lots[0]
+      return lot === undefined ? books : accept(revokeLot(books, { account, lot: lot.id, at }))
+    }
   }
 }

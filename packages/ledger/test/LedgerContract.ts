@@ -3,7 +3,14 @@ import type { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, type Layer, Result } from "effect"
 import type { Day } from "../src/internal/Day.ts"
 import { creditsMax, Ledger } from "../src/Ledger.ts"
-import { AlreadyCharged, GrantExpired, InsufficientCredits, QuotaExceeded, UnknownCharge } from "../src/LedgerError.ts"
+import {
+  AlreadyCharged,
+  GrantExpired,
+  InsufficientCredits,
+  QuotaExceeded,
+  UnknownCharge,
+  UnknownLot
+} from "../src/LedgerError.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, quotaChargeOf, refusalOf, times } from "./commands.ts"
 
 /** The behaviour of `Ledger` on every backend. */
@@ -272,6 +279,36 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         yield* ledger.refund({ account, reference: "next", at })
         assert.strictEqual((yield* ledger.balances(account, at)).credits, 20)
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
+      }))
+
+    it.effect("revokes what is left in a lot, once", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = newAccount()
+        const { lot } = yield* ledger.grant(grantOf(account, 10, { reference: "a" }))
+        yield* ledger.grant(grantOf(account, 5, { reference: "b" }))
+        yield* ledger.charge(chargeOf(account, "job", 4))
+        const revoke = ledger.revoke({ account, lot: lot.id, at: noon })
+        const revoked = yield* Effect.all(Array.from({ length: 5 }, () => revoke), { concurrency: "unbounded" })
+        assert.sameMembers(revoked.map(({ credits }) => credits), [0, 0, 0, 0, 6])
+        assert.strictEqual((yield* ledger.balances(account, noon)).credits, 5)
+        assert.strictEqual((yield* refusalOf(ledger.charge(chargeOf(account, "next", 6))))._tag, "InsufficientCredits")
+        // As if the lot had expired: the part that it paid becomes a lot of 30 days.
+        yield* ledger.refund({ account, reference: "job", at: noon })
+        const { lots } = yield* ledger.balances(account, noon)
+        assert.deepStrictEqual(lots.map(({ kind, remaining }) => [kind, remaining]), [["plan", 5], ["refund", 4]])
+        const { discrepancies, totals } = yield* ledger.verify({ account })
+        assert.deepStrictEqual(discrepancies, [])
+        assert.deepInclude(totals, { granted: 15, remaining: 9, consumed: 0, expired: 6 })
+      }))
+
+    it.effect("rejects the revocation of a lot that the account does not have", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const { lot } = yield* ledger.grant(grantOf(newAccount(), 10))
+        const refusal = yield* refusalOf(ledger.revoke({ account: newAccount(), lot: lot.id, at: noon }))
+        assert.deepStrictEqual(refusal, new UnknownLot({ lot: lot.id }))
+        assert.strictEqual((yield* ledger.balances(lot.account, noon)).credits, 10)
       }))
 
     it.effect("rejects a refund without a charge", () =>

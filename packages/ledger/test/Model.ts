@@ -124,6 +124,13 @@ export const make = (refundHours: number) => {
       })
     },
 
+    revoke: (name: string): void => {
+      const heap = heaps.get(name)!
+      expired += heap.coins
+      heap.coins = 0
+      heap.closed = true
+    },
+
     expire: (now: number): void => {
       for (const heap of heaps.values()) {
         if (heap.expiresAt > now) continue

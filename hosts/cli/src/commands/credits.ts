@@ -4,7 +4,7 @@ import { DateTime, Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
-import { operatorCommand } from "./operatorCommand.ts"
+import { confirm, operatorCommand } from "./operatorCommand.ts"
 import { reference, referenceOf } from "./reference.ts"
 
 const grant = operatorCommand(
@@ -82,8 +82,23 @@ const list = operatorCommand(
   })
 )
 
-/** Grants and lists credits. */
+const revoke = operatorCommand(
+  "revoke",
+  "End a lot now, with the credits that are left in it",
+  {
+    account,
+    lot: Argument.String("lot").pipe(Argument.withDescription("The id of the lot, from `kinora credits list`"))
+  },
+  Effect.fnUntraced(function*(operator, { account, lot }) {
+    yield* confirm(`Revoke what is left in ${lot} of ${account}?`)
+    const params = { id: yield* idOf(operator, account), lot_id: lot }
+    const revocation = yield* operator.ledger.revokeLot({ params })
+    yield* Output.show(revocation, `${revocation.credits} credits of ${lot} were revoked.`)
+  })
+)
+
+/** Grants, lists and revokes credits. */
 export const creditsCommand = Command.make("credits").pipe(
-  Command.withDescription("Grant and list credits"),
-  Command.withSubcommands([grant, list])
+  Command.withDescription("Grant, list and revoke credits"),
+  Command.withSubcommands([grant, list, revoke])
 )

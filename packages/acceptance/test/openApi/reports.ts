@@ -63,6 +63,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
     await send(below(operation, id), body, operator)
     await send(below(operation, "nobody"), body, operator)
   }
+  const lot = fieldOf(await send(below("POST /lots", id), bodies(host)["POST /lots"], operator), "id")
+  for (const [account, revoked] of [[id, lot], [id, "nothing"], ["nobody", lot]]) {
+    await ask(below(`POST /lots/${revoked}/revoke`, account ?? ""), operator)
+  }
   await send(below("POST /lots", id), { ...bodies(host)["POST /lots"], credits: 11 }, operator)
   await send(below("POST /deposits", id), { reference: "invoice", usd_cents: 2_901 }, operator)
   await send(below("POST /debits", id), { reference: "invoice", usd_cents: 11 }, operator)

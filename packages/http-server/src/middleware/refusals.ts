@@ -209,6 +209,7 @@ const refusals = {
   ReferenceReused: () => refuse("reference_reused"),
 
   // Credits
+  UnknownLot: notFound,
   GrantExpired: () => invalidField("expires_at", "must be in the future"),
 
   // Operators

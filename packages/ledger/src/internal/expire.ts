@@ -5,6 +5,7 @@ import type { Books } from "../Books.ts"
 import type { LedgerStore } from "../LedgerStore.ts"
 import type { LotId } from "../Lot.ts"
 import * as State from "./booksState.ts"
+import { closeLot } from "./closeLot.ts"
 import type { LoadedBooks } from "./loadedBooks.ts"
 import { isExpired } from "./lots.ts"
 
@@ -39,14 +40,5 @@ export const expireLot = (
   const account = State.accountOf(books, command.account)
   const lot = State.lotOf(account, command.lot)
   if (lot.closed || !isExpired(lot, State.storageTime(books, command.at))) return { state: books, value: undefined }
-  const closed = State.replaceLots(account, [{ ...lot, remaining: 0, closed: true }])
-  const value = { credits: lot.remaining }
-  if (lot.remaining === 0) return { state: State.withAccount(books, command.account, closed, books.ids), value }
-  const { ids, transaction } = State.nextTransaction(books.ids, "expire", { ...command, reference: lot.id })
-  const next = State.book(closed, {
-    ...transaction,
-    amount: lot.remaining,
-    entries: [{ from: lot.id, to: "expired", amount: lot.remaining }]
-  })
-  return { state: State.withAccount(books, command.account, next, ids), value }
+  return { state: closeLot(books, lot, command.at), value: { credits: lot.remaining } }
 }

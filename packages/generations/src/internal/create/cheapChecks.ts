@@ -28,7 +28,9 @@ export const makeCheapChecks = Effect.gen(function*() {
   return Effect.fn("Generations.cheapChecks")(function*({ account, at, plan, terms }: CheckRequest) {
     yield* ledger.check({ account, amount: terms.amount, at }).pipe(
       Effect.catchTag("LedgerError", ({ reason }) => {
-        if (reason._tag === "UnknownCharge" || reason._tag === "GrantExpired") return Effect.die(reason)
+        const isOther = reason._tag === "UnknownCharge" || reason._tag === "UnknownLot" ||
+          reason._tag === "GrantExpired"
+        if (isOther) return Effect.die(reason)
         return refuse(ofCharge(reason, plan))
       })
     )

@@ -6,7 +6,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { type AdminBalances, AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Ledger } from "@kinora/ledger"
-import type { Lot } from "@kinora/ledger/Lot"
+import { type Lot, LotId } from "@kinora/ledger/Lot"
 import { type Transaction, TransactionId } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -47,6 +47,15 @@ export const layer = HttpApiBuilder.group(
         return HttpServerResponse.jsonUnsafe(encodeLot(lotOf(lot, payload.reference)), {
           status: _tag === "Granted" ? 201 : 200
         })
+      }),
+
+      revokeLot: changes(["AccountNotFound", "UnknownLot"], function*({ params }) {
+        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const lot = yield* parseId(LotId.parse, params.lot_id)
+        const { credits } = yield* ledger.revoke({ account: id, lot, at: yield* DateTime.now })
+        yield* note({ after: { account: id, credits } })
+        yield* Effect.logInfo("An operator revoked credits", { account: id, lot, credits })
+        return { lot, credits }
       }),
 
       getBalances: answers(["AccountNotFound"], function*({ params }) {
