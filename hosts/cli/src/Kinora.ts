@@ -9,6 +9,7 @@ import { configCommand, doctorCommand, migrateCommand, serveCommand, workerComma
 import { jobCommand } from "./commands/job.ts"
 import { keyCommand } from "./commands/key.ts"
 import { ledgerCommand } from "./commands/ledger.ts"
+import { modelCommand } from "./commands/model.ts"
 import { operatorsCommand } from "./commands/operator.ts"
 import { planCommand } from "./commands/plan.ts"
 import { queueCommand } from "./commands/queue.ts"
@@ -39,6 +40,7 @@ const kinora = Command.make("kinora").pipe(
     walletCommand,
     jobCommand,
     queueCommand,
+    modelCommand,
     webhookCommand,
     ledgerCommand,
     operatorsCommand,

@@ -170,6 +170,15 @@ it.effect("shows workers and queues", () =>
     assert.include((yield* run("job", "requeue", job, "--yes")).errors, "job_ended")
   }).pipe(Effect.scoped))
 
+it.effect("pauses and resumes models", () =>
+  Effect.gen(function*() {
+    const { run, text } = yield* Terminal.make()
+    assert.match(yield* text("model", "list"), /\nkinora-still +image +available +- /)
+    assert.include((yield* run("model", "pause", "kinora-still")).errors, "add --yes")
+    assert.match(yield* text("model", "pause", "kinora-still", "--yes"), /paused +2030-01-01 00:00:00Z /)
+    assert.match(yield* text("model", "resume", "kinora-still"), /\nkinora-still +image +\w+ +- /)
+  }).pipe(Effect.scoped))
+
 it.effect("lists accounts page by page", () =>
   Effect.gen(function*() {
     const { json, text } = yield* Terminal.make()

@@ -18,6 +18,7 @@ import { generationKind, modelOf, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
 import * as Failures from "./internal/run/failures.ts"
 import { cancel } from "./internal/run/operation.ts"
+import { makePausedPools } from "./internal/run/pausedPools.ts"
 import { makeProduceOutput, type RunOptions } from "./internal/run/produceOutput.ts"
 import * as Progress from "./internal/run/progress.ts"
 import * as ResultFiles from "./internal/run/resultFiles.ts"
@@ -60,11 +61,7 @@ export const runnableModels = Effect.gen(function*() {
 /** Makes the handler of generation jobs, for `Worker.layer`. The scope is that of the worker. */
 export const makeHandler = Effect.fnUntraced(
   function*({ models, reportTtl = "30 seconds", resultTtl = "24 hours", worker, ...options }: GenerationWorkerOptions) {
-    const runnable = (yield* runnableModels).map(Model.ids)
-    // Jobs of an earlier catalog wait under the id that their model had then, which is an alias now.
-    const offered = new Set(
-      runnable.filter((ids) => models === undefined || ids.some((id) => models.includes(id))).flat()
-    )
+    const offered = yield* offeredPools(models)
     const upstreams = yield* makeUpstreams
     const sourceOf = yield* makeSourceOf(upstreams)
     if (worker !== undefined) {
@@ -97,6 +94,7 @@ export const makeHandler = Effect.fnUntraced(
         Array.from(offered).flatMap((pool) => Option.toArray(sourceOf(pool)).map((source) => ({ pool, source })))
       ),
       isOpen: storage.isWorking,
+      paused: yield* makePausedPools(offered),
       claimed: yield* makeClaimed,
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
         const began = yield* Clock.monotonicTimeNanos
@@ -134,6 +132,13 @@ export const makeHandler = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The pools that a worker claims: the ids and aliases of the models that it runs. */
+const offeredPools = Effect.fnUntraced(function*(models: ReadonlyArray<string> | undefined) {
+  const runnable = (yield* runnableModels).map(Model.ids)
+  // Jobs of an earlier catalog wait under the id that their model had then, which is an alias now.
+  return new Set(runnable.filter((ids) => models === undefined || ids.some((id) => models.includes(id))).flat())
+})
 
 /** Result of a job's run. */
 type Outcome =

@@ -12,14 +12,17 @@ import {
 } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
+import * as MemoryModelPauses from "./internal/store/MemoryModelPauses.ts"
 import * as MemoryUpstreamReports from "./internal/store/MemoryUpstreamReports.ts"
+import type { ModelPauses } from "./ModelPauses.ts"
 import type { UpstreamReports } from "./UpstreamReports.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** Keeps generations, their images and the reports of workers in the memory of this process. */
-export const layer: Layer.Layer<GenerationStore | ImageStore | UpstreamReports, never, MemoryBackend> = Layer.suspend(
-  () => Layer.mergeAll(layerGenerations, MemoryImageStore.layer, MemoryUpstreamReports.layer)
-)
+export const layer: Layer.Layer<GenerationStore | ImageStore | ModelPauses | UpstreamReports, never, MemoryBackend> =
+  Layer.suspend(
+    () => Layer.mergeAll(layerGenerations, MemoryImageStore.layer, MemoryModelPauses.layer, MemoryUpstreamReports.layer)
+  )
 
 // -----------------------------------------------------------------------------
 // internal

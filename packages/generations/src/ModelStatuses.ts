@@ -1,11 +1,12 @@
 /**
- * The status of models while upstreams fail: the one of the catalog, or a worse one that
- * follows from the reports of the workers.
+ * The status of models: the one of the catalog, or a worse one that follows from the pauses of
+ * operators and from the reports of the workers about upstreams that fail.
  */
 import type * as Model from "@kinora/catalog/Model"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import { type ModelStatus, type Observed, statusOf } from "./internal/modelStatus.ts"
+import { ModelPauses } from "./ModelPauses.ts"
 import { UpstreamReports } from "./UpstreamReports.ts"
 
 export type { ModelStatus } from "./internal/modelStatus.ts"
@@ -15,8 +16,9 @@ export class ModelStatuses extends Context.Service<ModelStatuses, {
   /**
    * Returns a function from models to their status now. A model is `paused` while every
    * worker that offers it reports all upstreams of the model paused, and `degraded` while
-   * some worker that offers it reports some of them. A worse status in the catalog applies
-   * instead, as does any if the reports cannot be read, which is logged.
+   * some worker that offers it reports some of them, and `paused` while an operator has paused
+   * it. A worse status in the catalog applies instead, as does any if the pauses and reports
+   * cannot be read, which is logged.
    */
   readonly current: Effect.Effect<(model: Model.Model) => ModelStatus>
 }>()("@kinora/generations/ModelStatuses") {}
@@ -30,18 +32,20 @@ export interface ModelStatusesOptions {
 /** Reads the reports at most once per `cacheTtl`, when a status is asked for. */
 export const layerWith = (
   { cacheTtl = "5 seconds" }: ModelStatusesOptions
-): Layer.Layer<ModelStatuses, never, Scheduler | UpstreamReports> =>
+): Layer.Layer<ModelStatuses, never, ModelPauses | Scheduler | UpstreamReports> =>
   Layer.effect(
     ModelStatuses,
     Effect.gen(function*() {
+      const pauses = yield* ModelPauses
       const reports = yield* UpstreamReports
       const scheduler = yield* Scheduler
 
       const read: Effect.Effect<Observed> = Effect.gen(function*() {
         const found = yield* reports.list(yield* DateTime.now)
-        return found.length === 0 ? nothing : { reports: found, offers: yield* scheduler.offers }
+        const paused = (yield* pauses.list).map(({ model }) => model)
+        return { paused, reports: found, offers: found.length === 0 ? [] : yield* scheduler.offers }
       }).pipe(
-        Effect.catch((error) => Effect.as(Effect.logWarning("Reading the reports of workers failed", error), nothing))
+        Effect.catch((error) => Effect.as(Effect.logWarning("Reading the status of models failed", error), nothing))
       )
       const observed = yield* Effect.cachedWithTTL(read, cacheTtl)
 
@@ -59,4 +63,4 @@ export const layerWith = (
 // internal
 // -----------------------------------------------------------------------------
 
-const nothing: Observed = { reports: [], offers: [] }
+const nothing: Observed = { paused: [], reports: [], offers: [] }

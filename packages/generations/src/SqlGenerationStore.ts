@@ -1,4 +1,4 @@
-/** `GenerationStore`, `ImageStore` and `UpstreamReports` in Postgres. Every operation on a set is one statement, whatever its size. */
+/** `GenerationStore`, `ImageStore`, `ModelPauses` and `UpstreamReports` in Postgres. Every operation on a set is one statement, whatever its size. */
 import type { Migrations } from "@kinora/persistence"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,15 +9,21 @@ import * as Reads from "./internal/store/generationReads.ts"
 import * as Writes from "./internal/store/generationWrites.ts"
 import * as Tables from "./internal/store/migrations.ts"
 import * as SqlImageStore from "./internal/store/SqlImageStore.ts"
+import * as SqlModelPauses from "./internal/store/SqlModelPauses.ts"
 import * as SqlUpstreamReports from "./internal/store/SqlUpstreamReports.ts"
+import type { ModelPauses } from "./ModelPauses.ts"
 import type { UpstreamReports } from "./UpstreamReports.ts"
 
 /** The migrations of this package's tables. */
 export const migrations: Migrations.Migrations = Tables.migrations
 
 /** Requires the tables of `migrations`. */
-export const layer: Layer.Layer<GenerationStore | ImageStore | UpstreamReports, never, SqlClient.SqlClient> = Layer
-  .suspend(() => Layer.mergeAll(layerGenerations, SqlImageStore.layer, SqlUpstreamReports.layer))
+export const layer: Layer.Layer<
+  GenerationStore | ImageStore | ModelPauses | UpstreamReports,
+  never,
+  SqlClient.SqlClient
+> = Layer
+  .suspend(() => Layer.mergeAll(layerGenerations, SqlImageStore.layer, SqlModelPauses.layer, SqlUpstreamReports.layer))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -20,6 +20,7 @@ import {
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
+import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
@@ -202,6 +203,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminWallet)
   .add(AdminGenerations)
   .add(AdminQueue)
+  .add(AdminModels)
   .add(AdminLedger)
   .add(AdminWebhooks)
   .add(AdminOperators)

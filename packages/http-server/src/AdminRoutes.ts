@@ -5,7 +5,14 @@
  */
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
-import type { Generations, GenerationStore, PlanChanges } from "@kinora/generations"
+import type {
+  Generations,
+  GenerationStore,
+  ModelPauses,
+  ModelStatuses,
+  PlanChanges,
+  UpstreamReports
+} from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Ledger } from "@kinora/ledger"
 import type { AuditLog, Operators } from "@kinora/operators"
@@ -25,6 +32,7 @@ import * as DocumentRoute from "./routes/admin/document.ts"
 import * as GenerationRoutes from "./routes/admin/generations.ts"
 import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
+import * as ModelRoutes from "./routes/admin/models.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
 import * as QueueRoutes from "./routes/admin/queue.ts"
@@ -40,11 +48,14 @@ export type Requirements =
   | Generations.Generations
   | GenerationStore.GenerationStore
   | Ledger.Ledger
+  | ModelPauses.ModelPauses
+  | ModelStatuses.ModelStatuses
   | Operators.Operators
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
   | Scheduler.Scheduler
   | UnitOfWork.UnitOfWork
+  | UpstreamReports.UpstreamReports
   | Webhooks.Webhooks
   | ServerRequirements
 
@@ -60,6 +71,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       WalletRoutes.layer,
       GenerationRoutes.layer,
       QueueRoutes.layer,
+      ModelRoutes.layer,
       LedgerRoutes.layer,
       WebhookRoutes.layer,
       OperatorRoutes.layer,

@@ -214,6 +214,8 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("generations.cancelGeneration", "POST", `/generations/${job}/cancel`)
   yield* change("generations.requeueGeneration", "POST", `/generations/${stuck}/requeue`)
   yield* change("generations.failGeneration", "POST", `/generations/${stuck}/fail`)
+  yield* change("models.pauseModel", "POST", "/models/kinora-still/pause")
+  yield* change("models.resumeModel", "POST", "/models/kinora-still/resume")
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
   yield* change("ledger.grantLot", "POST", `${path}/lots`, lot)
   yield* change("ledger.revokeLot", "POST", `${path}/lots/${idOf(sent.get("ledger.grantLot")!)}/revoke`)

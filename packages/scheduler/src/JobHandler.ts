@@ -36,6 +36,12 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   readonly isOpen?: Effect.Effect<boolean> | undefined
 
   /**
+   * Returns the pools whose jobs the worker does not claim now. Read before each claim. Jobs whose
+   * checkpoint is `resumable` are claimed, since they continue elsewhere. Default: none.
+   */
+  readonly paused?: Effect.Effect<ReadonlyArray<string>> | undefined
+
+  /**
    * Writes rows of the application that record the start of these jobs, in the unit of
    * work that claims them. If it fails, the claim is undone. Must not load lanes.
    */
@@ -119,6 +125,8 @@ export interface JobHandler {
   readonly limits: ReadonlyArray<{ readonly kinds: ReadonlyArray<string>; readonly room: Effect.Effect<number> }>
   /** Whether it claims jobs now. */
   readonly isOpen: Effect.Effect<boolean>
+  /** The kinds of which it claims only resumable jobs now. */
+  readonly paused: Effect.Effect<ReadonlyArray<string>>
   readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
@@ -142,6 +150,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
   claims: [options.kind.name, ...kindsOf(options.kind, options.pools ?? [])],
   limits: (options.limits ?? []).map(({ pools, room }) => ({ kinds: kindsOf(options.kind, pools), room })),
   isOpen: options.isOpen ?? Effect.succeed(true),
+  paused: Effect.map(options.paused ?? Effect.succeed([]), (pools) => kindsOf(options.kind, pools)),
   claimed: options.claimed,
   prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)

@@ -3,7 +3,7 @@
  * memory, and each has faults of its own.
  */
 import { AccountStore } from "@kinora/accounts"
-import { GenerationStore, ImageStore, UpstreamReports } from "@kinora/generations"
+import { GenerationStore, ImageStore, ModelPauses, UpstreamReports } from "@kinora/generations"
 import { IdempotencyStore } from "@kinora/idempotency"
 import { LedgerStore } from "@kinora/ledger"
 import { OperatorStore } from "@kinora/operators"
@@ -22,6 +22,7 @@ export const layer = (faults: Faults.Faults) =>
     storeLayer(IdempotencyStore.IdempotencyStore, faults),
     storeLayer(ImageStore.ImageStore, faults),
     storeLayer(LedgerStore.LedgerStore, faults),
+    storeLayer(ModelPauses.ModelPauses, faults),
     storeLayer(OperatorStore.OperatorStore, faults),
     storeLayer(RateLimitStore.RateLimitStore, faults),
     storeLayer(SchedulerStore.SchedulerStore, faults),
@@ -56,7 +57,8 @@ const faultyStore = <Store extends object>(store: Store, faults: Faults.Faults):
 }
 
 /** Names of the methods of stores that do not write. */
-const reads = /^(audit|due|expired|find|get|groupsAfter|is|list|load|offers|queues|usage|verify|waiting)/
+const reads =
+  /^(audit|due|expired|find|get|groupsAfter|is|lanes|list|load|offers|queues|search|usage|verify|waiting|workers)/
 
 /** Whether the response to the commit of the open unit is lost. Its callbacks do not run then. */
 const CurrentCommit = Context.Reference<{ isLost: boolean } | undefined>(

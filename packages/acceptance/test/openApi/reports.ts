@@ -96,6 +96,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await jobs({ ask, host, send }, operator)
   for (const path of ["workers", "queue", "queue/lanes"]) await ask(`GET /admin/v1/${path}`, operator)
   await ask("GET /admin/v1/workers?limit=0", operator)
+  await ask("GET /admin/v1/models", operator)
+  for (const model of ["kinora-still", "nobody"]) {
+    for (const action of ["pause", "resume"]) await ask(`POST /admin/v1/models/${model}/${action}`, operator)
+  }
   await ask("GET /admin/v1/queue/lanes?limit=0", operator)
   await ask("GET /admin/v1/queue/lanes?account=nobody", operator)
   await ask("POST /admin/v1/ledger/verify?limit=1", operator)

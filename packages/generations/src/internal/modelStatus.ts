@@ -11,17 +11,21 @@ export interface ModelStatus {
   readonly retryAt: Option.Option<DateTime.Utc>
 }
 
-/** The reports of the workers, and the models that they offer. */
+/** The pauses of operators, the reports of the workers, and the models that they offer. */
 export interface Observed {
+  /** The ids under which operators have paused models. */
+  readonly paused: ReadonlyArray<string>
   readonly reports: ReadonlyArray<UpstreamReport>
   readonly offers: ReadonlyArray<{ readonly id: string; readonly kinds: ReadonlyArray<string> }>
 }
 
 /** Returns the status of a model. See `ModelStatuses.current`. */
-export const statusOf = (model: Model.Model, { offers, reports }: Observed, now: DateTime.Utc): ModelStatus => {
+export const statusOf = (model: Model.Model, { offers, paused, reports }: Observed, now: DateTime.Utc): ModelStatus => {
   const configured = { status: model.status, retryAt: Option.none() }
-  if (reports.length === 0 || model.status === "paused" || model.status === "withdrawn") return configured
+  if (model.status === "paused" || model.status === "withdrawn") return configured
   const ids = new Set<string>(Model.ids(model))
+  if (paused.some((id) => ids.has(id))) return { status: "paused", retryAt: Option.none() }
+  if (reports.length === 0) return configured
   const upstreams = [model.driver.name, ...model.driver.fallbacks.map(({ name }) => name)]
   /** For each worker that offers the model, its reports of the model's upstreams. */
   const troubles = offers.filter(({ kinds }) => kinds.some((kind) => ids.has(modelOf(kind)))).map(({ id }) =>

@@ -43,6 +43,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
   ["rate_limit_day", "counters of the current day", "when the day has ended", "", ""],
   ["rate_limit_place", "requests and calls that hold a place", "when they end, or their lease does", "", ""],
   ["generation_upstream_report", "upstreams that fail, per worker", "when the report has expired", "30 seconds", ""],
+  ["generation_model_pause", "models that operators paused", "when the model is resumed", "", ""],
   ["host_configuration", "running processes", "when the process ends, or later by another one", "3 minutes", ""]
 ]
 

@@ -135,7 +135,17 @@ export const migrations: Migrations.Migrations = {
     }),
 
     // Created two indexes that are among `indexes` now. The number stays, since databases have recorded it.
-    "0007_delete_old_rows": Effect.void
+    "0007_delete_old_rows": Effect.void,
+
+    "0008_add_model_pauses": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
+        CREATE TABLE generation_model_pause (
+          model     text        PRIMARY KEY,
+          paused_at timestamptz NOT NULL
+        )
+      `
+    })
   },
   // Find old rows, and jobs of all accounts.
   indexes: {
