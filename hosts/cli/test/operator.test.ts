@@ -152,6 +152,7 @@ it.effect("shows workers and queues", () =>
     const { host: { account, fetch }, json, run, text } = yield* Terminal.make()
     assert.match(yield* text("worker", "list"), /^WORKER .*\nwrk_\w{26} .* running +0\/\d+ .* kinora-still/)
     assert.strictEqual((yield* json("worker", "list", "--limit", "1")).data.length, 1)
+    assert.include((yield* run("worker", "drain", "wrk_a", "--yes")).errors, "not_found")
     assert.match(yield* text("queue", "show"), /kinora-still +image +0 +0 +0 +- +1$/)
     assert.strictEqual(yield* text("queue", "lanes"), "No job waits or runs.")
     assert.strictEqual(yield* text("queue", "lanes", "--account", account.email), "No job waits or runs.")

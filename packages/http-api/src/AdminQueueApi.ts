@@ -1,13 +1,13 @@
 /** The part of the operator API that is about workers and queues. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AdminLaneList, AdminModelQueueList, AdminWorkerList } from "./AdminQueue.ts"
 import { operate } from "./internal/adminOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
-import { optionalParameter } from "./internal/fields.ts"
+import { optionalParameter, parameter } from "./internal/fields.ts"
 import { PageSize } from "./Scalar.ts"
 
-/** Lists workers and waiting jobs. */
+/** Lists and drains workers, and lists waiting jobs. */
 export class AdminQueue extends HttpApiGroup.make("queue").add(
   operate(
     "auditor",
@@ -18,6 +18,19 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
       HttpApiEndpoint.get("listWorkers", "/workers", {
         query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
         success: AdminWorkerList,
+        error
+      })
+  ),
+  operate(
+    "operator",
+    "Drain a worker",
+    "The worker claims no more jobs within 2 seconds, and ends after those that it runs. Its process and other workers " +
+      "continue. Idempotent while it runs.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("drainWorker", "/workers/:id/drain", {
+        params: { id: parameter("The id of the worker, `wrk_…`.") },
+        success: HttpApiSchema.NoContent,
         error
       })
   ),
@@ -45,4 +58,4 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
         error
       })
   )
-).annotate(OpenApi.Description, "List workers, the queues of models and the lanes of accounts.") {}
+).annotate(OpenApi.Description, "List and drain workers, and list the queues of models and the lanes of accounts.") {}

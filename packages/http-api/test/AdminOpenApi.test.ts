@@ -52,6 +52,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /generations/{id}/fail",
       "post /generations/{id}/requeue",
       "get /workers",
+      "post /workers/{id}/drain",
       "get /queue",
       "get /queue/lanes",
       "get /models",

@@ -54,6 +54,12 @@ it.effect("lists workers, the queues of models and the lanes of accounts", () =>
       next_cursor: null
     })
 
+    assert.strictEqual((yield* send("POST", "/admin/v1/workers/wrk_a/drain", { key: token })).status, 204)
+    assert.deepInclude(yield* get("/workers?limit=1"), { data: [{ ...workers[0], status: "draining" }] })
+    for (const id of ["wrk_c", "%00"]) {
+      errorOf(yield* send("POST", `/admin/v1/workers/${id}/drain`, { key: token }), "not_found")
+    }
+
     const idle = { pending: 0, queued: 0, processing: 0, oldest_wait_seconds: null, workers: 0 }
     assert.deepStrictEqual<unknown>(yield* get("/queue"), {
       data: [

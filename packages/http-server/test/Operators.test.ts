@@ -3,6 +3,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { AuditLog, Operators } from "@kinora/operators"
 import { StorageError } from "@kinora/persistence"
+import { Scheduler } from "@kinora/scheduler"
 import { WebhookStore } from "@kinora/webhooks"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { DateTime, Effect, Redacted, Schema } from "effect"
@@ -214,6 +215,9 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("generations.cancelGeneration", "POST", `/generations/${job}/cancel`)
   yield* change("generations.requeueGeneration", "POST", `/generations/${stuck}/requeue`)
   yield* change("generations.failGeneration", "POST", `/generations/${stuck}/fail`)
+  const { takeLease } = yield* Scheduler.Scheduler
+  yield* takeLease({ id: "wrk_a", worker: "host/worker/7", kinds: [], slots: 1, ttl: "8 seconds" })
+  yield* change("queue.drainWorker", "POST", "/workers/wrk_a/drain")
   yield* change("models.pauseModel", "POST", "/models/kinora-still/pause")
   yield* change("models.resumeModel", "POST", "/models/kinora-still/resume")
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }

@@ -94,8 +94,9 @@ const leasesOf = (
 ) => ({
   takeLease: (lease: NewLease) =>
     accessNow((now) => {
+      const before = workers.get(lease.id)
       for (const other of Array.from(workers.values())) if (Workers.isOld(other, now)) workers.delete(other.id)
-      workers.set(lease.id, Workers.take(workers.get(lease.id), lease, now))
+      workers.set(lease.id, Workers.take(before, lease, now))
     }),
   renewLease: (renewal: Renewal) =>
     accessNow((now) => {
@@ -104,6 +105,15 @@ const leasesOf = (
       if (Result.isSuccess(renewed)) workers.set(renewed.success.state.id, renewed.success.state)
       return Result.isSuccess(renewed)
     }),
+  drain: (id: string) =>
+    accessNow((now) => {
+      const found = workers.get(id)
+      if (found === undefined || DateTime.isLessThanOrEqualTo(found.until, now)) return false
+      workers.set(id, { ...found, drains: true })
+      return true
+    }),
+  isDrained: (lease: string) =>
+    access(() => Array.from(workers.values()).some((worker) => worker.lease === lease && worker.drains)),
   returnLease: (lease: string) =>
     access(() => {
       for (const worker of Array.from(workers.values())) if (worker.lease === lease) workers.delete(worker.id)

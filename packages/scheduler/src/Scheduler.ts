@@ -110,6 +110,14 @@ export class Scheduler extends Context.Service<Scheduler, {
    * stop all jobs that were claimed under it, and take another lease.
    */
   readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
+  /**
+   * Asks the worker with this id to drain. It starts at its next heartbeat: it claims no more jobs,
+   * and ends after those that it runs. Returns `false` if there is no such worker, or its lease has
+   * expired. Idempotent.
+   */
+  readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
+  /** Returns whether the worker that has this lease was asked to drain. `Worker.layer` drains then. */
+  readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
   /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
   readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
   /**

@@ -25,7 +25,8 @@ export const migrations: Migrations = {
     "0006_fair_claims": Schema.fairClaims,
     "0007_room_for_updates": Schema.roomForUpdates,
     "0008_resumable": Schema.resumable,
-    "0009_worker_starts": Schema.workerStarts
+    "0009_worker_starts": Schema.workerStarts,
+    "0010_worker_drains": Schema.workerDrains
   }
 }
 
@@ -41,6 +42,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
+      drain: (worker) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker)),
+      isDrained: (lease) => mapSql("SchedulerStore.isDrained")(Workers.isDrained(sql, lease)),
       returnLease: (lease) => mapSql("SchedulerStore.returnLease")(Effect.asVoid(Workers.remove(sql, lease))),
       endLeases: mapSql("SchedulerStore.endLeases")(Workers.endAll(sql)),
       isAloneDue: (question) => mapSql("SchedulerStore.isAloneDue")(Leases.isAloneDue(sql, question)),

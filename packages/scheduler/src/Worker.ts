@@ -12,6 +12,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
+import { makeDrainRequests } from "./internal/worker/drainRequests.ts"
 import { makeLostJobs } from "./internal/worker/lostJobs.ts"
 import * as Metrics from "./internal/worker/metrics.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
@@ -24,7 +25,7 @@ import type { JobHandler } from "./JobHandler.ts"
 import type { Scheduler } from "./Scheduler.ts"
 import type { Wakeup } from "./Wakeup.ts"
 
-/** A worker in this process. It drains when the scope of its layer closes. */
+/** A worker in this process. It drains when the scope of its layer closes, or when `Scheduler.drain` asks for it. */
 export class Worker extends Context.Service<Worker, {
   /** Returns the jobs that it holds. */
   readonly running: Effect.Effect<ReadonlyArray<ClaimedJob>>
@@ -93,6 +94,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   yield* Metrics.offer(concurrency)
   const drain = yield* makeDrain(settings, parts, { starting, holding })
   yield* Effect.addFinalizer(() => drain)
+  if (concurrency > 0) yield* Effect.forkScoped(yield* makeDrainRequests(settings, lease, drain))
   return Worker.of({ running: Effect.sync(() => running.jobs()), drain })
 })
 

@@ -444,6 +444,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual((yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane)), [])
       }))
 
+    it.effect("asks a worker to drain while its lease holds, also under its next lease", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [id, other] = [`${world.lane}-a`, `${world.lane}-b`]
+        const [first, kept] = [yield* takeLease("30 seconds", id), yield* takeLease("30 seconds", other)]
+        assert.isFalse(yield* scheduler.isDrained(first))
+        assert.isFalse(yield* scheduler.drain(`${id}-unknown`))
+        assert.deepStrictEqual([yield* scheduler.drain(id), yield* scheduler.drain(id)], [true, true])
+        assert.deepStrictEqual([yield* scheduler.isDrained(first), yield* scheduler.isDrained(kept)], [true, false])
+        const next = yield* takeLease("30 seconds", id)
+        assert.deepStrictEqual([yield* scheduler.isDrained(first), yield* scheduler.isDrained(next)], [false, true])
+        yield* TestClock.adjust("30 seconds")
+        assert.isFalse(yield* scheduler.drain(other))
+      }))
+
     it.effect("lists the workers whose lease holds, and the lanes that have jobs, page by page", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

@@ -168,9 +168,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 }
                 const options = { ...lease, worker: "again" }
                 yield* store.takeLease(options)
+                const before = workers.find(({ id }) => id === options.id)
                 workers = workers.filter((other) => !Rules.isOld(other, now))
                 const { until: _, ...taken } = options
-                const before = workers.find(({ id }) => id === options.id)
                 changeWorker(Rules.take(before, taken, now))
                 break
               }
@@ -463,7 +463,8 @@ const workerOf = (small: typeof Worker.Type, index: number, kinds: ReadonlyArray
   slots: index + 1,
   until: seconds(small.seconds),
   lease: small.hasLease ? `lease-${index}` : undefined,
-  startedAt: small.hasLease ? seconds(-index) : undefined
+  startedAt: small.hasLease ? seconds(-index) : undefined,
+  drains: small.kind === 2
 })
 
 const clear = Effect.gen(function*() {
@@ -529,12 +530,14 @@ const decodePosition = Rows.decodeAll(Schema.Struct({ position: Schema.BigInt })
 
 const insertWorkers = Effect.fnUntraced(function*(workers: ReadonlyArray<Rules.StoredWorker>) {
   const sql = yield* SqlClient.SqlClient
-  for (const { id, kinds, lease = null, slots, startedAt, until, worker } of workers) {
+  for (const { drains, id, kinds, lease = null, slots, startedAt, until, worker } of workers) {
     const started = startedAt === undefined ? null : DateTime.toDate(startedAt)
     yield* sql`
-      INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease, started_at)
+      INSERT INTO scheduler_worker (id, name, kinds, slots, until, lease, started_at, draining)
       VALUES (
-        ${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${DateTime.toDate(until)}, ${lease}, ${started}
+        ${id}, ${worker}, ${Rows.array("text", kinds)}, ${slots}, ${
+      DateTime.toDate(until)
+    }, ${lease}, ${started}, ${drains}
       )
     `
   }
@@ -596,7 +599,8 @@ const WorkerRow = Schema.Struct({
   slots: Schema.Int,
   until: Schema.DateTimeUtcFromDate,
   lease: Schema.NullOr(Schema.String),
-  startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  drains: Schema.Boolean
 })
 
 const decodeWorkers = Rows.decodeAll(WorkerRow)
@@ -605,7 +609,7 @@ const decodeWorkers = Rows.decodeAll(WorkerRow)
 const readWorkers = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* decodeWorkers(sql`
-    SELECT id, name AS worker, kinds, slots, until, lease, started_at AS "startedAt" FROM scheduler_worker ORDER BY id
+    SELECT id, name AS worker, kinds, slots, until, lease, started_at AS "startedAt", draining AS drains FROM scheduler_worker ORDER BY id
   `)
   return rows.map((row): Rules.StoredWorker => ({
     ...row,

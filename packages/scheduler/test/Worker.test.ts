@@ -447,6 +447,39 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(gate.seen.length, 1)
     }))
 
+  it.effect("drains when it is asked to, and other workers continue", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, scheduler, settled, stop, worker, ...world } = yield* start(gate.run, {
+        id: "asked",
+        grace: "1 hour"
+      })
+      const own = Effect.map(
+        scheduler.workers({ limit: 1_000 }),
+        (workers) => workers.filter(({ id }) => id === "asked")
+      )
+      yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* gate.started
+      assert.isFalse(yield* scheduler.drain("another"))
+      assert.deepStrictEqual((yield* own).map(({ isDraining }) => isDraining), [false])
+      for (const _ of ["once", "again"]) assert.isTrue(yield* scheduler.drain("asked"))
+      assert.deepStrictEqual((yield* own).map(({ isDraining, running }) => [isDraining, running]), [[true, 1]])
+      yield* TestClock.adjust("2 seconds")
+      // It claims no more, and holds its lease until its job ends.
+      const { job: next } = yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* stateOf(next), "queued")
+      assert.strictEqual((yield* worker.running).length, 1)
+      yield* gate.open
+      yield* settled
+      yield* worker.drain
+      assert.deepStrictEqual(yield* own, [])
+      assert.isFalse(yield* scheduler.drain("asked"))
+      const other = yield* start(() => Effect.succeed("done"), { id: "other" }, { ...world, job })
+      assert.strictEqual(yield* other.outcome, "done")
+      yield* stop
+    }))
+
   it.effect("releases its jobs with their checkpoints when the grace ends", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate

@@ -1,9 +1,9 @@
 /** `kinora queue`, and the commands of `kinora worker` for operators. */
 import { Effect, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { idOf } from "./accountArgument.ts"
-import { operatorCommand } from "./operatorCommand.ts"
+import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const limit = (things: string): Flag.Flag<number> =>
   Flag.Int("limit").pipe(
@@ -94,5 +94,16 @@ const listWorkers = operatorCommand(
   })
 )
 
+const drainWorker = operatorCommand(
+  "drain",
+  "Let a worker end after the jobs that it runs",
+  { worker: Argument.String("worker").pipe(Argument.withDescription("Id of the worker, wrk_…")) },
+  Effect.fnUntraced(function*(operator, { worker }) {
+    yield* confirm(`Drain ${worker}?`)
+    yield* operator.queue.drainWorker({ params: { id: worker } })
+    yield* Output.show({ id: worker }, `${worker} drains.`)
+  })
+)
+
 /** Commands for the workers of a service. */
-export const workerCommands = [listWorkers] as const
+export const workerCommands = [listWorkers, drainWorker] as const

@@ -97,6 +97,8 @@ const accounts = async ({ ask, host, send }: Walk) => {
   for (const path of ["workers", "queue", "queue/lanes"]) await ask(`GET /admin/v1/${path}`, operator)
   await ask("GET /admin/v1/workers?limit=0", operator)
   await ask("GET /admin/v1/models", operator)
+  const [worker] = JSON.parse((await send("GET /admin/v1/workers", undefined, operator)).text).data
+  for (const id of [worker.id, "nobody"]) await ask(`POST /admin/v1/workers/${id}/drain`, operator)
   for (const model of ["kinora-still", "nobody"]) {
     for (const action of ["pause", "resume"]) await ask(`POST /admin/v1/models/${model}/${action}`, operator)
   }

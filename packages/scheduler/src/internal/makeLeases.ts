@@ -65,6 +65,8 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
     renewLease: Effect.fn("Scheduler.renewLease")(({ ttl, ...renewal }: RenewalOptions) =>
       store.renewLease({ ...renewal, ttl: Duration.fromInputUnsafe(ttl) })
     ),
+    drain: Effect.fn("Scheduler.drain")((worker: string) => store.drain(worker)),
+    isDrained: Effect.fn("Scheduler.isDrained")((lease: string) => store.isDrained(lease)),
     returnLease: Effect.fn("Scheduler.returnLease")((lease: string) => store.returnLease(lease)),
     endLeases: Effect.withSpan(store.endLeases, "Scheduler.endLeases"),
     isAloneDue: Effect.fn("Scheduler.isAloneDue")((question: AloneQuestion) => store.isAloneDue(question)),

@@ -57,10 +57,10 @@ export const workers = (
     .filter(({ id, until }) => id > after && DateTime.isGreaterThan(until, now))
     .toSorted((a, b) => a.id < b.id ? -1 : 1)
     .slice(0, limit)
-    .map(({ lease, startedAt, ...worker }) => ({
+    .map(({ drains, lease, startedAt, ...worker }) => ({
       ...worker,
       startedAt: Option.fromUndefinedOr(startedAt),
       running: running.filter((job) => job.lease !== undefined && job.lease === lease).length,
-      isDraining: worker.kinds.length === 0
+      isDraining: drains || worker.kinds.length === 0
     }))
 }

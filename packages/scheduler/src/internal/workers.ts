@@ -12,6 +12,8 @@ export interface StoredWorker extends Offer {
   readonly lease: string | undefined
   /** `undefined` for a worker of a build that does not record it. */
   readonly startedAt: DateTime.Utc | undefined
+  /** Whether it was asked to drain. */
+  readonly drains: boolean
 }
 
 /** The leases that hold at a time. */
@@ -41,6 +43,7 @@ export const take = (
 ): StoredWorker => ({
   ...worker,
   startedAt: before?.startedAt ?? now,
+  drains: before?.drains ?? false,
   until: DateTime.addDuration(now, ttl)
 })
 
@@ -74,4 +77,4 @@ export const isOld = ({ until }: StoredWorker, now: DateTime.Utc): boolean =>
 export const offers = (workers: Iterable<StoredWorker>, now: DateTime.Utc): ReadonlyArray<Offer> =>
   Array.from(workers)
     .filter(({ kinds, until }) => kinds.length > 0 && DateTime.isGreaterThan(until, now))
-    .map(({ lease: _, startedAt: __, ...offer }) => offer)
+    .map(({ drains: _, lease: __, startedAt: ___, ...offer }) => offer)

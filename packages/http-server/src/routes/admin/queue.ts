@@ -3,9 +3,11 @@ import { Account, Accounts } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog/Catalog"
 import { GenerationQueue } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
+import { refuse } from "@kinora/http-api/ApiError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Context, DateTime, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 
 /** The handlers. */
@@ -15,12 +17,20 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
     const catalog = yield* Catalog
-    const services = Context.make(Catalog, catalog).pipe(Context.add(Scheduler, yield* Scheduler))
+    const scheduler = yield* Scheduler
+    const services = Context.make(Catalog, catalog).pipe(Context.add(Scheduler, scheduler))
 
     return handlers.handleAll({
       listWorkers: answers([], function*({ query: { cursor: after, limit = pageSizeDefault } }) {
         const page = yield* Effect.provide(GenerationQueue.workers({ after, limit }), services)
         return { data: page.workers.map(workerOf), next_cursor: page.next }
+      }),
+
+      drainWorker: changes([], function*({ params: { id } }) {
+        // Databases cannot compare text that contains U+0000.
+        if (id.includes("\0") || !(yield* scheduler.drain(id))) return yield* refuse("not_found")
+        yield* note({ after: { status: "draining" } })
+        yield* Effect.logInfo("An operator drained a worker", { worker: id })
       }),
 
       getQueue: answers([], function*() {

@@ -171,3 +171,9 @@ export const workerStarts = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE scheduler_worker ADD COLUMN started_at timestamptz`
 })
+
+/** Workers that operators drain. Workers of earlier builds ignore it. */
+export const workerDrains = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN draining bool NOT NULL DEFAULT false`
+})

@@ -44,6 +44,22 @@ export const renew = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { kin
   return renewed.length > 0
 })
 
+/** Asks a worker to drain. Returns whether its lease holds. */
+export const drain = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, worker: string) {
+  const now = yield* DatabaseTime.now
+  const found = yield* sql`
+    UPDATE scheduler_worker SET draining = true WHERE id = ${worker} AND until > ${now} RETURNING 1
+  `
+  return found.length > 0
+})
+
+/** Returns whether the worker that has this lease was asked to drain. */
+export const isDrained = (sql: SqlClient.SqlClient, lease: string) =>
+  Effect.map(
+    sql`SELECT 1 FROM scheduler_worker WHERE lease = ${lease} AND draining`,
+    (found) => found.length > 0
+  )
+
 /** Deletes the worker that has this lease. */
 export const remove = (sql: SqlClient.SqlClient, lease: string) =>
   sql`DELETE FROM scheduler_worker WHERE lease = ${lease}`
@@ -82,7 +98,7 @@ export const statuses = Effect.fnUntraced(
         (
           SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.state = 'running' AND job.lease = worker.lease
         ) AS running,
-        cardinality(worker.kinds) = 0 AS "isDraining"
+        worker.draining OR cardinality(worker.kinds) = 0 AS "isDraining"
       FROM (
         SELECT * FROM scheduler_worker
         WHERE until > ${now} AND id COLLATE "C" > ${after}
