@@ -1,7 +1,7 @@
 /** Days, months and periods end at their UTC instant, whatever the zone of the process. */
+import { expect, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { expect, it } from "vitest"
 
 const program = `${import.meta.dirname}/dayEdges.process.ts`
 

@@ -106,7 +106,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>, { run
 }
 
 /** Control of the crashes of the process. */
-export class Crashes extends Context.Service<Crashes, {
+class Crashes extends Context.Service<Crashes, {
   /** Runs a step in a process that crashes before the call with this number. If it does, returns `None`. */
   readonly during: <A, E, R>(calls: number, step: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
 }>()("test/Crashes") {}
