@@ -8,8 +8,11 @@ export const AccountId = TypeId.define("acct", "AccountId")
 /** Type of `AccountId`. */
 export type AccountId = TypeId.Id<"AccountId">
 
-/** Status of an account. Requests of a `suspended` account are rejected with `account_suspended`. */
-export const AccountStatus = Schema.Literals(["active", "suspended"])
+/**
+ * Status of an account. Requests of a `suspended` account are rejected with `account_suspended`. A `deleted` account has no
+ * keys and no plans, and can be restored until it is `erased`, when it loses its personal data.
+ */
+export const AccountStatus = Schema.Literals(["active", "suspended", "deleted", "erased"])
 /** Type of `AccountStatus`. */
 export type AccountStatus = typeof AccountStatus.Type
 
@@ -24,6 +27,8 @@ export interface Account {
   /** Balance for renewals, in US cents. Never negative. */
   readonly balanceCents: number
   readonly createdAt: DateTime.Utc
+  /** When a deleted or erased account was deleted. */
+  readonly deletedAt?: DateTime.Utc | undefined
 }
 
 /** Which accounts to list, and how many. */
@@ -45,6 +50,9 @@ export const isEmail = (text: string): boolean =>
 
 /** Returns whether an email address can contain `text`. */
 export const isPartOfEmail = (text: string): boolean => /^[^\s\p{Cc}]*$/u.test(text) && text.isWellFormed()
+
+/** Returns the address of an erased account, which nobody can have. */
+export const erasedEmail = (id: AccountId): string => `${id}@erased.invalid`
 
 /** Returns the key by which email addresses are unique: the address in lower case. */
 export const emailKey = (email: string): string => email.toLowerCase()

@@ -56,8 +56,21 @@ export class AccountStore extends Context.Service<AccountStore, {
   /** Locks the account until the unit ends, then returns it. The lock covers its plans, its balance and the number of its keys. */
   readonly lockAccount: (id: AccountId) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
-  /** Sets the status of a locked account. */
-  readonly saveStatus: (id: AccountId, status: AccountStatus) => Effect.Effect<void, StorageError.StorageError>
+  /** Sets the status of a locked account, and when it was deleted. */
+  readonly saveStatus: (
+    id: AccountId,
+    status: AccountStatus,
+    deletedAt?: DateTime.Utc
+  ) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Sets a locked account to `erased` with its `Account.erasedEmail`, and deletes its keys. */
+  readonly erase: (id: AccountId) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Returns deleted accounts that are not erased and were deleted before `before`, oldest deletion first. */
+  readonly findDeleted: (
+    before: DateTime.Utc,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
 
   /** Sets the email address of a locked account. Returns `false` if another account has its `Account.emailKey`. */
   readonly saveEmail: (id: AccountId, email: string) => Effect.Effect<boolean, StorageError.StorageError>
@@ -114,6 +127,9 @@ export class AccountStore extends Context.Service<AccountStore, {
     key: KeyId,
     at: DateTime.Utc
   ) => Effect.Effect<Option.Option<ApiKey>, StorageError.StorageError>
+
+  /** Revokes the keys of an account that are not revoked. */
+  readonly revokeKeys: (account: AccountId, at: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
 
   /** Deletes keys that were revoked or expired before `before`, oldest first, and returns their number. Skips locked keys. */
   readonly deleteRevokedKeys: (

@@ -71,6 +71,27 @@ export class Accounts extends Context.Service<Accounts, {
   readonly resume: (account: AccountId) => Effect.Effect<Account, Failure>
 
   /**
+   * Deletes the account: revokes its keys and removes its plans. Its personal data and its balance stay until it is
+   * erased. All other changes are then refused with `AccountDeleted`. Idempotent.
+   */
+  readonly remove: (account: AccountId) => Effect.Effect<Account, Failure>
+
+  /** Undoes a deletion, except for the keys and plans. Fails with `AccountDeleted` if it was erased. Idempotent. */
+  readonly restore: (account: AccountId) => Effect.Effect<Account, Failure>
+
+  /** Returns accounts that were deleted longer than `age` ago and are not erased, oldest deletion first. */
+  readonly erasable: (
+    age: Duration.Input,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
+
+  /**
+   * Erases the personal data of a deleted account: its email address and its keys, with their names. Its movements stay.
+   * Ignores other accounts.
+   */
+  readonly erase: (account: AccountId) => Effect.Effect<void, Failure>
+
+  /**
    * Creates a key and returns it this once. Terms that are omitted restrict nothing. An
    * account has at most `keysMax` active keys.
    */
@@ -195,6 +216,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const accounts = yield* makeAccountChanges(cache)
   const authenticate = yield* makeAuthentication({ cache, keysMax: keysCachedMax, writtenWithin: usesWrittenWithin })
   const { changeEmail, create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
+  const { erasable, erase, remove, restore } = accounts
   return Accounts.of({
     create,
     get,
@@ -203,6 +225,10 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     changeEmail,
     suspend,
     resume,
+    remove,
+    restore,
+    erasable,
+    erase,
     setPlan,
     plans,
     ...(yield* makeKeys({ accounts, cache, keysMax })),

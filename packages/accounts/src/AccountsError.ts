@@ -10,6 +10,12 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>("@kinor
   { account: AccountId.schema }
 ) {}
 
+/** The account is deleted. It can be restored until it is `erased`. */
+export class AccountDeleted extends Schema.TaggedError<AccountDeleted>("@kinora/accounts/AccountDeleted")(
+  "AccountDeleted",
+  { account: AccountId.schema, erased: Schema.Boolean }
+) {}
+
 /** The account has no key with this id. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>("@kinora/accounts/KeyNotFound")(
   "KeyNotFound",
@@ -79,6 +85,7 @@ export class ReferenceReused extends Schema.TaggedError<ReferenceReused>("@kinor
 /** Reason of an `AccountsError`. */
 export const AccountsErrorReason = Schema.Union([
   AccountNotFound,
+  AccountDeleted,
   KeyNotFound,
   EmailTaken,
   EmailInvalid,

@@ -1,7 +1,7 @@
 /** Stores accounts in the memory of the process, for tests and for hosts that keep nothing. */
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type Account, type AccountId, emailKey } from "./Account.ts"
+import { type Account, type AccountId, emailKey, erasedEmail } from "./Account.ts"
 import { AccountStore, type KeyOwner } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
 import { hasExpired } from "./KeyTerms.ts"
@@ -81,7 +81,20 @@ const accountMethods = (tables: Tables) => {
         accounts.set(id, { ...account, email })
         return true
       }),
-    saveStatus: (id, status) => access(() => change(tables, id, (account) => ({ ...account, status }))),
+    saveStatus: (id, status, deletedAt) =>
+      access(() =>
+        change(tables, id, ({ deletedAt: _, ...account }) => ({ ...account, status, ...deletedAt && { deletedAt } }))
+      ),
+    erase: (id) => access(() => erase(tables, id)),
+    findDeleted: (before, limit) =>
+      access(() =>
+        Array.from(accounts.values())
+          .flatMap(({ deletedAt, id, status }) => status === "deleted" && deletedAt ? [{ id, deletedAt }] : [])
+          .filter(({ deletedAt }) => DateTime.isLessThan(deletedAt, before))
+          .toSorted((a, b) => DateTime.Order(a.deletedAt, b.deletedAt))
+          .slice(0, limit)
+          .map(({ id }) => id)
+      ),
     savePlan: (id, group, plan) =>
       access(() => change(tables, id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
     findDuePlans: ({ endedBy, limit, renewableBy }) =>
@@ -171,6 +184,12 @@ const keyMethods = (tables: Tables) => {
         keys.set(id, revoked)
         return Option.some(revoked)
       }),
+    revokeKeys: (account, at) =>
+      access(() =>
+        keysOf(account).forEach((key) =>
+          keys.set(key.id, { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) })
+        )
+      ),
     deleteRevokedKeys: (before, limit) => access(() => deleteRevokedKeys(tables, before, limit)),
     findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
     noteUses: (uses) =>
@@ -188,6 +207,22 @@ const keyMethods = (tables: Tables) => {
         }
       })
   } satisfies Partial<AccountStore["Service"]>
+}
+
+const erase = (tables: Tables, id: AccountId): void => {
+  const { accounts, accountsByEmail, keys, keysByHash } = tables
+  const account = accounts.get(id)
+  if (account === undefined) return
+  const email = erasedEmail(id)
+  accountsByEmail.delete(emailKey(account.email))
+  accountsByEmail.set(emailKey(email), id)
+  accounts.set(id, { ...account, email, status: "erased" })
+  for (const [hash, key] of Array.from(keysByHash.entries())) {
+    if (keys.get(key)?.account === id) keysByHash.delete(hash)
+  }
+  for (const key of Array.from(keys.values())) {
+    if (key.account === id) keys.delete(key.id)
+  }
 }
 
 const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, limit: number): number => {

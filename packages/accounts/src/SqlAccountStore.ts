@@ -7,7 +7,7 @@ import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyOwners from "./internal/sql/keyOwners.ts"
 import * as Keys from "./internal/sql/keys.ts"
-import { accountsTables, indexes, keyTerms, subscriptions, walletTables } from "./internal/sql/migrations.ts"
+import { accountsTables, deletion, indexes, keyTerms, subscriptions, walletTables } from "./internal/sql/migrations.ts"
 import * as Movements from "./internal/sql/movements.ts"
 import * as Plans from "./internal/sql/plans.ts"
 
@@ -20,7 +20,8 @@ export const migrations: Migrations = {
     // Created an index that is among `indexes` now. The number stays, since databases have recorded it.
     "0003_revoked_keys": Effect.void,
     "0004_key_terms": keyTerms,
-    "0005_subscriptions": subscriptions
+    "0005_subscriptions": subscriptions,
+    "0006_deletion": deletion
   },
   indexes
 }
@@ -42,7 +43,10 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
           mapSql("AccountStore.lockAccount")
         ),
       saveEmail: (id, email) => Accounts.updateEmail(sql, id, email).pipe(mapSql("AccountStore.saveEmail")),
-      saveStatus: (id, status) => Accounts.updateStatus(sql, id, status).pipe(mapSql("AccountStore.saveStatus")),
+      saveStatus: (id, status, deletedAt) =>
+        Accounts.updateStatus(sql, id, status, deletedAt).pipe(mapSql("AccountStore.saveStatus")),
+      erase: (id) => Accounts.erase(sql, id).pipe(mapSql("AccountStore.erase")),
+      findDeleted: (before, limit) => Accounts.findDeleted(sql, before, limit).pipe(mapSql("AccountStore.findDeleted")),
 
       savePlan: (id, group, plan) => Plans.savePlan(sql, id, group, plan).pipe(mapSql("AccountStore.savePlan")),
       findDuePlans: (query) => Plans.findDuePlans(sql, query).pipe(mapSql("AccountStore.findDuePlans")),
@@ -58,6 +62,7 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
       findKey: (account, key) => Keys.findKey(sql, account, key).pipe(mapSql("AccountStore.findKey")),
       saveExpiry: (key, expiresAt) => Keys.updateExpiry(sql, key, expiresAt).pipe(mapSql("AccountStore.saveExpiry")),
       revokeKey: (account, key, at) => Keys.revokeKey(sql, account, key, at).pipe(mapSql("AccountStore.revokeKey")),
+      revokeKeys: (account, at) => Keys.revokeKeys(sql, account, at).pipe(mapSql("AccountStore.revokeKeys")),
       deleteRevokedKeys: (before, limit) =>
         Keys.deleteRevokedKeys(sql, before, limit).pipe(
           Effect.map((rows) => rows.length),

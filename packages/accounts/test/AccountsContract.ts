@@ -3,7 +3,7 @@ import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
-import { type Account, AccountId, type AccountSearch } from "../src/Account.ts"
+import { type Account, AccountId, type AccountSearch, erasedEmail } from "../src/Account.ts"
 import type * as Accounts from "../src/Accounts.ts"
 import type { AccountStore } from "../src/AccountStore.ts"
 import * as ApiKey from "../src/ApiKey.ts"
@@ -46,6 +46,55 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           concurrency: "unbounded"
         })
         assert.strictEqual(new Set(accounts.map(({ id }) => id)).size, 40)
+      }))
+
+    it.effect("deletes an account with its keys and plans, restores it without them, and erases it", () =>
+      Effect.gen(function*() {
+        const [host, other] = [yield* makeHost(), yield* makeHost()]
+        const { account: { email, id }, key } = yield* makeKey(host)
+        yield* host.setPlan(id, "studio", pro(DateTime.add(yield* DateTime.now, { days: 1 })))
+        yield* host.deposit(id, { reference: "a", cents: 5 })
+        const deletedAt = yield* DateTime.now
+        const removed = yield* host.remove(id)
+        assert.deepInclude(removed, { status: "deleted", email, balanceCents: 5, deletedAt })
+        assert.isTrue(Option.isNone(removed.plans.studio))
+        assert.deepStrictEqual(yield* other.get(id), removed)
+        assert.isFalse(yield* isKnown(host, key))
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* host.remove(id), removed)
+        const changes: ReadonlyArray<Effect.Effect<unknown, Accounts.Failure>> = [
+          host.changeEmail(id, "x@example.com"),
+          host.suspend(id),
+          host.resume(id),
+          host.createKey(id, "new"),
+          host.setPlan(id, "studio", Option.none()),
+          host.deposit(id, { reference: "b", cents: 1 })
+        ]
+        for (const change of changes) assert.strictEqual(yield* reasonOf(change), "AccountDeleted")
+
+        const restored = yield* host.restore(id)
+        assert.deepInclude(restored, { status: "active", balanceCents: 5 })
+        assert.notProperty(restored, "deletedAt")
+        assert.deepStrictEqual(yield* host.restore(id), restored)
+        assert.isFalse(yield* isKnown(host, key))
+        yield* host.createKey(id, "new")
+        // An active account is not erased.
+        yield* host.erase(id)
+        assert.deepStrictEqual(yield* host.get(id), restored)
+
+        yield* host.remove(id)
+        const isErasable = (age: "1 day" | "2 days") => Effect.map(host.erasable(age, 100), (ids) => ids.includes(id))
+        assert.isFalse(yield* isErasable("1 day"))
+        yield* TestClock.adjust("25 hours")
+        assert.deepStrictEqual([yield* isErasable("1 day"), yield* isErasable("2 days")], [true, false])
+        yield* host.erase(id)
+        assert.isFalse(yield* isErasable("1 day"))
+        assert.deepInclude(yield* host.get(id), { status: "erased", email: erasedEmail(id), balanceCents: 5 })
+        assert.deepStrictEqual(yield* host.listKeys(id), [])
+        assert.strictEqual(yield* reasonOf(host.restore(id)), "AccountDeleted")
+        assert.strictEqual((yield* host.listMovements({ account: id, limit: 10 })).length, 1)
+        // The address is free for another account.
+        assert.notStrictEqual((yield* host.create({ email })).id, id)
       }))
 
     it.effect("lists accounts by part of their address, id and status, newest first, page by page", () =>

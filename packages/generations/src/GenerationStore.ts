@@ -121,6 +121,12 @@ export class GenerationStore extends Context.Service<GenerationStore, {
    */
   readonly deleteEnded: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
 
+  /**
+   * Ends the download window of the account's results at `at`, so that `expired` returns them, and deletes generations of the
+   * account that have ended and have no files, up to `limit`. Returns the number of deleted ones. Skips locked ones.
+   */
+  readonly forget: (account: string, at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
+
   /** Deletes usage of UTC days before `day` (YYYY-MM-DD), oldest first, and returns the number of rows. Skips locked rows. */
   readonly deleteUsage: (day: string, limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/generations/GenerationStore") {}

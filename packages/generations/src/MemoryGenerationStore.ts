@@ -1,7 +1,7 @@
 /** `GenerationStore`, `ImageStore` and `UpstreamReports` in memory, for tests and for hosts without persistent data. */
 import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
-import type { Generation, GenerationId } from "./Generation.ts"
+import { type Generation, type GenerationId, isFinal } from "./Generation.ts"
 import {
   type Ending,
   type Expired,
@@ -65,6 +65,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
           })
         ),
       deleteEnded: (before, limit) => access(() => deleteEnded(tables, before, limit)),
+      forget: (account, at, limit) => access(() => forget(tables, account, at, limit)),
       deleteUsage: (day, limit) => access(() => deleteUsage(tables, day, limit))
     })
   })
@@ -170,6 +171,20 @@ const deleteEnded = ({ generations }: Tables, before: DateTime.Utc, limit: numbe
   const ended = Array.from(generations.values())
     .filter((generation) => generation.output === null && endedAt(generation) < before.epochMilliseconds)
     .toSorted((a, b) => endedAt(a) - endedAt(b))
+    .slice(0, limit)
+  ended.forEach(({ id }) => generations.delete(id))
+  return ended.length
+}
+
+const forget = ({ generations }: Tables, account: string, at: DateTime.Utc, limit: number): number => {
+  const all = Array.from(generations.values()).filter((generation) => generation.account === account)
+  for (const generation of all) {
+    const { id, output, resultExpiresAt } = generation
+    if (output === null || resultExpiresAt === null || DateTime.isLessThanOrEqualTo(resultExpiresAt, at)) continue
+    generations.set(id, { ...generation, resultExpiresAt: at })
+  }
+  const ended = all.filter(({ output, status }) => output === null && isFinal(status))
+    .toSorted((a, b) => a.id < b.id ? -1 : 1)
     .slice(0, limit)
   ended.forEach(({ id }) => generations.delete(id))
   return ended.length

@@ -17,6 +17,7 @@ import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
+import * as AccountDeletion from "./AccountDeletion.ts"
 import * as Callbacks from "./Callbacks.ts"
 import * as Changes from "./Changes.ts"
 import * as Generations from "./Generations.ts"
@@ -61,6 +62,7 @@ export const layer = (options: ServicesOptions) => {
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
+    AccountDeletion.layerWith({ planTable }),
     GenerationSweep.layer,
     PlanChanges.layerWith({ planTable }),
     PlanRenewal.layerWith({ planTable }),

@@ -47,6 +47,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       putOff: Writes.putOff(sql),
       clearOutput: Writes.clearOutput(sql),
       deleteEnded: Deletions.deleteEnded(sql),
+      forget: Deletions.forget(sql),
       deleteUsage: Deletions.deleteUsage(sql)
     }))
 )

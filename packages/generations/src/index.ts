@@ -1,3 +1,4 @@
+export * as AccountDeletion from "./AccountDeletion.ts"
 export * as Callbacks from "./Callbacks.ts"
 export * as Changes from "./Changes.ts"
 export * as CreateCommand from "./CreateCommand.ts"

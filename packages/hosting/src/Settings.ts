@@ -203,7 +203,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
       jobs: daysOf(values.jobs_ttl_days),
       usage: daysOf(values.usage_ttl_days),
       revokedKeys: daysOf(values.revoked_keys_ttl_days),
-      audit: daysOf(values.audit_ttl_days)
+      audit: daysOf(values.audit_ttl_days),
+      deletedAccounts: daysOf(values.deleted_accounts_ttl_days)
     },
     webhookTtl: Duration.days(values.webhooks_ttl_days),
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,

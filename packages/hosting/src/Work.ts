@@ -1,7 +1,7 @@
 /** The background work of a process: the worker that runs generations, and the sweeps. */
 import { Accounts } from "@kinora/accounts"
 import { Model } from "@kinora/catalog"
-import { GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
+import { AccountDeletion, GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
@@ -77,12 +77,15 @@ export interface Retention {
   readonly revokedKeys?: Duration.Input | undefined
   /** Entries of the audit log. Default 731 days. */
   readonly audit?: Duration.Input | undefined
+  /** Data of accounts after their deletion, at least 2 days. Default 30 days. */
+  readonly deletedAccounts?: Duration.Input | undefined
 }
 
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
-export const layerSweeps = ({ audit = "731 days", jobs, revokedKeys, usage }: Retention = {}) =>
+export const layerSweeps = ({ audit = "731 days", deletedAccounts, jobs, revokedKeys, usage }: Retention = {}) =>
   Layer.mergeAll(
     Accounts.layerSweep({ revokedKeysKept: revokedKeys }),
+    AccountDeletion.layerSweep({ kept: deletedAccounts }),
     AuditLog.layerSweep({ entriesKept: audit }),
     PlanRenewal.layerSweep(),
     GenerationSweep.layerSweep({ jobsKept: jobs, usageKept: usage }),

@@ -97,7 +97,8 @@ describe("Settings", () => {
           jobs: Duration.days(90),
           usage: Duration.days(731),
           revokedKeys: Duration.days(90),
-          audit: Duration.days(731)
+          audit: Duration.days(731),
+          deletedAccounts: Duration.days(30)
         },
         webhookTtl: Duration.days(7),
         downloadBytesPerDay: 50 * 1024 ** 3,

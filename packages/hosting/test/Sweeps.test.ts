@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
-import { GenerationSweep, PlanRenewal } from "@kinora/generations"
+import { AccountDeletion, GenerationSweep, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
@@ -14,6 +14,7 @@ import * as Work from "../src/Work.ts"
 const services = Layer.mergeAll(
   Layer.mock(Accounts.Accounts)({}),
   Layer.mock(AuditLog.AuditLog)({}),
+  Layer.mock(AccountDeletion.AccountDeletion)({}),
   Layer.mock(PlanRenewal.PlanRenewal)({}),
   Layer.mock(GenerationSweep.GenerationSweep)({}),
   Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
@@ -36,7 +37,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries.
-    const hourly = Array(5).fill(3_600)
+    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts.
+    const hourly = Array(6).fill(3_600)
     assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, ...Array(8).fill(300), ...hourly])
   }).pipe(Effect.scoped))

@@ -7,7 +7,7 @@ import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The status of an account. */
-export const AccountStatus = Schema.Literals(["active", "suspended"])
+export const AccountStatus = Schema.Literals(["active", "suspended", "deleted", "erased"])
 
 /** An account. */
 export const AdminAccount = object("AdminAccount", "An account.", {
@@ -15,9 +15,11 @@ export const AdminAccount = object("AdminAccount", "An account.", {
   email: text("The e-mail address."),
   status: field(
     AccountStatus,
-    "Requests of `suspended` accounts are rejected with 403 `account_suspended`."
+    "Requests of `suspended` accounts are rejected with 403 `account_suspended`. `deleted` accounts have no keys, and can " +
+      "be restored until they are `erased`."
   ),
   created_at: time("When the account was created."),
+  deleted_at: nullable(DateTime, "When the account was deleted."),
   balance_usd_cents: int("The balance in US cents, from which plans with `auto_renew` renew."),
   plans: field(
     Schema.Struct({

@@ -82,7 +82,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     "operator",
     "Change the e-mail address of an account",
     "The former address is free for another account at once.",
-    ["email_taken", "not_found"],
+    ["account_deleted", "email_taken", "not_found"],
     (error) =>
       HttpApiEndpoint.patch("updateAccount", account, {
         params: accountId,
@@ -96,7 +96,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     "Suspend an account",
     "Its requests are rejected with 403 `account_suspended`, on every server within 5 seconds. Running jobs continue. " +
       "Idempotent.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.post("suspendAccount", `${account}/suspend`, { params: accountId, success: AdminAccount, error })
   ),
@@ -104,11 +104,27 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
     "support",
     "Resume an account",
     "Ends a suspension. Idempotent.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.post("resumeAccount", `${account}/resume`, { params: accountId, success: AdminAccount, error })
+  ),
+  operate(
+    "operator",
+    "Delete an account",
+    "Revokes its keys, removes its plans and webhook endpoints, and ends signed URLs and event streams within 5 seconds. " +
+      "Jobs that wait or run continue. Its data is erased after 30 days, unless it is restored before. Idempotent.",
+    ["not_found"],
+    (error) => HttpApiEndpoint.delete("deleteAccount", account, { params: accountId, success: AdminAccount, error })
+  ),
+  operate(
+    "operator",
+    "Restore a deleted account",
+    "Its keys, plans and webhook endpoints do not come back. Idempotent.",
+    ["account_deleted", "not_found"],
+    (error) =>
+      HttpApiEndpoint.post("restoreAccount", `${account}/restore`, { params: accountId, success: AdminAccount, error })
   )
-).annotate(OpenApi.Description, "Create, list, change, suspend and resume accounts.") {}
+).annotate(OpenApi.Description, "Create, list, change, suspend, resume, delete and restore accounts.") {}
 
 /** Grants credits, and lists and verifies bookings. */
 export class AdminLedger extends HttpApiGroup.make("ledger").add(

@@ -15,7 +15,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
     "operator",
     "Create an API key",
     "Only this response contains the key; the service stores a digest.",
-    ["not_found", "too_many_keys"],
+    ["account_deleted", "not_found", "too_many_keys"],
     (error) =>
       HttpApiEndpoint.post("createKey", `${account}/keys`, {
         params: accountId,
@@ -29,7 +29,7 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
     "Roll an API key",
     "Creates a key with the same name and restrictions. The former key expires after `overlap_seconds`. Only this " +
       "response contains the new key.",
-    ["not_found", "key_ended", "too_many_keys"],
+    ["account_deleted", "not_found", "key_ended", "too_many_keys"],
     (error) =>
       HttpApiEndpoint.post("rollKey", `${account}/keys/:key_id/roll`, {
         params: keyId,

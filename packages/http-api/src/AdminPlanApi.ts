@@ -21,7 +21,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "Set the Studio plan",
     "Replaces the current one.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.put("setStudioPlan", `${account}/plans/studio`, {
         params: accountId,
@@ -34,7 +34,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "End the Studio plan",
     "Idempotent.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.delete("endStudioPlan", `${account}/plans/studio`, {
         params: accountId,
@@ -46,7 +46,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "Set the Credits plan",
     "Replaces the current one. Grants no credits: grant those of the first period as a lot. A renewal grants its own.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.put("setCreditsPlan", `${account}/plans/credits`, {
         params: accountId,
@@ -59,7 +59,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "End the Credits plan",
     "Its credits stay. Idempotent.",
-    ["not_found"],
+    ["account_deleted", "not_found"],
     (error) =>
       HttpApiEndpoint.delete("endCreditsPlan", `${account}/plans/credits`, {
         params: accountId,
@@ -72,7 +72,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "Subscribe to a Studio plan",
     "Starts a plan that is paid from the balance and renews. If a plan is active, changes its tier: to a tier that costs " +
       "as much or more at once, for a share of the difference, and to a cheaper one with the next period. Idempotent.",
-    ["insufficient_balance", "not_found"],
+    ["account_deleted", "insufficient_balance", "not_found"],
     (error) =>
       HttpApiEndpoint.put("subscribeStudio", `${account}/plans/studio/subscription`, {
         params: accountId,
@@ -85,7 +85,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "Stop the renewal of the Studio plan",
     "The plan ends with its period. Subscribing to its tier undoes it. Idempotent.",
-    ["not_found", "plan_not_active"],
+    ["account_deleted", "not_found", "plan_not_active"],
     (error) =>
       HttpApiEndpoint.delete("stopStudioRenewal", `${account}/plans/studio/subscription`, {
         params: accountId,
@@ -98,7 +98,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "Subscribe to a Credits plan",
     "Like for Studio. Grants the credits of the period as a lot of kind `plan` that expires with it; for a higher tier, " +
       "a share of the difference.",
-    ["insufficient_balance", "not_found"],
+    ["account_deleted", "insufficient_balance", "not_found"],
     (error) =>
       HttpApiEndpoint.put("subscribeCredits", `${account}/plans/credits/subscription`, {
         params: accountId,
@@ -111,7 +111,7 @@ export class AdminPlans extends HttpApiGroup.make("plans").add(
     "operator",
     "Stop the renewal of the Credits plan",
     "The plan ends with its period. Subscribing to its tier undoes it. Idempotent.",
-    ["not_found", "plan_not_active"],
+    ["account_deleted", "not_found", "plan_not_active"],
     (error) =>
       HttpApiEndpoint.delete("stopCreditsRenewal", `${account}/plans/credits/subscription`, {
         params: accountId,

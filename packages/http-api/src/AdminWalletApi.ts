@@ -31,7 +31,7 @@ export class AdminWallet extends HttpApiGroup.make("wallet").add(
     "Adds the amount once per reference: responds with 201 the first time, and with 200 and the same deposit if the " +
       "request is repeated. A plan with `auto_renew` is paid from the balance at its `period_end`, and ends if the " +
       "balance is too low.",
-    ["not_found", "reference_reused"],
+    ["account_deleted", "not_found", "reference_reused"],
     (error) =>
       HttpApiEndpoint.post("deposit", `${account}/deposits`, {
         params: accountId,
@@ -45,7 +45,7 @@ export class AdminWallet extends HttpApiGroup.make("wallet").add(
     "Take from the balance",
     "Takes the amount once per reference: responds with 201 the first time, and with 200 and the same debit if the " +
       "request is repeated. The balance is never negative.",
-    ["insufficient_balance", "not_found", "reference_reused"],
+    ["account_deleted", "insufficient_balance", "not_found", "reference_reused"],
     (error) =>
       HttpApiEndpoint.post("debit", `${account}/debits`, {
         params: accountId,

@@ -6,6 +6,7 @@
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
 import type {
+  AccountDeletion,
   Generations,
   GenerationStore,
   ModelPauses,
@@ -41,6 +42,7 @@ import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
 /** The services that the routes need. */
 export type Requirements =
+  | AccountDeletion.AccountDeletion
   | Accounts.Accounts
   | AuditLog.AuditLog
   | Catalog.Catalog

@@ -1,5 +1,5 @@
 /** `kinora account`. */
-import type { AdminAccount } from "@kinora/http-api/AdminAccount"
+import { AccountStatus, type AdminAccount } from "@kinora/http-api/AdminAccount"
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
@@ -15,6 +15,7 @@ const show = (account: AdminAccount) =>
       ["e-mail", account.email],
       ["status", account.status],
       ["created", Output.time(account.created_at)],
+      ...account.deleted_at === null ? [] : [["deleted", Output.time(account.deleted_at)] as const],
       ["balance", Output.dollars(account.balance_usd_cents)],
       ["studio plan", planOf(account.plans.studio)],
       ["credits plan", planOf(account.plans.credits)]
@@ -41,7 +42,7 @@ const list = operatorCommand(
   "List accounts, newest first",
   {
     search: Flag.String("search").pipe(Flag.withDescription("Part of the e-mail address"), Flag.optional),
-    status: Flag.Literals("status", ["active", "suspended"]).pipe(Flag.optional),
+    status: Flag.Literals("status", AccountStatus.literals).pipe(Flag.optional),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription("Maximum number of accounts"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
@@ -111,8 +112,29 @@ const resume = operatorCommand(
   })
 )
 
+const remove = operatorCommand(
+  "delete",
+  "Revoke the keys of an account and remove its plans and webhooks at once, and its data after a grace period",
+  { account },
+  Effect.fnUntraced(function*(operator, { account }) {
+    const id = yield* idOf(operator, account)
+    yield* confirm(`Delete ${account} with its keys, plans and webhooks?`)
+    yield* show(yield* operator.accounts.deleteAccount({ params: { id } }))
+  })
+)
+
+const restore = operatorCommand(
+  "restore",
+  "Undo the deletion of an account, without its former keys, plans and webhooks",
+  { account },
+  Effect.fnUntraced(function*(operator, { account }) {
+    const id = yield* idOf(operator, account)
+    yield* show(yield* operator.accounts.restoreAccount({ params: { id } }))
+  })
+)
+
 /** Manages accounts. */
 export const accountCommand = Command.make("account").pipe(
-  Command.withDescription("Create, list, change, suspend and resume accounts"),
-  Command.withSubcommands([create, list, get, update, suspend, resume])
+  Command.withDescription("Create, list, change, suspend, resume, delete and restore accounts"),
+  Command.withSubcommands([create, list, get, update, suspend, resume, remove, restore])
 )

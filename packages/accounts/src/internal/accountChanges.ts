@@ -1,6 +1,6 @@
 /** Creating, finding and changing accounts. */
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, type Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Account, AccountId, type AccountStatus, emailKey, isEmail } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
@@ -21,11 +21,16 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
     return yield* orNotFound(id, yield* store.findAccount(id))
   })
 
-  /** Locks and returns the account. Removes it from the cache when the unit commits. */
-  const open = Effect.fnUntraced(function*(id: AccountId) {
+  /** Locks and returns the account, which may be deleted. Removes it from the cache when the unit commits. */
+  const lock = Effect.fnUntraced(function*(id: AccountId) {
     const account = yield* orNotFound(id, yield* store.lockAccount(id))
     yield* afterCommit(Effect.sync(() => cache.forget((identity) => identity.account.id === id)))
     return account
+  })
+
+  /** Locks and returns the account, unless it is deleted. */
+  const open = Effect.fnUntraced(function*(id: AccountId) {
+    return yield* notDeleted(yield* lock(id))
   })
 
   const setStatus = Effect.fnUntraced(function*(id: AccountId, status: AccountStatus) {
@@ -56,6 +61,34 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
         : yield* refuse(new AccountsError.EmailTaken({ email }))
     }, atomically),
 
+    remove: Effect.fn("Accounts.remove")(function*(id: AccountId) {
+      const account = yield* lock(id)
+      if (isDeleted(account)) return account
+      const deletedAt = yield* DateTime.now
+      yield* store.saveStatus(id, "deleted", deletedAt)
+      yield* store.revokeKeys(id, deletedAt)
+      yield* store.savePlan(id, "studio", Option.none())
+      yield* store.savePlan(id, "credits", Option.none())
+      return { ...account, status: "deleted" as const, plans: Plan.none, deletedAt }
+    }, atomically),
+
+    restore: Effect.fn("Accounts.restore")(function*(id: AccountId) {
+      const { deletedAt: _, ...account } = yield* lock(id)
+      if (account.status === "erased") return yield* refuseDeleted(account)
+      if (account.status !== "deleted") return account
+      yield* store.saveStatus(id, "active")
+      return { ...account, status: "active" as const }
+    }, atomically),
+
+    erasable: Effect.fn("Accounts.erasable")(function*(age: Duration.Input, limit: number) {
+      return yield* store.findDeleted(DateTime.subtractDuration(yield* DateTime.now, age), limit)
+    }),
+
+    erase: Effect.fn("Accounts.erase")(function*(id: AccountId) {
+      const { status } = yield* lock(id)
+      if (status === "deleted") yield* store.erase(id)
+    }, atomically),
+
     suspend: Effect.fn("Accounts.suspend")((id: AccountId) => setStatus(id, "suspended")),
 
     resume: Effect.fn("Accounts.resume")((id: AccountId) => setStatus(id, "active")),
@@ -72,6 +105,15 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
     plans: Effect.fn("Accounts.plans")((id: AccountId) => Effect.map(get(id), ({ plans }) => plans))
   }
 })
+
+const isDeleted = ({ status }: Account) => status === "deleted" || status === "erased"
+
+/** Fails with `AccountDeleted` if the account is deleted. */
+export const notDeleted = (account: Account) =>
+  isDeleted(account) ? Effect.fail(refuseDeleted(account)) : Effect.succeed(account)
+
+const refuseDeleted = ({ id, status }: Account) =>
+  refuse(new AccountsError.AccountDeleted({ account: id, erased: status === "erased" }))
 
 /** Creates the error of a rejected command. */
 export const refuse = (reason: AccountsError.AccountsErrorReason) => new AccountsError.AccountsError({ reason })

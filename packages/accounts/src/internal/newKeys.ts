@@ -7,7 +7,7 @@ import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
 import * as ApiKey from "../ApiKey.ts"
 import * as KeyTerms from "../KeyTerms.ts"
-import { orNotFound, refuse } from "./accountChanges.ts"
+import { notDeleted, orNotFound, refuse } from "./accountChanges.ts"
 import type { KeyCache } from "./keyCache.ts"
 
 /** Options for `makeNewKeys`. */
@@ -58,12 +58,12 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       const allTerms = { ...KeyTerms.unrestricted, ...terms }
       const problem = KeyTerms.problemOf(allTerms, yield* DateTime.now)
       if (problem !== undefined) return yield* refuse(new AccountsError.KeyTermsInvalid({ problem }))
-      yield* orNotFound(account, yield* store.lockAccount(account))
+      yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
       return yield* insert({ account, name, terms: allTerms }, keysMax)
     }, atomically),
 
     rollKey: Effect.fn("Accounts.rollKey")(function*(account: AccountId, key: ApiKey.KeyId, overlap: Duration.Input) {
-      yield* orNotFound(account, yield* store.lockAccount(account))
+      yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
       const found = yield* store.findKey(account, key)
       if (Option.isNone(found)) return yield* refuse(new AccountsError.KeyNotFound({ account, key }))
       const former = found.value

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Status } from "../Generation.ts"
 import { OperatorRole } from "../RequestPolicy.ts"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
-import { field, int } from "./fields.ts"
+import { field, flag, int } from "./fields.ts"
 
 /** Problems of the URL of a webhook endpoint. `dns`: its host has no address. */
 export const UrlProblem = Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"])
@@ -30,6 +30,11 @@ export const operatorErrors = {
     message: "The role of the operator does not permit this request; use the token of an operator with the role in " +
       "details.role or a higher one.",
     details: { role: field(OperatorRole, "The lowest role that permits the request.") }
+  },
+  account_deleted: {
+    status: 409,
+    message: "The account is deleted; restore it first, unless its data was erased.",
+    details: { erased: flag("Whether the data of the account was erased, so that it cannot be restored.") }
   },
   delivery_pending: {
     status: 409,

@@ -132,7 +132,7 @@ const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const verdict = yield* rateLimit.hit(keyRequests(identity, options))
     state.limit = verdict
     if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
-    if (identity.account.status === "suspended") return yield* accountSuspended
+    if (identity.account.status !== "active") return yield* accountSuspended
     const { terms } = identity
     if (terms !== KeyTerms.unrestricted) yield* checkTerms(terms, state, scope)
     return identity

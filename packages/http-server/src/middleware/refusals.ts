@@ -193,6 +193,7 @@ const refusals = {
 
   // Accounts
   AccountNotFound: notFound,
+  AccountDeleted: ({ erased }: AccountsError.AccountDeleted) => refuse("account_deleted", { details: { erased } }),
   KeyNotFound: notFound,
   EmailInvalid: () => invalidField("email", "must be an e-mail address"),
   EmailTaken: () => refuse("email_taken"),

@@ -10,14 +10,14 @@ export class Suspensions extends Context.Service<Suspensions>()("@kinora/http-se
     const accounts = yield* Accounts.Accounts
     const lookUp = Effect.fnUntraced(function*(account: string) {
       const id = AccountId.parse(account)
-      return id !== undefined && (yield* accounts.get(id)).status === "suspended"
+      return id !== undefined && (yield* accounts.get(id)).status !== "active"
     }, Effect.catchTag("AccountsError", Effect.die))
     const suspensions = yield* Cache.makeWith(lookUp, {
       capacity: accountsMax,
       timeToLive: (exit) => Exit.isSuccess(exit) ? ageMax : Duration.zero
     })
 
-    /** Returns whether the account is suspended. */
+    /** Returns whether the account is suspended or deleted. */
     const isSuspended = (account: string) => Cache.get(suspensions, account)
 
     // One fiber per account, since thousands of reads can wait.

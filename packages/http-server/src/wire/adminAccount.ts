@@ -5,11 +5,14 @@ import type * as Wire from "@kinora/http-api/AdminAccount"
 import { Option } from "effect"
 
 /** Converts an account. */
-export const toWire = ({ balanceCents, createdAt, email, id, plans, status }: Account): Wire.AdminAccount => ({
+export const toWire = (
+  { balanceCents, createdAt, deletedAt, email, id, plans, status }: Account
+): Wire.AdminAccount => ({
   id,
   email,
   status,
   created_at: createdAt,
+  deleted_at: deletedAt ?? null,
   balance_usd_cents: balanceCents,
   plans: { studio: planOf(plans.studio), credits: planOf(plans.credits) }
 })

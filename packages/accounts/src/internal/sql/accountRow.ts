@@ -8,7 +8,7 @@ import { CreditsTier, type Plan, StudioTier } from "../../Plan.ts"
 /** The columns of `accountFields`, selected from a table that is named `account` and joined by `planJoins`. */
 export const accountColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-    account.id, account.email, account.status, account.created_at, account.balance_cents::float8 AS balance_cents,
+    account.id, account.email, account.status, account.created_at, account.deleted_at, account.balance_cents::float8 AS balance_cents,
     studio.tier AS studio_tier, studio.period_end AS studio_period_end, studio.auto_renew AS studio_auto_renew,
     studio.next_tier AS studio_next_tier,
     credits.tier AS credits_tier, credits.period_end AS credits_period_end, credits.auto_renew AS credits_auto_renew,
@@ -28,6 +28,7 @@ export const accountFields = {
   email: Schema.String,
   status: AccountStatus,
   created_at: Schema.DateTimeUtcFromDate,
+  deleted_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   balance_cents: Schema.Int,
   studio_tier: Schema.NullOr(StudioTier),
   studio_period_end: Schema.NullOr(Schema.DateTimeUtcFromDate),
@@ -54,7 +55,8 @@ export const toAccount = (row: typeof AccountRow.Type): Account => ({
     credits: toPlan(row.credits_tier, row.credits_period_end, row.credits_auto_renew, row.credits_next_tier)
   },
   balanceCents: row.balance_cents,
-  createdAt: row.created_at
+  createdAt: row.created_at,
+  ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at })
 })
 
 // -----------------------------------------------------------------------------

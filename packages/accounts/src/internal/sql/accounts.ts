@@ -1,7 +1,8 @@
 /** Statements on accounts. */
-import { Array as Arr, DateTime, Effect, Option } from "effect"
+import { Rows } from "@kinora/persistence"
+import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Account, AccountId, type AccountStatus, emailKey } from "../../Account.ts"
+import { type Account, AccountId, type AccountStatus, emailKey, erasedEmail } from "../../Account.ts"
 import type { AccountQuery } from "../../AccountStore.ts"
 import { accountColumns, decodeAccounts, planJoins, toAccount } from "./accountRow.ts"
 
@@ -65,13 +66,44 @@ export const updateEmail = (sql: SqlClient.SqlClient, id: AccountId, email: stri
     Effect.catchIf(({ reason }) => reason._tag === "UniqueViolation", () => Effect.succeed(false))
   )
 
-/** Sets the status of an account. */
-export const updateStatus = (sql: SqlClient.SqlClient, id: AccountId, status: AccountStatus) =>
-  sql`UPDATE accounts_account SET status = ${status} WHERE id = ${AccountId.toUuid(id)}`.pipe(Effect.asVoid)
+/** Sets the status of an account, and when it was deleted. */
+export const updateStatus = (
+  sql: SqlClient.SqlClient,
+  id: AccountId,
+  status: AccountStatus,
+  deletedAt: DateTime.Utc | undefined
+) =>
+  sql`
+    UPDATE accounts_account
+    SET status = ${status}, deleted_at = ${deletedAt === undefined ? null : DateTime.toDate(deletedAt)}
+    WHERE id = ${AccountId.toUuid(id)}
+  `.pipe(Effect.asVoid)
+
+/** Sets an account to `erased`, and deletes its keys. */
+export const erase = (sql: SqlClient.SqlClient, id: AccountId) => {
+  const email = erasedEmail(id)
+  return sql`
+    WITH key AS (DELETE FROM accounts_key WHERE account = ${AccountId.toUuid(id)})
+    UPDATE accounts_account SET status = 'erased', email = ${email}, email_key = ${emailKey(email)}
+    WHERE id = ${AccountId.toUuid(id)}
+  `.pipe(Effect.asVoid)
+}
+
+/** Finds deleted accounts that are not erased, oldest deletion first. */
+export const findDeleted = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
+  sql`
+    SELECT id
+    FROM accounts_account
+    WHERE status = 'deleted' AND deleted_at < ${DateTime.toDate(before)}
+    ORDER BY deleted_at
+    LIMIT ${limit}
+  `.pipe(decodeIds, Effect.map((rows) => rows.map(({ id }) => AccountId.fromUuid(id))))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
 
 const toFirst = (rows: Effect.Success<ReturnType<typeof decodeAccounts>>): Option.Option<Account> =>
   Option.map(Arr.head(rows), toAccount)

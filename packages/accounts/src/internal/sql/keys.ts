@@ -67,6 +67,13 @@ export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: Key
     RETURNING ${keyColumns(sql)}
   `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
 
+/** Revokes the keys of an account that are not revoked. */
+export const revokeKeys = (sql: SqlClient.SqlClient, account: AccountId, at: DateTime.Utc) =>
+  sql`
+    UPDATE accounts_key SET revoked_at = ${DateTime.toDate(at)}
+    WHERE account = ${AccountId.toUuid(account)} AND revoked_at IS NULL
+  `.pipe(Effect.asVoid)
+
 /** Deletes keys that were revoked or expired before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
 export const deleteRevokedKeys = (
   sql: SqlClient.SqlClient,

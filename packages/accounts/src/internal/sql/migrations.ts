@@ -96,8 +96,22 @@ export const subscriptions = Effect.gen(function*() {
   `
 })
 
+/** Adds deletion. */
+export const deletion = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    ALTER TABLE accounts_account
+    ADD COLUMN deleted_at timestamptz,
+    DROP CONSTRAINT accounts_account_status_check,
+    ADD CONSTRAINT accounts_account_status_check
+    CHECK (status IN ('active', 'suspended', 'deleted', 'erased')) NOT VALID
+  `
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
+  // Find accounts to erase.
+  accounts_account_deleted: "ON accounts_account (deleted_at) WHERE status = 'deleted'",
   // Find old keys that were revoked or have expired.
   accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL",
   accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL"

@@ -34,6 +34,28 @@ export const endedDeletion = (
     RETURNING 1
   `
 
+export const forget = (sql: SqlClient.SqlClient): Store["forget"] => (account, at, limit) =>
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    WITH expiring AS (
+      UPDATE generation_job SET result_expires_at = ${clock.toDatabase(at)}
+      WHERE account = ${account} AND output IS NOT NULL AND result_expires_at > ${clock.toDatabase(at)}
+    )
+    DELETE FROM generation_job
+    WHERE id = ANY(ARRAY(
+      SELECT id
+      FROM generation_job
+      WHERE account = ${account} AND output IS NULL AND finished_at IS NOT NULL
+      ORDER BY id
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `).pipe(
+      Effect.map((rows) => rows.length),
+      mapSql("GenerationStore.forget")
+    )
+
 export const deleteUsage = (sql: SqlClient.SqlClient): Store["deleteUsage"] => (day, limit) =>
   usageDeletion(sql, day, limit).pipe(
     Effect.map((rows) => rows.length),

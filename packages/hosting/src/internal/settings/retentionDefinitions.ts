@@ -24,6 +24,12 @@ export const retentionDefinitions = {
     expected: "a number of days from 1 to 36500, or off",
     about: "Days after their revocation after which API keys are deleted; off: never."
   },
+  deleted_accounts_ttl_days: {
+    schema: daysOrOff(2),
+    default: "30",
+    expected: "a number of days from 2 to 36500, or off",
+    about: "Days after their deletion after which the data of accounts is erased; off: never."
+  },
   audit_ttl_days: {
     schema: daysOrOff(31),
     default: "731",

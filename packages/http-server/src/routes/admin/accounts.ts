@@ -1,5 +1,6 @@
 /** Accounts in the operator API. */
 import { Account, Accounts } from "@kinora/accounts"
+import { AccountDeletion } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -13,11 +14,12 @@ export const layer = HttpApiBuilder.group(
   "accounts",
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
+    const deletion = yield* AccountDeletion.AccountDeletion
 
     /** Suspends or resumes an account. */
     const change = (operation: "suspend" | "resume") =>
       changes(
-        ["AccountNotFound"],
+        ["AccountDeleted", "AccountNotFound"],
         function*({ params }: ChangeRequest & { readonly params: { readonly id: string } }) {
           const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
           const account = yield* accounts[operation](id)
@@ -48,15 +50,34 @@ export const layer = HttpApiBuilder.group(
         return toWire(yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id)))
       }),
 
-      updateAccount: changes(["AccountNotFound", "EmailInvalid", "EmailTaken"], function*({ params, payload }) {
-        const id = yield* parseId(Account.AccountId.parse, params.id)
-        const account = yield* accounts.changeEmail(id, payload.email)
-        yield* Effect.logInfo("An operator changed the e-mail address of an account", { account: id })
+      updateAccount: changes(
+        ["AccountDeleted", "AccountNotFound", "EmailInvalid", "EmailTaken"],
+        function*({ params, payload }) {
+          const id = yield* parseId(Account.AccountId.parse, params.id)
+          const account = yield* accounts.changeEmail(id, payload.email)
+          yield* Effect.logInfo("An operator changed the e-mail address of an account", { account: id })
+          return toWire(account)
+        }
+      ),
+
+      suspendAccount: change("suspend"),
+      resumeAccount: change("resume"),
+
+      deleteAccount: changes(["AccountNotFound"], function*({ params }) {
+        const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const account = yield* deletion.delete(id)
+        yield* note({ before: { status }, after: { status: account.status } })
+        yield* Effect.logInfo("An operator deleted an account", { account: id })
         return toWire(account)
       }),
 
-      suspendAccount: change("suspend"),
-      resumeAccount: change("resume")
+      restoreAccount: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
+        const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const account = yield* accounts.restore(id)
+        yield* note({ before: { status }, after: { status: account.status } })
+        yield* Effect.logInfo("An operator restored an account", { account: id })
+        return toWire(account)
+      })
     })
   })
 )

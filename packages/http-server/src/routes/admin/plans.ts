@@ -54,29 +54,29 @@ export const layer = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      setStudioPlan: changes(["AccountNotFound"], function*({ params, payload }) {
+      setStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
         return yield* save(params.id, "studio", planOf(payload))
       }),
-      endStudioPlan: changes(["AccountNotFound"], function*({ params }) {
+      endStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
         yield* save(params.id, "studio", Option.none())
       }),
-      setCreditsPlan: changes(["AccountNotFound"], function*({ params, payload }) {
+      setCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
         return yield* save(params.id, "credits", planOf(payload))
       }),
-      endCreditsPlan: changes(["AccountNotFound"], function*({ params }) {
+      endCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
         yield* save(params.id, "credits", Option.none())
       }),
 
-      subscribeStudio: changes(["AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+      subscribeStudio: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
         return yield* subscribe(params.id, "studio", payload.tier)
       }),
-      stopStudioRenewal: changes(["AccountNotFound", "PlanNotActive"], function*({ params }) {
+      stopStudioRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
         yield* stopRenewal(params.id, "studio")
       }),
-      subscribeCredits: changes(["AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+      subscribeCredits: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
         return yield* subscribe(params.id, "credits", payload.tier)
       }),
-      stopCreditsRenewal: changes(["AccountNotFound", "PlanNotActive"], function*({ params }) {
+      stopCreditsRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
         yield* stopRenewal(params.id, "credits")
       })
     })

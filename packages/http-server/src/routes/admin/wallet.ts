@@ -17,7 +17,7 @@ export const layer = HttpApiBuilder.group(
     const accounts = yield* Accounts.Accounts
 
     return handlers.handleAll({
-      deposit: changes(["AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
+      deposit: changes(["AccountDeleted", "AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
         const { reference, usd_cents: cents } = payload
         const id = yield* parseId(Account.AccountId.parse, params.id)
         const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
@@ -26,14 +26,17 @@ export const layer = HttpApiBuilder.group(
         return responseOf(movement, isNew)
       }),
 
-      debit: changes(["AccountNotFound", "BalanceTooLow", "ReferenceReused"], function*({ params, payload }) {
-        const { reference, usd_cents: cents } = payload
-        const id = yield* parseId(Account.AccountId.parse, params.id)
-        const { isNew, movement } = yield* accounts.debit(id, { reference, cents })
-        yield* note({ after: { reference, usd_cents: cents } })
-        if (isNew) yield* Effect.logInfo("An operator took from a balance", { account: id, cents })
-        return responseOf({ ...movement, cents }, isNew)
-      }),
+      debit: changes(
+        ["AccountDeleted", "AccountNotFound", "BalanceTooLow", "ReferenceReused"],
+        function*({ params, payload }) {
+          const { reference, usd_cents: cents } = payload
+          const id = yield* parseId(Account.AccountId.parse, params.id)
+          const { isNew, movement } = yield* accounts.debit(id, { reference, cents })
+          yield* note({ after: { reference, usd_cents: cents } })
+          if (isNew) yield* Effect.logInfo("An operator took from a balance", { account: id, cents })
+          return responseOf({ ...movement, cents }, isNew)
+        }
+      ),
 
       listMovements: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
         const account = yield* parseId(Account.AccountId.parse, params.id)
