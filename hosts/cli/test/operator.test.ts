@@ -87,6 +87,9 @@ it.effect("manages an account from its creation to the verification of its books
     assert.include(yield* text("plan", "end", id, "credits", "--yes"), "has no credits plan")
     assert.include(yield* text("account", "suspend", id, "-y"), "suspended")
     assert.include(yield* text("account", "resume", id), "active")
+    assert.match(yield* text("account", "delete", id, "--yes"), /status +deleted[^]*deleted +2030-01-01/)
+    assert.include((yield* run("key", "create", id, "late")).errors, "account_deleted")
+    assert.include(yield* text("account", "restore", id), "active")
     assert.strictEqual((yield* run("account", "get", "nobody@example.com")).code, 1)
   }).pipe(Effect.scoped))
 

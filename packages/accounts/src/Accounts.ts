@@ -15,6 +15,7 @@ import type { ApiKey, KeyId } from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import { makeAccountChanges } from "./internal/accountChanges.ts"
 import { makeAuthentication } from "./internal/authentication.ts"
+import { makeDeletion } from "./internal/deletion.ts"
 import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
 import { makeList } from "./internal/listAccounts.ts"
@@ -216,7 +217,6 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const accounts = yield* makeAccountChanges(cache)
   const authenticate = yield* makeAuthentication({ cache, keysMax: keysCachedMax, writtenWithin: usesWrittenWithin })
   const { changeEmail, create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
-  const { erasable, erase, remove, restore } = accounts
   return Accounts.of({
     create,
     get,
@@ -225,13 +225,10 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     changeEmail,
     suspend,
     resume,
-    remove,
-    restore,
-    erasable,
-    erase,
     setPlan,
     plans,
     ...(yield* makeKeys({ accounts, cache, keysMax })),
+    ...(yield* makeDeletion(accounts)),
     ...(yield* makeWallet(accounts)),
     ...(yield* makeSubscriptions(accounts)),
     authenticate

@@ -15,7 +15,12 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
     UnitOfWork.MemoryBackend,
     (backend) => {
       const tables = makeTables(backend)
-      return AccountStore.of({ ...accountMethods(tables), ...movementMethods(tables), ...keyMethods(tables) })
+      return AccountStore.of({
+        ...accountMethods(tables),
+        ...deletionMethods(tables),
+        ...movementMethods(tables),
+        ...keyMethods(tables)
+      })
     }
   )
 )
@@ -85,16 +90,6 @@ const accountMethods = (tables: Tables) => {
       access(() =>
         change(tables, id, ({ deletedAt: _, ...account }) => ({ ...account, status, ...deletedAt && { deletedAt } }))
       ),
-    erase: (id) => access(() => erase(tables, id)),
-    findDeleted: (before, limit) =>
-      access(() =>
-        Array.from(accounts.values())
-          .flatMap(({ deletedAt, id, status }) => status === "deleted" && deletedAt ? [{ id, deletedAt }] : [])
-          .filter(({ deletedAt }) => DateTime.isLessThan(deletedAt, before))
-          .toSorted((a, b) => DateTime.Order(a.deletedAt, b.deletedAt))
-          .slice(0, limit)
-          .map(({ id }) => id)
-      ),
     savePlan: (id, group, plan) =>
       access(() => change(tables, id, (account) => ({ ...account, plans: { ...account.plans, [group]: plan } }))),
     findDuePlans: ({ endedBy, limit, renewableBy }) =>
@@ -113,6 +108,22 @@ const accountMethods = (tables: Tables) => {
           .slice(0, limit)
           .map(({ account, group }) => ({ account, group }))
       })
+  } satisfies Partial<AccountStore["Service"]>
+}
+
+const deletionMethods = (tables: Tables) => {
+  const { access, accounts } = tables
+  return {
+    erase: (id) => access(() => erase(tables, id)),
+    findDeleted: (before, limit) =>
+      access(() =>
+        Array.from(accounts.values())
+          .flatMap(({ deletedAt, id, status }) => status === "deleted" && deletedAt ? [{ id, deletedAt }] : [])
+          .filter(({ deletedAt }) => DateTime.isLessThan(deletedAt, before))
+          .toSorted((a, b) => DateTime.Order(a.deletedAt, b.deletedAt))
+          .slice(0, limit)
+          .map(({ id }) => id)
+      )
   } satisfies Partial<AccountStore["Service"]>
 }
 

@@ -92,6 +92,7 @@ it.effect("creates one account per e-mail address and returns it", () =>
       email: "ada@example.com",
       status: "active",
       created_at: DateTime.formatIso(Host.startedAt),
+      deleted_at: null,
       balance_usd_cents: 0,
       plans: { studio: null, credits: null }
     })

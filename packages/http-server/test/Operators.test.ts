@@ -223,6 +223,8 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
   yield* change("ledger.grantLot", "POST", `${path}/lots`, lot)
   yield* change("ledger.revokeLot", "POST", `${path}/lots/${idOf(sent.get("ledger.grantLot")!)}/revoke`)
+  yield* change("accounts.deleteAccount", "DELETE", path)
+  yield* change("accounts.restoreAccount", "POST", `${path}/restore`)
   const hooks = `${path}/webhook-endpoints`
   const url = { url: "https://hooks.example.org/url-secret" }
   const hook = idOf(yield* change("webhooks.createWebhookEndpoint", "POST", hooks, url))

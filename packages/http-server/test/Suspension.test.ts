@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
+import { AccountDeletion } from "@kinora/generations"
 import { Generation } from "@kinora/http-api"
 import { Places } from "@kinora/rate-limit"
 import { Effect, Fiber, Schema } from "effect"
@@ -32,6 +33,22 @@ it.effect("rejects signed URLs of a suspended account within 5 seconds, and acce
     errorOf(yield* send("GET", path), "account_suspended")
     errorOf(yield* send("GET", path.replace("sig=", "sig=x")), "invalid_signature")
     yield* Accounts.Accounts.use((accounts) => accounts.resume(account.id))
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual((yield* send("GET", path)).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("rejects the keys and the signed URLs of a deleted account", () =>
+  Effect.gen(function*() {
+    const { account, key, send } = yield* open()
+    const { id } = yield* Host.addCompleted(account, new Uint8Array(10))
+    const path = signedPath(yield* send("GET", `/v1/generations/${id}`, { key }))
+    assert.strictEqual((yield* send("GET", path)).status, 200)
+    yield* AccountDeletion.AccountDeletion.use((deletion) => deletion.delete(account.id))
+    errorOf(yield* send("GET", "/v1/models", { key }), "unauthorized")
+    yield* TestClock.adjust("5 seconds")
+    errorOf(yield* send("GET", path), "account_suspended")
+    yield* Accounts.Accounts.use((accounts) => accounts.restore(account.id))
+    errorOf(yield* send("GET", "/v1/models", { key }), "unauthorized")
     yield* TestClock.adjust("5 seconds")
     assert.strictEqual((yield* send("GET", path)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

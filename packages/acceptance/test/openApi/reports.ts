@@ -94,6 +94,7 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await ask(below("GET /transactions?limit=0", id), operator)
   await ask(below("GET /generations?limit=0", id), operator)
   await jobs({ ask, host, send }, operator)
+  await deleted({ ask, host, send }, operator)
   for (const path of ["workers", "queue", "queue/lanes"]) await ask(`GET /admin/v1/${path}`, operator)
   await ask("GET /admin/v1/workers?limit=0", operator)
   await ask("GET /admin/v1/models", operator)
@@ -108,6 +109,25 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await ask("POST /admin/v1/ledger/verify?limit=0", operator)
   await ask("POST /admin/v1/ledger/verify?account=nobody", operator)
   await ask("GET /admin/v1/openapi.json")
+}
+
+/** Sends every change to an account that is deleted, before and after its data is erased. */
+const deleted = async (
+  { ask, host, send }: Pick<Walk, "ask" | "host" | "send">,
+  operator: { readonly apiKey: string }
+) => {
+  const id = fieldOf(await send("POST /admin/v1/accounts", { email: "gone@example.com" }, operator), "id")
+  const keyId = fieldOf(await send(below("POST /keys", id), { name: "x" }, operator), "id")
+  for (const account of [id, "nobody"]) await ask(below("DELETE ", account), operator)
+  for (const [operation, body] of Object.entries(bodies(host))) await send(below(operation, id), body, operator)
+  await send(below(`POST /keys/${keyId}/roll`, id), {}, operator)
+  const changes = ["POST /suspend", "POST /resume", "DELETE /plans/studio", "DELETE /plans/credits"]
+  const renewals = ["studio", "credits"].map((group) => `DELETE /plans/${group}/subscription`)
+  for (const operation of [...changes, ...renewals]) await ask(below(operation, id), operator)
+  for (const account of [id, "nobody"]) await ask(below("POST /restore", account), operator)
+  await ask(below("DELETE ", id), operator)
+  await host.clock.advance("33 days")
+  await ask(below("POST /restore", id), operator)
 }
 
 const plans = async (

@@ -1,6 +1,6 @@
 /** Creating, finding and changing accounts. */
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, type Duration, Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Account, AccountId, type AccountStatus, emailKey, isEmail } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
@@ -8,7 +8,7 @@ import { AccountStore } from "../AccountStore.ts"
 import * as Plan from "../Plan.ts"
 import type { KeyCache } from "./keyCache.ts"
 
-/** The methods of `Accounts` for accounts and their plans, and `open` for the other modules. */
+/** The methods of `Accounts` for accounts and their plans, and `lock` and `open` for the other modules. */
 export type AccountChanges = Effect.Success<ReturnType<typeof makeAccountChanges>>
 
 /** Creates the methods. */
@@ -40,6 +40,7 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
   }, atomically)
 
   return {
+    lock,
     open,
     get,
 
@@ -61,34 +62,6 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
         : yield* refuse(new AccountsError.EmailTaken({ email }))
     }, atomically),
 
-    remove: Effect.fn("Accounts.remove")(function*(id: AccountId) {
-      const account = yield* lock(id)
-      if (isDeleted(account)) return account
-      const deletedAt = yield* DateTime.now
-      yield* store.saveStatus(id, "deleted", deletedAt)
-      yield* store.revokeKeys(id, deletedAt)
-      yield* store.savePlan(id, "studio", Option.none())
-      yield* store.savePlan(id, "credits", Option.none())
-      return { ...account, status: "deleted" as const, plans: Plan.none, deletedAt }
-    }, atomically),
-
-    restore: Effect.fn("Accounts.restore")(function*(id: AccountId) {
-      const { deletedAt: _, ...account } = yield* lock(id)
-      if (account.status === "erased") return yield* refuseDeleted(account)
-      if (account.status !== "deleted") return account
-      yield* store.saveStatus(id, "active")
-      return { ...account, status: "active" as const }
-    }, atomically),
-
-    erasable: Effect.fn("Accounts.erasable")(function*(age: Duration.Input, limit: number) {
-      return yield* store.findDeleted(DateTime.subtractDuration(yield* DateTime.now, age), limit)
-    }),
-
-    erase: Effect.fn("Accounts.erase")(function*(id: AccountId) {
-      const { status } = yield* lock(id)
-      if (status === "deleted") yield* store.erase(id)
-    }, atomically),
-
     suspend: Effect.fn("Accounts.suspend")((id: AccountId) => setStatus(id, "suspended")),
 
     resume: Effect.fn("Accounts.resume")((id: AccountId) => setStatus(id, "active")),
@@ -106,13 +79,15 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
   }
 })
 
-const isDeleted = ({ status }: Account) => status === "deleted" || status === "erased"
+/** Returns whether an account is deleted, erased or not. */
+export const isDeleted = ({ status }: Account) => status === "deleted" || status === "erased"
 
 /** Fails with `AccountDeleted` if the account is deleted. */
 export const notDeleted = (account: Account) =>
   isDeleted(account) ? Effect.fail(refuseDeleted(account)) : Effect.succeed(account)
 
-const refuseDeleted = ({ id, status }: Account) =>
+/** Creates the error of a change of a deleted account. */
+export const refuseDeleted = ({ id, status }: Account) =>
   refuse(new AccountsError.AccountDeleted({ account: id, erased: status === "erased" }))
 
 /** Creates the error of a rejected command. */

@@ -29,7 +29,7 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       createKey: changes(
-        ["AccountNotFound", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
+        ["AccountDeleted", "AccountNotFound", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
         function*({ params, payload }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
@@ -41,7 +41,7 @@ export const layer = HttpApiBuilder.group(
       ),
 
       rollKey: changes(
-        ["AccountNotFound", "KeyNotFound", "KeyEnded", "TooManyKeys"],
+        ["AccountDeleted", "AccountNotFound", "KeyNotFound", "KeyEnded", "TooManyKeys"],
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
