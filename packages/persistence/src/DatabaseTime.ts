@@ -87,12 +87,13 @@ export const hostClock: Effect.Effect<HostClock> = Effect.gen(function*() {
     toHost: (time) =>
       Statement.fragment([
         Statement.literal("("),
+        Statement.parameter(new Date(millis)),
+        // In seconds: the difference of two times has days, and a day of the session's zone can have 23 or 25 hours.
+        Statement.literal("::timestamptz + extract(epoch FROM "),
         ...time.segments,
         Statement.literal(" - "),
         ...expression.segments,
-        Statement.literal(" + "),
-        Statement.parameter(new Date(millis)),
-        Statement.literal("::timestamptz)")
+        Statement.literal(")::float8 * interval '1 second')")
       ])
   }
 })
