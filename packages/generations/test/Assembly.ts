@@ -51,7 +51,10 @@ export const models: ReadonlyArray<Model.ModelInput> = [
   { ...fromText, id: "withdrawn-1", status: "withdrawn" }
 ]
 
-/** Media that accepts every image unchanged, for tests of its callers. */
+/**
+ * Media that accepts every image unchanged, on this thread. The default, because the clock of a test does not wait for
+ * the threads that decode images: tests of media use `Media.layer` and the clock of the host.
+ */
 export const mediaThatTrusts: Layer.Layer<Media.Media> = Layer.sync(Media.Media, () => {
   const sides = { width: 3, height: 2 }
   const derive = (bytes: Uint8Array) => Effect.as(Effect.yieldNow, { mime: "image/webp" as const, bytes, ...sides })
@@ -105,7 +108,7 @@ export const servicesWith = (
   )
 
 /** The services in memory. */
-export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = Media.layer()) =>
+export const layerMemoryWith = (options: Scheduler.SchedulerOptions, media = mediaThatTrusts) =>
   servicesWith(options, media).pipe(Layer.provideMerge(Services.layerMemoryStores))
 
 /** `layerMemoryWith` with default options. */
@@ -115,7 +118,7 @@ export const layerMemory = layerMemoryWith({})
 export const layerSql = (
   database: TestDatabase.TestDatabase,
   options: Scheduler.SchedulerOptions = {},
-  media = Media.layer()
+  media = mediaThatTrusts
 ) =>
   servicesWith(options, media).pipe(
     Layer.provideMerge(Services.layerSqlStores),

@@ -7,7 +7,7 @@ import { Clock, DateTime, Deferred, Duration, Effect, Exit, Redacted, Scope } fr
 import { TestClock } from "effect/testing"
 import * as Callbacks from "../src/Callbacks.ts"
 import type { Generation } from "../src/Generation.ts"
-import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
+import { layerMemory } from "./Assembly.ts"
 import { createJobs, ended, makeUpstream, start, statusesOf, type UpstreamOptions } from "./Upstreams.ts"
 
 const still = "kinora-still"
@@ -16,7 +16,7 @@ const signer = UrlSigner.make({ keys: [Redacted.make("at least 32 bytes that onl
 const origin = "https://media.example.com"
 
 /** Each test has its own, so that no worker continues the jobs of another test. */
-const services = layerMemoryWith({}, mediaThatTrusts)
+const services = layerMemory
 
 /** A worker whose upstreams get URLs. */
 const withUrls = {

@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import { layerMemoryWith, mediaThatTrusts, openAccount, request } from "./Assembly.ts"
+import { layerMemory, openAccount, request } from "./Assembly.ts"
 
 /** Starts a worker on a disk that a test fills. Returns the disk, and the attempts of the jobs that the worker claims. */
 const startOnDisk = Effect.gen(function*() {
@@ -51,7 +51,7 @@ const createFor = Effect.fnUntraced(function*(account: Effect.Success<ReturnType
 })
 
 // Media works on other threads, for which the clock of a test does not wait.
-layer(layerMemoryWith({}, mediaThatTrusts))("A worker that cannot store results", (it) => {
+layer(layerMemory)("A worker that cannot store results", (it) => {
   it.effect("returns its jobs unharmed, and claims none until a test of the storage succeeds", () =>
     Effect.gen(function*() {
       const { get } = yield* Generations

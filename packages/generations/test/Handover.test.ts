@@ -1,6 +1,7 @@
 /** Jobs that move from one worker to another, and jobs whose generator or database fails. */
 import { assert, layer } from "@effect/vitest"
 import { type Generator, GeneratorError, Generators, ScriptedGenerator } from "@kinora/generator"
+import { Media } from "@kinora/media"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { type JobHandler, Scheduler, Worker } from "@kinora/scheduler"
 import { BlobStore } from "@kinora/storage"
@@ -10,7 +11,7 @@ import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
 import * as GenerationWorker from "../src/GenerationWorker.ts"
-import { layerMemory, openAccount, request } from "./Assembly.ts"
+import { layerMemory, layerMemoryWith, openAccount, request } from "./Assembly.ts"
 
 const lost = new GeneratorError.Lost()
 
@@ -65,6 +66,23 @@ layer(layerMemory)("Work of a job", (it) => {
       assert.deepStrictEqual([failure?.code, refunded], ["upstream_error", true])
     }).pipe(Effect.scoped))
 
+  it.effect("is cancelled at the job's time limit", () =>
+    Effect.gen(function*() {
+      const { get } = yield* Generations
+      const control = yield* ScriptedGenerator.Control
+      const account = yield* openAccount({ credits: 100 })
+      const id = yield* create(account)
+      yield* startImpatientWorker
+      yield* control.called("poll", id)
+      // The model's time limit.
+      yield* TestClock.adjust("5 minutes")
+      yield* control.called("cancel", id)
+      yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status !== "processing"))
+      assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
+    }).pipe(Effect.scoped))
+})
+
+layer(layerMemoryWith({}, Media.layer()))("Work of a job", (it) => {
   it.effect("fails with a refund if its output is not an image", () =>
     Effect.gen(function*() {
       const { wait } = yield* Generations
@@ -84,21 +102,6 @@ layer(layerMemory)("Work of a job", (it) => {
       const { failure, output, refunded } = yield* wait(account.id, id, "60 seconds")
       assert.deepStrictEqual([failure?.code, output, refunded], ["upstream_error", null, true])
     }).pipe(Effect.scoped, TestClock.withLive))
-
-  it.effect("is cancelled at the job's time limit", () =>
-    Effect.gen(function*() {
-      const { get } = yield* Generations
-      const control = yield* ScriptedGenerator.Control
-      const account = yield* openAccount({ credits: 100 })
-      const id = yield* create(account)
-      yield* startImpatientWorker
-      yield* control.called("poll", id)
-      // The model's time limit.
-      yield* TestClock.adjust("5 minutes")
-      yield* control.called("cancel", id)
-      yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status !== "processing"))
-      assert.strictEqual((yield* get(account.id, id)).failure?.code, "time_limit")
-    }).pipe(Effect.scoped))
 })
 
 layer(layerMemory)("Files of a job that two workers ran", (it) => {

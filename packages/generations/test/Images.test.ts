@@ -1,6 +1,7 @@
-import { layerMemory } from "./Assembly.ts"
+import { Media } from "@kinora/media"
+import { layerMemoryWith } from "./Assembly.ts"
 import { suite as crashes } from "./CrashesContract.ts"
 import { suite } from "./ImagesContract.ts"
 
-suite("memory", layerMemory)
-crashes("memory", layerMemory)
+suite("memory", layerMemoryWith({}, Media.layer()))
+crashes("memory", layerMemoryWith({}, Media.layer()))

@@ -1,4 +1,5 @@
-import { layerMemory } from "./Assembly.ts"
+import { Media } from "@kinora/media"
+import { layerMemoryWith } from "./Assembly.ts"
 import { suite } from "./ModerationContract.ts"
 
-suite("memory", layerMemory)
+suite("memory", layerMemoryWith({}, Media.layer()))

@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Media } from "@kinora/media"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { layerMemory, layerMemoryWith } from "./Assembly.ts"
+import { layerMemoryWith } from "./Assembly.ts"
 import { bytesOf, mp4, png } from "./Pictures.ts"
 import { returned, runAll, suite } from "./ResultsContract.ts"
 
-suite("memory", layerMemory)
+suite("memory", layerMemoryWith({}, Media.layer()))
 
 /** Media that extracts this frame from every video. */
 const mediaWithFrame = (frame: Uint8Array) =>

@@ -1,5 +1,5 @@
-import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
+import { layerMemory } from "./Assembly.ts"
 import { refusalSuite, statusSuite } from "./StatusContract.ts"
 
-statusSuite("memory", layerMemoryWith({}, mediaThatTrusts))
-refusalSuite("memory", layerMemoryWith({}, mediaThatTrusts))
+statusSuite("memory", layerMemory)
+refusalSuite("memory", layerMemory)

@@ -1,4 +1,4 @@
-import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
+import { layerMemoryWith } from "./Assembly.ts"
 import { suite, waitingMax } from "./StoryContract.ts"
 
-suite("memory", layerMemoryWith({ waitingMax }, mediaThatTrusts), 100)
+suite("memory", layerMemoryWith({ waitingMax }), 100)

@@ -1,5 +1,5 @@
 import { TestDatabase } from "@kinora/testkit"
-import { layerSql, mediaThatTrusts } from "./Assembly.ts"
+import { layerSql } from "./Assembly.ts"
 import {
   circuitSuite,
   deadlineSuite,
@@ -10,10 +10,10 @@ import {
 } from "./UpstreamsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
-  circuitSuite(name, layerSql(database, {}, mediaThatTrusts))
-  limitSuite(name, layerSql(database, {}, mediaThatTrusts))
-  sharedLimitSuite(name, layerSql(database, {}, mediaThatTrusts))
-  fallbackSuite(name, layerSql(database, {}, mediaThatTrusts))
-  deadlineSuite(name, layerSql(database, {}, mediaThatTrusts))
-  reuseSuite(name, layerSql(database, {}, mediaThatTrusts))
+  circuitSuite(name, layerSql(database))
+  limitSuite(name, layerSql(database))
+  sharedLimitSuite(name, layerSql(database))
+  fallbackSuite(name, layerSql(database))
+  deadlineSuite(name, layerSql(database))
+  reuseSuite(name, layerSql(database))
 }

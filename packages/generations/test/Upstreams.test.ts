@@ -1,4 +1,4 @@
-import { layerMemoryWith, mediaThatTrusts } from "./Assembly.ts"
+import { layerMemory } from "./Assembly.ts"
 import {
   circuitSuite,
   deadlineSuite,
@@ -8,7 +8,7 @@ import {
   sharedLimitSuite
 } from "./UpstreamsContract.ts"
 
-const services = layerMemoryWith({}, mediaThatTrusts)
+const services = layerMemory
 
 circuitSuite("memory", services)
 limitSuite("memory", services)

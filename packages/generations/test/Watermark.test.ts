@@ -6,11 +6,11 @@ import { Effect, Exit, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { keyOf } from "../src/internal/run/resultFiles.ts"
-import { layerMemory, layerMemoryWith } from "./Assembly.ts"
+import { layerMemoryWith } from "./Assembly.ts"
 import { bytesOf, mp4, png } from "./Pictures.ts"
 import { creditsOf, openTrial, read, run, suite } from "./WatermarkContract.ts"
 
-suite("memory", layerMemory)
+suite("memory", layerMemoryWith({}, Media.layer()))
 
 const mediaWith = (changes: Partial<Media.Media["Service"]>) =>
   Layer.effect(Media.Media, Effect.map(Media.make({}), (media) => Media.Media.of({ ...media, ...changes })))
