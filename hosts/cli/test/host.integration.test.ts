@@ -56,11 +56,27 @@ describe.concurrent("a host", { timeout: 300_000 }, () => {
       )
       assert.strictEqual(account.status, 200)
 
-      const diagnosed = yield* run(directory, { KINORA_URL: base_url, KINORA_BASE_URL: base_url }, "doctor")
+      const settings = { KINORA_URL: base_url, KINORA_BASE_URL: base_url, KINORA_WEBHOOK_ALLOW_PRIVATE: "true" }
+      const diagnosed = yield* run(directory, settings, "doctor", "--webhook-url", `${base_url}/hook`)
       assert.deepInclude(diagnosed, { code: 0, errors: "" })
-      for (const line of [/^✔ service .* responds/m, /^✔ base URL /m, /^✔ readiness /m, /^✔ files .* is writable$/m]) {
+      for (
+        const line of [
+          /^✔ service .* responds/m,
+          /^✔ base URL /m,
+          /^✔ readiness /m,
+          /^✔ files .* is writable$/m,
+          /^✔ webhooks .*\/hook responds with 404 to an empty request$/m,
+          /^✔ signing keys .*\(8 requests\)$/m,
+          /^- long polls .* has no proxy$/m
+        ]
+      ) {
         assert.match(diagnosed.output, line)
       }
+      const foreign = { ...settings, KINORA_URL_SIGNING_KEYS: "the-signing-key-of-another-service" }
+      const refused = yield* run(directory, foreign, "doctor", "--webhook-url", "http://127.0.0.1:1/hook")
+      assert.strictEqual(refused.code, 1)
+      assert.match(refused.output, /^✘ webhooks .* is not reached: connect\n/m)
+      assert.match(refused.output, /^✘ signing keys .*\n +→ Set KINORA_URL_SIGNING_KEYS/m)
 
       const second = yield* run(directory, {}, "migrate")
       assert.strictEqual(second.code, 1)

@@ -1,5 +1,5 @@
 /** The keys of a host: configured, or generated once and kept in the data directory, one file per purpose. */
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import { randomUUID } from "node:crypto"
@@ -18,7 +18,13 @@ export type KeySettings = Pick<Settings, "databaseUrl" | "dataDirectory" | "urlS
  * send webhooks need the same keys: configure them, or share the data directory.
  */
 export const urlSigning = (settings: KeySettings) =>
-  resolve(settings.urlSigningKeys, settings, { file: "url-signing-key", variable: "KINORA_URL_SIGNING_KEYS" })
+  resolve(settings.urlSigningKeys, settings, { file: urlSigningFile, variable: "KINORA_URL_SIGNING_KEYS" })
+
+/** Returns the keys that sign content URLs, unless a start would generate one. */
+export const findUrlSigning = ({ dataDirectory, urlSigningKeys: [first, ...others] }: KeySettings) =>
+  first === undefined
+    ? Effect.map(Effect.option(Effect.tryPromise(() => read(dataDirectory, urlSigningFile))), Option.map(keysOf))
+    : Effect.succeedSome<Keys>([first, ...others])
 
 /** Returns the keys that encrypt the secrets of webhook endpoints. All processes on a database need the same keys. */
 export const webhooks = (settings: KeySettings) =>
@@ -27,6 +33,8 @@ export const webhooks = (settings: KeySettings) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const urlSigningFile = "url-signing-key"
 
 /** Length of a generated key, in bytes. */
 const keyBytes = 32
@@ -55,9 +63,12 @@ const resolve = Effect.fnUntraced(function*(
       `Generated ${file}. Processes with another data directory need the same keys: set ${variable} on all of them`
     )
   }
-  const kept = yield* Effect.promise(() => readFile(path, "utf8"))
-  return [Redacted.make(kept.trim())]
+  return keysOf(yield* Effect.promise(() => read(dataDirectory, file)))
 })
+
+const read = (directory: string, file: string) => readFile(join(directory, file), "utf8")
+
+const keysOf = (content: string): Keys => [Redacted.make(content.trim())]
 
 /**
  * Creates the file atomically unless it exists, so that processes that start together

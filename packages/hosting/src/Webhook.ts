@@ -3,7 +3,15 @@ import { AddressGuard } from "@kinora/address-guard"
 import { WebhookData } from "@kinora/http-server"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
-import { DeliveryWorker, Event, SecretBox, UndiciTransport, WebhookStore } from "@kinora/webhooks"
+import {
+  type Delivery,
+  DeliveryWorker,
+  Event,
+  SecretBox,
+  Transport,
+  UndiciTransport,
+  WebhookStore
+} from "@kinora/webhooks"
 import { Cause, Context, Data, DateTime, Effect, Fiber, Layer } from "effect"
 import * as Crypto from "./Crypto.ts"
 import * as Keys from "./Keys.ts"
@@ -27,17 +35,28 @@ export const layerProtection = ({ keys, ...guard }: ProtectionOptions) =>
 /** `layerProtection` with the settings of a host. Logs a warning if webhooks may reach private addresses. */
 export const layerProtectionOf = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnAddresses: ownAddresses, webhookOwnDomains } =
-      settings
-    if (allowPrivate) {
+    if (settings.webhookAllowPrivate) {
       yield* Effect.logWarning("Webhooks may go to private addresses, over HTTP and to any port: not for production", {
         setting: "KINORA_WEBHOOK_ALLOW_PRIVATE"
       })
     }
-    const keys = yield* Keys.webhooks(settings)
-    const ownDomains = [...webhookOwnDomains, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])]
-    return layerProtection({ keys, ownDomains, ownAddresses, allowPrivate })
+    return layerProtection({ keys: yield* Keys.webhooks(settings), ...guardOf(settings) })
   })).pipe(Layer.provide(Crypto.layerSecureRandom))
+
+/** The settings of the guard. */
+type GuardSettings = Pick<
+  Settings,
+  "baseUrl" | "webhookAllowPrivate" | "webhookOwnAddresses" | "webhookOwnDomains"
+>
+
+/**
+ * Posts an empty, unsigned body to a URL, with the guard and the transport of webhooks. Finds out whether webhooks of a
+ * host with these settings reach a receiver, which may respond with any status.
+ */
+export const reach = (settings: GuardSettings, url: string): Effect.Effect<Delivery.Outcome> =>
+  Transport.Transport.use(({ send }) => send({ url, headers: {}, body: new Uint8Array() })).pipe(
+    Effect.provide(layerTransport.pipe(Layer.provide(AddressGuard.layerWith(guardOf(settings)))))
+  )
 
 /** The key of an endpoint's secret is missing. Stops the start. */
 export class WebhookKeyMissing extends Data.TaggedError("WebhookKeyMissing")<{ readonly endpoint: string }> {
@@ -116,6 +135,14 @@ export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const guardOf = (
+  { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnAddresses: ownAddresses, webhookOwnDomains }: GuardSettings
+) => ({
+  ownDomains: [...webhookOwnDomains, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])],
+  ownAddresses,
+  allowPrivate
+})
 
 /** Maximum number of endpoints that a start checks. */
 const checkedMax = 100

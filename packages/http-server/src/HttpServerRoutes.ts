@@ -32,6 +32,7 @@ import * as GenerationRoutes from "./routes/generations.ts"
 import * as HealthRoutes from "./routes/health.ts"
 import * as ImageRoutes from "./routes/images.ts"
 import * as ModelRoutes from "./routes/models.ts"
+import * as ProbeRoutes from "./routes/probes.ts"
 import * as UploadRoutes from "./routes/uploads.ts"
 
 /** The services that the routes need. */
@@ -73,6 +74,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
   const routes = Layer.mergeAll(
     api,
     CallbackRoutes.layer(all),
+    ProbeRoutes.layer(all),
     DocumentRoutes.layerDocument(all),
     Edge.layer(all, clientRoutes(all))
   )

@@ -60,8 +60,17 @@ export const configCommand = Command.make("config").pipe(
 /** Checks a service and the host that is configured here. */
 export const doctorCommand = Command.make(
   "doctor",
-  {},
-  () => Effect.flatMap(Effect.promise(() => import("../doctor/Doctor.ts")), ({ run }) => run)
+  {
+    quick: Flag.Boolean("quick").pipe(
+      Flag.withDescription("Skip the check of long polls, which takes a minute"),
+      Flag.withDefault(false)
+    ),
+    webhookUrl: Flag.String("webhook-url").pipe(
+      Flag.withDescription("A receiver of webhooks; gets an empty, unsigned request from this machine"),
+      Flag.optional
+    )
+  },
+  (options) => Effect.flatMap(Effect.promise(() => import("../doctor/Doctor.ts")), ({ run }) => run(options))
 ).pipe(
   Command.withDescription(
     "Check the settings, database, files and keys of a host, and a running service. Exits with 1 if a check fails"

@@ -2,6 +2,7 @@
 import { Data, Duration, Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { Connection } from "../Connection.ts"
+import { isLoopback } from "./address.ts"
 import * as Finding from "./Finding.ts"
 
 /** Checks the API, the base URL of the settings, the listener for operators, the token, and what the public address hides. */
@@ -121,5 +122,3 @@ const checkHidden = ({ url }: Connection) => {
       )
   }).pipe(Finding.orFailure("hidden paths", "Make the service reachable"))
 }
-
-const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
