@@ -1,0 +1,8 @@
+export * as MemoryPaymentStore from "./MemoryPaymentStore.ts"
+export * as Payment from "./Payment.ts"
+export * as PaymentProvider from "./PaymentProvider.ts"
+export * as Payments from "./Payments.ts"
+export * as PaymentsError from "./PaymentsError.ts"
+export * as PaymentStore from "./PaymentStore.ts"
+export * as SqlPaymentStore from "./SqlPaymentStore.ts"
+export * as StripeProvider from "./StripeProvider.ts"
