@@ -19,7 +19,12 @@ const programs = [
 ]
 
 /** Tests that start them. */
-const starters = [import.meta.dirname, join(repository, "packages/bench/test"), join(repository, "hosts/cli/test/host")]
+const starters = [
+  import.meta.dirname,
+  ...["packages/bench/test", "hosts/cli/test/host", "packages/hosting/test/docs/operateTutorial"].map((path) =>
+    join(repository, path)
+  )
+]
 
 /** Vitest's project: what is used of it. */
 interface Project {

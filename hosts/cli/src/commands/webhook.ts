@@ -14,17 +14,18 @@ const types = Flag.Literals("type", EventType.literals).pipe(
   Flag.atLeast(0)
 )
 
-const textOf = (endpoint: AdminWebhookEndpoint) =>
+const textOf = (endpoint: AdminWebhookEndpoint & { readonly secret?: string }) =>
   Output.properties([
     ["endpoint", endpoint.id],
     ["url", endpoint.url],
     ["types", endpoint.types?.join(", ") ?? "all"],
     ["status", endpoint.status],
-    ["created", Output.time(endpoint.created_at)]
+    ["created", Output.time(endpoint.created_at)],
+    ...endpoint.secret === undefined ? [] : [["secret", endpoint.secret] as const]
   ])
 
 const showSecret = (issued: AdminWebhookEndpoint & { readonly secret: string }) =>
-  Output.show(issued, `${textOf(issued)}\n${Output.properties([["secret", issued.secret]])}\nIt is not shown again.`)
+  Output.show(issued, `${textOf(issued)}\nThe secret is not shown again.`)
 
 const create = operatorCommand(
   "create",
