@@ -22,6 +22,7 @@ Builds and packs all public packages, then checks each (or those named, with or 
   private   nothing under ./internal can be imported
   npm       the first example of the README prints something, installed with npm
   pnpm      the same, installed with pnpm by the command of the README
+  program   of packages with commands, instead of an example: each prints its help
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -40,10 +41,12 @@ interface Package {
   readonly entryPoints: ReadonlyArray<string>
   /** `./internal/migrations`, … */
   readonly internals: ReadonlyArray<string>
+  /** Names of its programs. A package with programs has no example in its README. */
+  readonly programs: ReadonlyArray<string>
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm"
+  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm" | "program"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -111,15 +114,21 @@ const findPublicPackages = async (): Promise<ReadonlyArray<Package>> => {
     readonly version: string
     readonly path: string
     readonly private?: boolean
+    readonly exports: Readonly<Record<string, unknown>>
+    readonly bin?: Readonly<Record<string, string>>
   }>
   return Promise.all(
-    workspaces.filter((manifest) => manifest.private !== true).map(async ({ name, path, version }) => ({
-      name,
-      version,
-      directory: path,
-      entryPoints: [".", ...(await modulesIn(path, "src")).filter((module) => module !== "./index")],
-      internals: (await modulesIn(path, "src/internal")).map((module) => module.replace(".", "./internal"))
-    }))
+    workspaces.filter((manifest) => manifest.private !== true).map(async ({ bin, exports, name, path, version }) => {
+      const modules = "./*" in exports ? await modulesIn(path, "src") : []
+      return {
+        name,
+        version,
+        directory: path,
+        entryPoints: [...("." in exports ? ["."] : []), ...modules.filter((module) => exports[module] !== null)],
+        internals: (await modulesIn(path, "src/internal")).map((module) => module.replace(".", "./internal")),
+        programs: Object.keys(bin ?? {})
+      }
+    })
   )
 }
 
@@ -147,7 +156,7 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
 /** The first example of each README. */
 const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
   Promise.all(
-    packages.map(async ({ directory, name }) => {
+    packages.filter(({ programs }) => programs.length === 0).map(async ({ directory, name }) => {
       const readme = await readFile(join(directory, "README.md"), "utf8")
       try {
         return { name, ...readmeExample.read(readme) }
@@ -206,7 +215,7 @@ const check = async (self: Package, packed: Packed, imports: Promise<Imports>, d
       listed("types", await lintTarball.inTypes(tarball, self.entryPoints)),
       listed("import", failed.get(self.name)!),
       listed("private", internals.get(self.name)!),
-      ...await checkExample(self, directory)
+      ...await (self.programs.length > 0 ? checkPrograms(self.programs, directory) : checkExample(self, directory))
     ]
   }
 }
@@ -252,6 +261,13 @@ const checkImports = async (packages: ReadonlyArray<Package>, directory: string)
     internals: problemsOf("ERR_PACKAGE_PATH_NOT_EXPORTED", ({ internals }) => internals)
   }
 }
+
+/** Runs each program with `--help`, as `npx` does. */
+const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Promise<ReadonlyArray<Check>> =>
+  Promise.all(programs.map(async (program) => {
+    const { output, passed, stdout } = await run(join(directory, "node_modules/.bin", program), ["--help"], directory)
+    return { name: "program", passed: passed && stdout.includes(program), output }
+  }))
 
 const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
   { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { Process } from "@kinora/hosting"
 import { workerCommand } from "./command.ts"
 
