@@ -38,7 +38,7 @@ const cases: ReadonlyArray<
   ]
 ]
 
-it.effect.each(cases)("%j", ([environment, server, worker]) =>
+it.effect.each(cases)("is at the documented address for %j", ([environment, server, worker]) =>
   Effect.gen(function*() {
     const settings = yield* Settings.load(environment)
     assert.deepStrictEqual(OperatorListener.ofServer(settings), server)

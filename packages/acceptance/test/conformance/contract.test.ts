@@ -1,11 +1,16 @@
 /** Compares the conformance cases with the contract in `docs/reference`. */
 import { assert, describe, it } from "@effect/vitest"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import * as Contract from "../../src/conformance/Contract.ts"
 import { exempt } from "../../src/conformance/exempt.ts"
+import { operatorApi } from "../../src/conformance/proofs.ts"
 import * as Report from "../../src/conformance/Report.ts"
 import { all, pages, type RequirementId } from "../../src/conformance/Requirements.ts"
 import { sections } from "./sections.ts"
 import { casesOf } from "./Suite.ts"
+
+const repository = join(import.meta.dirname, "../../../..")
 
 const named = new Set<RequirementId>(
   Object.values(sections).flatMap((section) => casesOf(section).flatMap(({ ids }) => ids))
@@ -54,6 +59,32 @@ describe("the contract", () => {
       assert.deepStrictEqual(unused, [])
     })
   }
+
+  it("names the tests that prove each statement (operator-api.md)", async () => {
+    const statements = await Contract.read("operator-api")
+    const used = new Set<string>()
+    const unproven = statements.filter(({ section, text }) => {
+      const [beginning] = Object.keys(operatorApi[section] ?? {})
+        .filter((beginning) => text.startsWith(beginning))
+        .toSorted((one, other) => other.length - one.length)
+      used.add(`${section}: ${beginning}`)
+      return beginning === undefined
+    })
+    assert.deepStrictEqual(unproven, [])
+    const unused = Object.entries(operatorApi).flatMap(([section, proofs]) =>
+      Object.keys(proofs).map((beginning) => `${section}: ${beginning}`).filter((proof) => !used.has(proof))
+    )
+    assert.deepStrictEqual(unused, [])
+  })
+
+  it("is proved by tests that exist (operator-api.md)", async () => {
+    const proofs = Object.values(operatorApi).flatMap((section) => Object.values(section).flat())
+    const missing = await Promise.all(proofs.map(async ({ file, name }) => {
+      const source = await readFile(join(repository, file), "utf8").catch(() => "")
+      return /["`(]$/.test(source.split(name)[0] ?? "") && source.includes(name) ? [] : [`${file}: ${name}`]
+    }))
+    assert.deepStrictEqual(missing.flat(), [])
+  })
 
   it("is read by paragraphs, items and rows", () => {
     const markdown = [
