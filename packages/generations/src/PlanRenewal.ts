@@ -4,12 +4,13 @@ import { Accounts } from "@kinora/accounts/Accounts"
 import type { PlanName } from "@kinora/accounts/AccountStore"
 import type { Ledger } from "@kinora/ledger/Ledger"
 import { Sweep } from "@kinora/persistence"
-import { StorageError } from "@kinora/persistence/StorageError"
+import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Cause, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { Changes } from "./Changes.ts"
 import type { GenerationStore } from "./GenerationStore.ts"
+import { concernsAll } from "./internal/concernsAll.ts"
 import { makeGrantPeriod } from "./internal/planCredits.ts"
 import { makeApplySlots } from "./internal/planSlots.ts"
 
@@ -91,10 +92,3 @@ const makeRenewOne = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable)
     return true
   }, atomically)
 })
-
-/** Returns `true` if the other plans would fail too: the database is unavailable, or the process shuts down. */
-const concernsAll = <E>(cause: Cause.Cause<E>): cause is Cause.Cause<Extract<E, StorageError>> =>
-  Cause.hasInterruptsOnly(cause) ||
-  cause.reasons.some((reason) => Cause.isFailReason(reason) && isUnavailable(reason.error))
-
-const isUnavailable = (error: unknown) => error instanceof StorageError && error.isRetryable

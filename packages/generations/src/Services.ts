@@ -10,6 +10,7 @@ import { Ledger, MemoryLedgerStore, SqlLedgerStore } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
 import { AuditLog, MemoryOperatorStore, Operators, SqlOperatorStore } from "@kinora/operators"
+import { MemoryPaymentStore, PaymentProvider, Payments, SqlPaymentStore } from "@kinora/payments"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, Places, RateLimit, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
@@ -20,6 +21,7 @@ import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as AccountDeletion from "./AccountDeletion.ts"
 import * as Callbacks from "./Callbacks.ts"
 import * as Changes from "./Changes.ts"
+import * as Checkouts from "./Checkouts.ts"
 import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
 import * as MemoryGenerationStore from "./MemoryGenerationStore.ts"
@@ -39,6 +41,10 @@ export interface ServicesOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
   /** Checks the input and the result of every job. Default: `Moderation.layerNone`, which accepts everything. */
   readonly moderation?: Layer.Layer<Moderation.Moderation> | undefined
+  /** Collects payments of customers. Default: `PaymentProvider.layerNone`, with which operators book deposits. */
+  readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
+  /** Limits of payments. Default: those of `Payments`. */
+  readonly payments?: Payments.PaymentsOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
   /** Limits of the status of models. Default: those of `ModelStatuses`. */
@@ -60,9 +66,11 @@ export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
+  const { paymentProvider = PaymentProvider.layerNone, payments = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     AccountDeletion.layerWith({ planTable }),
+    Checkouts.layer,
     GenerationSweep.layer,
     PlanChanges.layerWith({ planTable }),
     PlanRenewal.layerWith({ planTable }),
@@ -76,6 +84,7 @@ export const layer = (options: ServicesOptions) => {
         Idempotency.layer,
         Ledger.layer,
         Operators.layerWith({}),
+        Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
         RateLimit.layer,
         Scheduler.layerWith(scheduler),
@@ -116,6 +125,7 @@ export const layerMemoryStores = Layer.mergeAll(
   MemoryIdempotencyStore.layer,
   MemoryLedgerStore.layer,
   MemoryOperatorStore.layer,
+  MemoryPaymentStore.layer,
   MemoryRateLimitStore.layer,
   MemorySchedulerStore.layer,
   MemoryWebhookStore.layer
@@ -129,6 +139,7 @@ export const layerSqlStoresWith = (options: UnitOfWork.UnitOfWorkOptions) =>
     SqlIdempotencyStore.layer,
     SqlLedgerStore.layer,
     SqlOperatorStore.layer,
+    SqlPaymentStore.layer,
     SqlRateLimitStore.layer,
     SqlSchedulerStore.layer,
     SqlWebhookStore.layer
@@ -144,6 +155,7 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlIdempotencyStore.migrations,
   SqlLedgerStore.migrations,
   SqlOperatorStore.migrations,
+  SqlPaymentStore.migrations,
   SqlRateLimitStore.migrations,
   SqlSchedulerStore.migrations,
   SqlWebhookStore.migrations

@@ -1,6 +1,7 @@
 export * as AccountDeletion from "./AccountDeletion.ts"
 export * as Callbacks from "./Callbacks.ts"
 export * as Changes from "./Changes.ts"
+export * as Checkouts from "./Checkouts.ts"
 export * as CreateCommand from "./CreateCommand.ts"
 export * as Generation from "./Generation.ts"
 export * as GenerationError from "./GenerationError.ts"

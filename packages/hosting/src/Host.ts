@@ -25,6 +25,7 @@ import * as Keys from "./Keys.ts"
 import * as Moderation from "./Moderation.ts"
 import * as Notifications from "./Notifications.ts"
 import * as OperatorListener from "./OperatorListener.ts"
+import * as Payments from "./Payments.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import * as Services from "./Services.ts"
 import type { Settings } from "./Settings.ts"
@@ -148,6 +149,7 @@ export const layer = (settings: Settings) =>
           media,
           models,
           moderation: moderation.layer,
+          paymentProvider: Payments.layerProviderOf(settings),
           planTable,
           uploads,
           webhooks: { keepFor: webhookTtl }

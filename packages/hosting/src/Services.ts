@@ -12,7 +12,7 @@ import * as Crypto from "./Crypto.ts"
 export interface ServicesOptions extends
   Pick<
     Services.ServicesOptions,
-    "inputPixelsPerMinute" | "models" | "moderation" | "planTable" | "uploads" | "webhooks"
+    "inputPixelsPerMinute" | "models" | "moderation" | "paymentProvider" | "planTable" | "uploads" | "webhooks"
   >
 {
   /** Limits of images and videos. Default: those of `Media`. */

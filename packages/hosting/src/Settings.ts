@@ -6,6 +6,7 @@
 import type { PlanTable } from "@kinora/accounts"
 import { AddressGuard } from "@kinora/address-guard"
 import type { Media } from "@kinora/media"
+import type { StripeProvider } from "@kinora/payments"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import { dirname, resolve } from "node:path"
@@ -20,6 +21,7 @@ import {
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
+import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
 import type { Retention } from "./Work.ts"
 
@@ -93,9 +95,11 @@ export interface Settings {
   readonly adminToken: Redacted.Redacted | undefined
   /** If `true`, a server creates the demo account in a database without one. */
   readonly demoAccount: boolean
+  /** Access to Stripe. If `undefined`, customers cannot pay by themselves. */
+  readonly stripe: StripeProvider.StripeOptions | undefined
   /** How long after completion a result can be downloaded. */
   readonly resultTtl: Duration.Duration
-  /** How long jobs are kept after their end, the usage of a day, and revoked keys. Not finite: forever. */
+  /** How long rows are kept. Not finite: forever. */
   readonly retention: { readonly [Table in keyof Retention]-?: Duration.Duration }
   /** How long ended webhook deliveries are kept. */
   readonly webhookTtl: Duration.Duration
@@ -198,13 +202,15 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     demoAccount: values.demo_account === undefined
       ? values.database_url === undefined && !isPublic(values.host)
       : values.demo_account === "true",
+    stripe: stripeOf(values),
     resultTtl: Duration.hours(values.results_ttl_hours),
     retention: {
       jobs: daysOf(values.jobs_ttl_days),
       usage: daysOf(values.usage_ttl_days),
       revokedKeys: daysOf(values.revoked_keys_ttl_days),
       audit: daysOf(values.audit_ttl_days),
-      deletedAccounts: daysOf(values.deleted_accounts_ttl_days)
+      deletedAccounts: daysOf(values.deleted_accounts_ttl_days),
+      payments: daysOf(values.payments_ttl_days)
     },
     webhookTtl: Duration.days(values.webhooks_ttl_days),
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,

@@ -1,10 +1,11 @@
 /** The background work of a process: the worker that runs generations, and the sweeps. */
 import { Accounts } from "@kinora/accounts"
 import { Model } from "@kinora/catalog"
-import { AccountDeletion, GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
+import { AccountDeletion, Checkouts, GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
+import { Payments } from "@kinora/payments"
 import { TypeId } from "@kinora/persistence"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
@@ -79,14 +80,20 @@ export interface Retention {
   readonly audit?: Duration.Input | undefined
   /** Data of accounts after their deletion, at least 2 days. Default 30 days. */
   readonly deletedAccounts?: Duration.Input | undefined
+  /** Payments after their end. Default 731 days. */
+  readonly payments?: Duration.Input | undefined
 }
 
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
-export const layerSweeps = ({ audit = "731 days", deletedAccounts, jobs, revokedKeys, usage }: Retention = {}) =>
+export const layerSweeps = (
+  { audit = "731 days", deletedAccounts, jobs, payments = "731 days", revokedKeys, usage }: Retention = {}
+) =>
   Layer.mergeAll(
     Accounts.layerSweep({ revokedKeysKept: revokedKeys }),
     AccountDeletion.layerSweep({ kept: deletedAccounts }),
     AuditLog.layerSweep({ entriesKept: audit }),
+    Checkouts.layerSweep(),
+    Payments.layerSweep({ settledKept: payments }),
     PlanRenewal.layerSweep(),
     GenerationSweep.layerSweep({ jobsKept: jobs, usageKept: usage }),
     Ledger.layerSweep({ interval: "5 minutes" }),

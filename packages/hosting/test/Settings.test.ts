@@ -92,13 +92,15 @@ describe("Settings", () => {
         webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
+        stripe: undefined,
         resultTtl: Duration.hours(24),
         retention: {
           jobs: Duration.days(90),
           usage: Duration.days(731),
           revokedKeys: Duration.days(90),
           audit: Duration.days(731),
-          deletedAccounts: Duration.days(30)
+          deletedAccounts: Duration.days(30),
+          payments: Duration.days(731)
         },
         webhookTtl: Duration.days(7),
         downloadBytesPerDay: 50 * 1024 ** 3,
@@ -232,6 +234,42 @@ describe("Settings", () => {
       })
       assert.deepInclude(media, { concurrency: 3, inputConcurrency: 4 })
       assert.strictEqual(inputPixelsPerMinute, 160_000_000)
+    }))
+
+  it.effect("reads the access to Stripe", () =>
+    Effect.gen(function*() {
+      const stripe = { KINORA_STRIPE_SECRET_KEY: "rk_test_0123456789" }
+      const { apiBase, secretKey, webhookSecrets } = (yield* loadWith(
+        "stripe_webhook_secrets: [whsec_0123456789, whsec_9876543210]\nstripe_api_url: http://127.0.0.1:8080\n",
+        stripe
+      )).stripe!
+      assert.strictEqual(Redacted.value(secretKey), "rk_test_0123456789")
+      assert.deepStrictEqual(webhookSecrets.map(Redacted.value), ["whsec_0123456789", "whsec_9876543210"])
+      assert.strictEqual(apiBase, "http://127.0.0.1:8080")
+      assert.deepInclude((yield* Settings.load(stripe)).stripe, {
+        apiBase: undefined,
+        webhookSecrets: []
+      })
+      const error = yield* Effect.flip(Settings.load({
+        KINORA_STRIPE_SECRET_KEY: "pk_test_0123456789",
+        KINORA_STRIPE_WEBHOOK_SECRETS: "whsec_0123456789,mysecret",
+        KINORA_STRIPE_API_URL: "https://user@api.stripe.com"
+      }))
+      assert.strictEqual(error.problems.length, 3)
+      assert.notMatch(error.message, /0123456789|mysecret/)
+    }))
+
+  it.effect("shows no secret among the effective settings", () =>
+    Effect.gen(function*() {
+      const shown = yield* Settings.effective({
+        KINORA_STRIPE_SECRET_KEY: "sk_test_0123456789",
+        KINORA_STRIPE_WEBHOOK_SECRETS: "whsec_0123456789"
+      })
+      assert.deepStrictEqual(shown.filter(({ value }) => value === "(secret)").map(({ variable }) => variable), [
+        "KINORA_STRIPE_SECRET_KEY",
+        "KINORA_STRIPE_WEBHOOK_SECRETS"
+      ])
+      assert.notInclude(JSON.stringify(shown), "0123456789")
     }))
 
   it.effect("reads several signing keys", () =>

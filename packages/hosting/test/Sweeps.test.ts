@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
-import { AccountDeletion, GenerationSweep, PlanRenewal } from "@kinora/generations"
+import { AccountDeletion, Checkouts, GenerationSweep, PlanRenewal } from "@kinora/generations"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
+import { Payments } from "@kinora/payments"
 import { Sweep } from "@kinora/persistence"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import { Webhooks } from "@kinora/webhooks"
@@ -15,6 +16,8 @@ const services = Layer.mergeAll(
   Layer.mock(Accounts.Accounts)({}),
   Layer.mock(AuditLog.AuditLog)({}),
   Layer.mock(AccountDeletion.AccountDeletion)({}),
+  Layer.mock(Checkouts.Checkouts)({}),
+  Layer.mock(Payments.Payments)({}),
   Layer.mock(PlanRenewal.PlanRenewal)({}),
   Layer.mock(GenerationSweep.GenerationSweep)({}),
   Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
@@ -37,7 +40,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts.
-    const hourly = Array(6).fill(3_600)
-    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, ...Array(8).fill(300), ...hourly])
+    // Slots; renewals; payments; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts, old payments.
+    const hourly = Array(7).fill(3_600)
+    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, 60, ...Array(8).fill(300), ...hourly])
   }).pipe(Effect.scoped))

@@ -252,7 +252,6 @@ export const suite = <E>(
       Effect.gen(function*() {
         const context = yield* Layer.build(Payments.layerWith({}).pipe(Layer.provideMerge(layerNone)))
         const host = Context.get(context, Payments.Payments)
-        assert.isFalse(host.isEnabled)
         const error = yield* Effect.flip(host.reserve({ account: "acct-none", cents: 2_000 }))
         assert.include(error.message, "Book a deposit by hand")
         assert.strictEqual(yield* reasonOf(host.reserve({ account: "acct-none", cents: 2_000 })), "PaymentsDisabled")

@@ -7,6 +7,7 @@ import { GenerationStore, ImageStore, ModelPauses, UpstreamReports } from "@kino
 import { IdempotencyStore } from "@kinora/idempotency"
 import { LedgerStore } from "@kinora/ledger"
 import { OperatorStore } from "@kinora/operators"
+import { PaymentStore } from "@kinora/payments"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { RateLimitStore } from "@kinora/rate-limit"
 import { SchedulerStore } from "@kinora/scheduler"
@@ -24,6 +25,7 @@ export const layer = (faults: Faults.Faults) =>
     storeLayer(LedgerStore.LedgerStore, faults),
     storeLayer(ModelPauses.ModelPauses, faults),
     storeLayer(OperatorStore.OperatorStore, faults),
+    storeLayer(PaymentStore.PaymentStore, faults),
     storeLayer(RateLimitStore.RateLimitStore, faults),
     storeLayer(SchedulerStore.SchedulerStore, faults),
     storeLayer(UpstreamReports.UpstreamReports, faults),

@@ -4,6 +4,7 @@ import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
 import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
+import { paymentDefinitions } from "./paymentDefinitions.ts"
 import { retentionDefinitions } from "./retentionDefinitions.ts"
 
 /** Minimum level of log messages. */
@@ -165,6 +166,7 @@ export const definitions = {
     about:
       "Whether a server creates the demo account in a database that has none, and prints its key. If unset, only with the embedded database and if `host` is a loopback address."
   },
+  ...paymentDefinitions,
   results_ttl_hours: {
     schema: between(1, 8_760),
     default: "24",

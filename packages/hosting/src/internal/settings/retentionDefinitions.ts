@@ -36,6 +36,12 @@ export const retentionDefinitions = {
     expected: "a number of days from 31 to 36500, or off",
     about: "Days after which entries of the audit log are deleted; off: never."
   },
+  payments_ttl_days: {
+    schema: daysOrOff(31),
+    default: "731",
+    expected: "a number of days from 31 to 36500, or off",
+    about: "Days after their end after which payments are deleted; off: never. Deposits stay."
+  },
   webhooks_ttl_days: {
     schema: between(1, 365),
     default: "7",
