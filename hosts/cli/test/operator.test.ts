@@ -1,6 +1,41 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { PaymentProvider } from "@kinora/payments"
+import { DateTime, Effect, Layer } from "effect"
 import * as Terminal from "./Terminal.ts"
+
+/** A payment provider that opens every checkout. */
+const paymentProvider = Layer.succeed(
+  PaymentProvider.PaymentProvider,
+  PaymentProvider.PaymentProvider.of({
+    name: "stripe",
+    open: ({ payment }) =>
+      Effect.map(DateTime.now, (now) => ({
+        reference: `cs_${payment}`,
+        url: "https://pay.test",
+        expiresAt: DateTime.add(now, { hours: 24 })
+      })),
+    read: () => Effect.succeed({ _tag: "Open" }),
+    verify: () => Effect.fail(new PaymentProvider.SignatureRejected())
+  })
+)
+
+it.effect("opens checkouts and lists the payments", () =>
+  Effect.gen(function*() {
+    const { json, run, text } = yield* Terminal.make({ paymentProvider })
+    const { id } = yield* json("account", "create", "ada@example.com")
+    assert.include(yield* text("wallet", "checkouts", id), "The account has no payments.")
+    const urls = ["--success-url", "https://shop.test/a", "--cancel-url", "https://shop.test/b"]
+    const checkout = yield* json("wallet", "checkout", "ada@example.com", "20", ...urls)
+    assert.deepInclude(checkout, { amount_usd_cents: 2_000, url: "https://pay.test", status: "open" })
+    const shown = yield* text("wallet", "checkout", id, "29.50", ...urls)
+    assert.match(shown, /^url +https:\/\/pay\.test\namount +\$29\.50\nexpires +2030-01-02 00:00:00Z\npayment +pay_/)
+    const first = yield* text("wallet", "checkouts", id, "--limit", "1")
+    const cursor = /More: --cursor (pay_\w+)$/.exec(first)?.[1] ?? ""
+    const [, row = ""] = (yield* text("wallet", "checkouts", id, "--cursor", cursor)).split("\n")
+    assert.deepStrictEqual(row.split(/ {2,}/).slice(1), [checkout.id, "$20.00", "open", `cs_${checkout.id}`])
+    const wrong = yield* run("wallet", "checkout", id, "0.99", ...urls)
+    assert.include(wrong.errors, "amount_usd_cents")
+  }).pipe(Effect.scoped))
 
 it.effect("manages an account from its creation to the verification of its books", () =>
   Effect.gen(function*() {

@@ -3,8 +3,9 @@ import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
 import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
 import type { Drivers, Http } from "@kinora/hosting"
+import type { PaymentProvider } from "@kinora/payments"
 import type { Webhook } from "@kinora/webhook-signing"
-import type { Duration } from "effect"
+import type { Duration, Layer } from "effect"
 
 /** Options for `TestHost.start` and `TestHost.layer`, all optional. */
 export interface TestHostOptions {
@@ -47,6 +48,9 @@ export interface TestHostOptions {
 
   /** Limits and quotas of tiers. Default: those of the product. */
   readonly planTable?: PlanTable.PlanTable | undefined
+
+  /** Collects payments of customers. Default: none, so that checkouts are rejected. */
+  readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
 
   /** Limits and base URL of the HTTP API. */
   readonly http?: Omit<Http.InterfaceOptions, "adminToken" | "resultTtl"> | undefined

@@ -1,7 +1,7 @@
 /** Balances in the admin API. */
 import { Schema } from "effect"
-import { field, int, list, nullable, object, text, time } from "./internal/fields.ts"
-import { Int64 } from "./Scalar.ts"
+import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
+import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
 export const Reference = Schema.String.check(
@@ -73,5 +73,58 @@ export type AdminMovement = typeof AdminMovement.Type
 /** A page of the changes of a balance. */
 export const AdminMovementList = object("AdminMovementList", "A page of the changes of a balance.", {
   data: list(AdminMovement, "The changes, newest first."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
+})
+
+/** An address to which a customer returns. */
+const ReturnUrl = Schema.String.check(
+  Schema.isPattern(/^https?:\/\/[\x21-\x7e]{1,2000}$/, { expected: "an http or https URL of at most 2000 characters" })
+)
+
+/** Opens a checkout. */
+export const CheckoutRequest = object("CheckoutRequest", "The checkout to open.", {
+  amount_usd_cents: field(Int64, "The amount in US cents, by default from 100 to 1,000,000."),
+  success_url: field(ReturnUrl, "The URL to which the customer returns after the payment."),
+  cancel_url: field(ReturnUrl, "The URL to which the customer returns without a payment.")
+})
+/** See the schema of the same name. */
+export type CheckoutRequest = typeof CheckoutRequest.Type
+
+const payment = {
+  id: text("The id of the payment, `pay_…`."),
+  status: field(
+    Schema.Literals(["open", "paid", "expired", "failed"]),
+    "`open` until the payment is `paid`, has `expired`, or has `failed`."
+  ),
+  amount_usd_cents: int("The amount in US cents."),
+  credited: flag(
+    "Whether the balance got the amount. A `paid` payment that is not credited has to be refunded at the provider."
+  ),
+  provider: text("The payment provider: `stripe`."),
+  provider_reference: nullable(
+    Schema.String,
+    "The id of the checkout at the provider, such as `cs_…`; `null` if none was opened."
+  ),
+  created_at: time("When the checkout was opened."),
+  expires_at: nullable(DateTime, "Until when the customer can pay; `null` if no checkout was opened."),
+  settled_at: nullable(DateTime, "When the payment got its status; `null` while it is open.")
+}
+
+/** A payment by a checkout. */
+export const AdminPayment = object("AdminPayment", "A payment by a checkout.", payment)
+/** See the schema of the same name. */
+export type AdminPayment = typeof AdminPayment.Type
+
+/** An open checkout. */
+export const AdminCheckout = object("AdminCheckout", "An open checkout.", {
+  ...payment,
+  url: text("The page on which the customer pays. It is not returned again.")
+})
+/** See the schema of the same name. */
+export type AdminCheckout = typeof AdminCheckout.Type
+
+/** A page of the payments of an account. */
+export const AdminPaymentList = object("AdminPaymentList", "A page of the payments of an account.", {
+  data: list(AdminPayment, "The payments, newest first."),
   next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
 })

@@ -2,9 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
+  AdminCheckout,
   AdminDebit,
   AdminDeposit,
   AdminMovementList,
+  AdminPaymentList,
+  CheckoutRequest,
   DebitRequest,
   DepositRequest,
   MovementKind
@@ -14,6 +17,7 @@ import { parameter } from "./internal/fields.ts"
 import { PageSize } from "./Scalar.ts"
 
 const account = "/accounts/:id"
+const checkouts = `${account}/wallet/checkouts` as const
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
 
 /** `kind:reference` of the last change of a page. */
@@ -21,6 +25,11 @@ const MovementCursor = Schema.String.check(
   Schema.isPattern(new RegExp(`^(${MovementKind.literals.join("|")}):[\\x20-\\x7e]{1,128}$`), {
     expected: "the next_cursor of an earlier call"
   })
+)
+
+/** The id of the last payment of a page. */
+const PaymentCursor = Schema.String.check(
+  Schema.isPattern(/^pay_[0-7][0-9a-hjkmnp-tv-z]{25}$/, { expected: "the next_cursor of an earlier call" })
 )
 
 /** Changes balances, and lists their changes. */
@@ -64,6 +73,33 @@ export class AdminWallet extends HttpApiGroup.make("wallet").add(
         params: accountId,
         query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(MovementCursor) },
         success: AdminMovementList,
+        error
+      })
+  ),
+  configure(
+    "operator",
+    "Open a checkout",
+    "Opens a page of the payment provider on which the customer pays an amount, which is added to the balance. Every " +
+      "request opens another checkout, which expires after 24 hours.",
+    ["account_deleted", "not_found", "payment_rejected", "payments_disabled", "too_many_payments"],
+    (error) =>
+      HttpApiEndpoint.post("openCheckout", checkouts, {
+        params: accountId,
+        payload: CheckoutRequest,
+        success: AdminCheckout.pipe(HttpApiSchema.status(201)),
+        error
+      })
+  ),
+  operate(
+    "auditor",
+    "List the payments of an account",
+    "The payments by checkouts, newest first. Pass `next_cursor` of one page as `cursor` for the next page.",
+    ["invalid_params", "not_found"],
+    (error) =>
+      HttpApiEndpoint.get("listCheckouts", checkouts, {
+        params: accountId,
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(PaymentCursor) },
+        success: AdminPaymentList,
         error
       })
   )

@@ -47,6 +47,8 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /accounts/{id}/deposits",
       "post /accounts/{id}/debits",
       "get /accounts/{id}/movements",
+      "get /accounts/{id}/wallet/checkouts",
+      "post /accounts/{id}/wallet/checkouts",
       "get /accounts/{id}/generations",
       "get /generations",
       "get /generations/{id}",
@@ -124,6 +126,7 @@ it.effect("documents parameters of the same name separately", () =>
     }
     const limits = operations.flatMap(({ parameters }) => parameters.filter(({ name }) => name === "limit"))
     assert.deepStrictEqual(limits.map(({ schema }) => Object(schema).maximum), [
+      100,
       100,
       100,
       100,

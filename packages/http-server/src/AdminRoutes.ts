@@ -7,6 +7,7 @@ import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
 import type {
   AccountDeletion,
+  Checkouts,
   Generations,
   GenerationStore,
   ModelPauses,
@@ -46,6 +47,7 @@ export type Requirements =
   | Accounts.Accounts
   | AuditLog.AuditLog
   | Catalog.Catalog
+  | Checkouts.Checkouts
   | Digest.Digest
   | Generations.Generations
   | GenerationStore.GenerationStore

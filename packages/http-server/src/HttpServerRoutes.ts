@@ -9,7 +9,7 @@
  */
 import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
-import type { Callbacks, Generations, ModelStatuses, Uploads } from "@kinora/generations"
+import type { Callbacks, Checkouts, Generations, ModelStatuses, Uploads } from "@kinora/generations"
 import { Api, ClientApi } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
 import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
@@ -32,6 +32,7 @@ import * as GenerationRoutes from "./routes/generations.ts"
 import * as HealthRoutes from "./routes/health.ts"
 import * as ImageRoutes from "./routes/images.ts"
 import * as ModelRoutes from "./routes/models.ts"
+import * as PaymentWebhookRoutes from "./routes/paymentWebhooks.ts"
 import * as ProbeRoutes from "./routes/probes.ts"
 import * as UploadRoutes from "./routes/uploads.ts"
 
@@ -42,6 +43,7 @@ export type Requirements =
   | Budget.Budget
   | Callbacks.Callbacks
   | Catalog.Catalog
+  | Checkouts.Checkouts
   | Digest.Digest
   | Generations.Generations
   | Ledger.Ledger
@@ -74,6 +76,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
   const routes = Layer.mergeAll(
     api,
     CallbackRoutes.layer(all),
+    PaymentWebhookRoutes.layer(all),
     ProbeRoutes.layer(all),
     DocumentRoutes.layerDocument(all),
     Edge.layer(all, clientRoutes(all))

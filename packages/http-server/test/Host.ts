@@ -11,6 +11,7 @@ import * as GenerationStore from "@kinora/generations/GenerationStore"
 import * as Services from "@kinora/generations/Services"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
+import { PaymentProvider } from "@kinora/payments"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
@@ -71,7 +72,7 @@ const webhookProtection = Layer.merge(
 ).pipe(Layer.provide(Aead.layerWebCrypto))
 
 /** Every service except the server. */
-const servicesWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
+const servicesWith = (options: Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">) =>
   Layer.mergeAll(Services.layer({ models, ...options }), Budget.layer, RateLimit.layer).pipe(
     Layer.provideMerge(Services.layerMemoryStores),
     Layer.provideMerge(Layer.mergeAll(
@@ -92,7 +93,7 @@ const servicesWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
 export const services = servicesWith({})
 
 /** The services and a router, at `startedAt` of the clock of the test. */
-export const layerWith = (options: Pick<Services.ServicesOptions, "moderation">) =>
+export const layerWith = (options: Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">) =>
   servicesWith(options).pipe(
     Layer.provideMerge(HttpServer.layerServices),
     Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
@@ -100,6 +101,18 @@ export const layerWith = (options: Pick<Services.ServicesOptions, "moderation">)
 
 /** `layerWith` default options. */
 export const layer = layerWith({})
+
+/** A payment provider that opens every checkout. */
+export const paymentProvider: Layer.Layer<PaymentProvider.PaymentProvider> = Layer.succeed(
+  PaymentProvider.PaymentProvider,
+  PaymentProvider.PaymentProvider.of({
+    name: "stripe",
+    open: ({ payment }) =>
+      Effect.succeed({ reference: `cs_${payment}`, url: "https://pay.test", expiresAt: startedAt }),
+    read: () => Effect.succeed({ _tag: "Open" }),
+    verify: () => Effect.fail(new PaymentProvider.SignatureRejected())
+  })
+)
 
 /** A response with its whole body. */
 export interface Answer {

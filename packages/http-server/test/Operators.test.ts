@@ -207,6 +207,8 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("plans.endCreditsPlan", "DELETE", `${path}/plans/credits`)
   yield* change("wallet.deposit", "POST", `${path}/deposits`, { reference: "invoice", usd_cents: 10_000 })
   yield* change("wallet.debit", "POST", `${path}/debits`, { reference: "fee", usd_cents: 1 })
+  const urls = { success_url: "https://shop.example/url-secret", cancel_url: "https://shop.example/" }
+  yield* change("wallet.openCheckout", "POST", `${path}/wallet/checkouts`, { amount_usd_cents: 100, ...urls })
   for (const group of ["studio", "credits"]) {
     const name = group === "studio" ? "Studio" : "Credits"
     yield* change(`plans.subscribe${name}`, "PUT", `${path}/plans/${group}/subscription`, { tier: "starter" })
@@ -283,7 +285,7 @@ it.effect("appends an entry for every change, without secrets, and none for a re
     })
     const { data: [created] } = yield* list("action=accounts.createAccount")
     assert.strictEqual(created?.subject, idOf(sent.get("accounts.createAccount")!))
-  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+  }).pipe(Effect.scoped, Effect.provide(Host.layerWith({ paymentProvider: Host.paymentProvider }))))
 
 it.effect("leaves no entry for a refused change, and undoes a change whose entry cannot be appended", () =>
   Effect.gen(function*() {

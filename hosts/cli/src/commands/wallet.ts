@@ -1,5 +1,5 @@
 /** `kinora wallet`. */
-import { type AdminDeposit, amountCentsMax } from "@kinora/http-api/AdminWallet"
+import { type AdminDeposit, type AdminPayment, amountCentsMax } from "@kinora/http-api/AdminWallet"
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Connection from "../Connection.ts"
@@ -67,17 +67,21 @@ const debit = operatorCommand(
   })
 )
 
+const page = {
+  limit: Flag.Int("limit").pipe(
+    Flag.withDescription("Maximum number of entries. Default: 20"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
+    Flag.withDefault(20)
+  ),
+  cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+}
+
 const list = operatorCommand(
   "list",
   "List deposits, debits and payments, newest first",
   {
     account,
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("Maximum number of entries. Default: 20"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-      Flag.withDefault(20)
-    ),
-    cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+    ...page
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
     const page = yield* operator.wallet.listMovements({
@@ -95,8 +99,61 @@ const list = operatorCommand(
   })
 )
 
+const returnUrl = (name: string, when: string) =>
+  Flag.String(name).pipe(Flag.withDescription(`URL to which the customer returns ${when}`))
+
+const checkout = operatorCommand(
+  "checkout",
+  "Open a page of the payment provider, on which the customer pays for the balance",
+  {
+    account,
+    dollars: amount.dollars,
+    successUrl: returnUrl("success-url", "after the payment"),
+    cancelUrl: returnUrl("cancel-url", "without a payment")
+  },
+  Effect.fnUntraced(function*(operator, { account, cancelUrl, dollars, successUrl }) {
+    const cents = yield* centsOf(dollars)
+    const checkout = yield* operator.wallet.openCheckout({
+      params: { id: yield* idOf(operator, account) },
+      payload: { amount_usd_cents: cents, success_url: successUrl, cancel_url: cancelUrl }
+    })
+    yield* Output.show(
+      checkout,
+      Output.properties([
+        ["url", checkout.url],
+        ["amount", Output.dollars(checkout.amount_usd_cents)],
+        ["expires", Output.time(checkout.expires_at)],
+        ["payment", checkout.id]
+      ])
+    )
+  })
+)
+
+const checkouts = operatorCommand(
+  "checkouts",
+  "List the payments by checkouts, newest first",
+  { account, ...page },
+  Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
+    const page = yield* operator.wallet.listCheckouts({
+      params: { id: yield* idOf(operator, account) },
+      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+    })
+    const table = Output.table(page.data, [
+      { title: "TIME", value: (payment) => Output.time(payment.created_at) },
+      { title: "PAYMENT", value: ({ id }) => id },
+      { title: "AMOUNT", value: (payment) => Output.dollars(payment.amount_usd_cents), isNumber: true },
+      { title: "STATUS", value: statusOf },
+      { title: "REFERENCE", value: ({ provider_reference: reference }) => reference ?? "-" }
+    ], "The account has no payments.")
+    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
+  })
+)
+
+/** Returns the status of a payment. A paid one that is not credited needs a refund. */
+const statusOf = ({ credited, status }: AdminPayment) => status === "paid" && !credited ? "paid, not credited" : status
+
 /** Changes balances, and lists their changes. */
 export const walletCommand = Command.make("wallet").pipe(
   Command.withDescription("Change balances, and list their changes"),
-  Command.withSubcommands([deposit, debit, list])
+  Command.withSubcommands([deposit, debit, list, checkout, checkouts])
 )

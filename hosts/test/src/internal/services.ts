@@ -19,6 +19,7 @@ export const layer = (options: TestHostOptions) => {
   const services = Host.layerMemory({
     models: modelsOf(options),
     planTable: options.planTable,
+    paymentProvider: options.paymentProvider,
     urlSigningKeys: [Redacted.make("signing key of content URLs of a test host")]
   })
   const surroundings = Layer.mergeAll(

@@ -17,6 +17,9 @@ const operators = test("http-server/test/Operators.test.ts")
 const accounts = test("accounts/test/AccountsContract.ts")
 const keyTerms = test("accounts/test/KeyTermsContract.ts")
 const wallet = test("accounts/test/WalletContract.ts")
+const payments = test("http-server/test/Payments.test.ts")
+const checkouts = test("generations/test/CheckoutsContract.ts")
+const paymentStore = test("payments/test/PaymentsContract.ts")
 const audit = test("operators/test/AuditContract.ts")
 const tokens = test("operators/test/OperatorsContract.ts")
 const listener = test("hosting/test/OperatorListener.test.ts")
@@ -151,7 +154,31 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     ...operations,
     "- A deposit": [...wallet("book a deposit once per reference"), ...admin("adds to the balance once per reference")],
     "- A debit": [...wallet("book a debit once per reference"), ...admin("takes from the balance once per reference")],
-    "- The changes of the balance": wallet("list their movements page by page")
+    "- The changes of the balance": wallet("list their movements page by page"),
+    "- A checkout": [
+      ...payments(
+        "opens a checkout, and credits it once",
+        "rejects checkouts of unknown and deleted accounts, wrong amounts",
+        "responds with the reason if Stripe rejects a checkout",
+        "has neither checkouts nor the receiver"
+      ),
+      ...paymentStore("rejects amounts out of bounds", "limits the open payments of an account")
+    ],
+    "- A payment becomes": checkouts(
+      "add to the balance once, however many webhooks",
+      "add nothing and log an error if the amount",
+      "of a deleted account stay paid without a deposit"
+    ),
+    "- Payments are listed": [
+      ...payments("lists payments page by page"),
+      ...paymentStore("deletes payments that ended before the retention")
+    ],
+    "- Stripe sends webhooks": payments(
+      "opens a checkout, and credits it once",
+      "rejects webhooks that are not signed",
+      "ignores checkouts of other programs",
+      "accepts only POST with a body of at most 256 KiB"
+    )
   },
   "jobs": {
     ...operations,

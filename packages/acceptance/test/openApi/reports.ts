@@ -1,4 +1,5 @@
 /** Reports, and the operator API. */
+import { checkouts } from "./checkouts.ts"
 import { ofOperators } from "./everywhere.ts"
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
@@ -29,6 +30,7 @@ export const operators = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, badBodies)
   await walk(findings, {}, roles)
   await walk(findings, {}, tooManyOperators)
+  await checkouts(findings)
 }
 
 // -----------------------------------------------------------------------------
@@ -47,7 +49,12 @@ const bodies = (host: Walk["host"]) => {
     "POST /deposits": { reference: "invoice", usd_cents: 2_900 },
     "PUT /plans/studio/subscription": { tier: "pro" },
     "PUT /plans/credits/subscription": { tier: "business" },
-    "POST /debits": { reference: "invoice", usd_cents: 10 }
+    "POST /debits": { reference: "invoice", usd_cents: 10 },
+    "POST /wallet/checkouts": {
+      amount_usd_cents: 2_000,
+      success_url: "https://shop.test/a",
+      cancel_url: "https://shop.test/b"
+    }
   }
 }
 

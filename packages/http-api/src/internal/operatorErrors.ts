@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Status } from "../Generation.ts"
 import { OperatorRole } from "../RequestPolicy.ts"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
-import { field, flag, int } from "./fields.ts"
+import { field, flag, int, text } from "./fields.ts"
 
 /** Problems of the URL of a webhook endpoint. `dns`: its host has no address. */
 export const UrlProblem = Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"])
@@ -65,6 +65,10 @@ export const operatorErrors = {
     status: 409,
     message: "The account has no active plan in this group; subscribe it to one first."
   },
+  payments_disabled: {
+    status: 409,
+    message: "No payment provider is configured; book a deposit, or set the key of Stripe."
+  },
   reference_reused: {
     status: 409,
     message: "This reference was used for a different request; use a new reference."
@@ -84,10 +88,20 @@ export const operatorErrors = {
     message: "The service has the maximum number of operators; revoke one first.",
     details: { operators_max: int("The maximum number of operators that are neither revoked nor expired.") }
   },
+  too_many_payments: {
+    status: 409,
+    message: "The account has the maximum number of open payments; wait until one is paid or expires.",
+    details: { open_max: int("The maximum number of open payments.") }
+  },
   too_many_secrets: {
     status: 409,
     message: "The endpoint already has the maximum number of active secrets; wait until an overlap ends, or rotate " +
       "without an overlap.",
     details: { secrets_max: int("The maximum number of active secrets.") }
+  },
+  payment_rejected: {
+    status: 502,
+    message: "The payment provider rejected the checkout; details.problem has its reason.",
+    details: { problem: text("The reason of the provider.") }
   }
 } as const satisfies Readonly<Record<string, ErrorDefinition>>

@@ -65,6 +65,14 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: between(1, 100, 20),
     description: "The maximum number of changes on the page."
   },
+  "wallet.listCheckouts cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "wallet.listCheckouts limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of payments on the page."
+  },
   "generations.listGenerations limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."

@@ -5,6 +5,7 @@ import type { GenerationError, UploadError } from "@kinora/generations"
 import { type ApiError, refuse } from "@kinora/http-api/ApiError"
 import type { LedgerError } from "@kinora/ledger"
 import type { OperatorsError } from "@kinora/operators"
+import type { PaymentProvider, PaymentsError } from "@kinora/payments"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { WebhooksError } from "@kinora/webhooks"
 import { Duration, Effect, Predicate } from "effect"
@@ -73,6 +74,7 @@ type DomainError =
   | GenerationError.GenerationError
   | LedgerError.LedgerError
   | OperatorsError.OperatorsError
+  | PaymentsError.PaymentsError
   | UploadError.UploadError
   | WebhooksError.WebhooksError
   | StorageError
@@ -94,6 +96,7 @@ const domainTags = [
   "GenerationError",
   "LedgerError",
   "OperatorsError",
+  "PaymentsError",
   "UploadError",
   "WebhooksError",
   "StorageError"
@@ -208,6 +211,16 @@ const refusals = {
     }),
   PlanNotActive: () => refuse("plan_not_active"),
   ReferenceReused: () => refuse("reference_reused"),
+
+  // Payments
+  PaymentAmountInvalid: ({ centsMax, centsMin }: PaymentsError.PaymentAmountInvalid) =>
+    invalidField("amount_usd_cents", `must be a whole number from ${centsMin} to ${centsMax}`),
+  TooManyPayments: ({ openMax }: PaymentsError.TooManyPayments) =>
+    refuse("too_many_payments", { details: { open_max: openMax } }),
+  PaymentsDisabled: () => refuse("payments_disabled"),
+  ProviderRejected: ({ problem }: PaymentProvider.ProviderRejected) =>
+    refuse("payment_rejected", { details: { problem } }),
+  ProviderUnavailable: () => refuse("unavailable", { message: "The payment provider does not respond; retry later." }),
 
   // Credits
   UnknownLot: notFound,

@@ -6,6 +6,7 @@ import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
+import * as PaymentWebhooks from "../routes/paymentWebhooks.ts"
 import { Route } from "./metrics.ts"
 
 /** Stands for every path that does not exist. */
@@ -52,6 +53,7 @@ export const clientRoutes = ({ adminToken, docs, operatorRoutes }: Options): Fin
     ...documentPaths,
     ...(docs ? pagePaths : []),
     [Callbacks.route, ["POST"]],
+    [PaymentWebhooks.route, ["POST"]],
     ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
   ])
 
