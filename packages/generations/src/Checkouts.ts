@@ -21,6 +21,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Effect, Layer, Option } from "effect"
 import { concernsAll } from "./internal/concernsAll.ts"
+import * as PaymentMetrics from "./internal/paymentMetrics.ts"
 
 /** Which payments of an account to list. */
 export type CheckoutQuery = Omit<PaymentQuery, "account"> & { readonly account: AccountId }
@@ -156,6 +157,7 @@ const makeSettle = Effect.gen(function*() {
               : Effect.void)
       )
     )
+    yield* PaymentMetrics.ended(decision)
     yield* log(decision, outcome)
   })
 })

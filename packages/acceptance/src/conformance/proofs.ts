@@ -164,11 +164,15 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ),
       ...paymentStore("rejects amounts out of bounds", "limits the open payments of an account")
     ],
-    "- A payment becomes": checkouts(
-      "add to the balance once, however many webhooks",
-      "add nothing and log an error if the amount",
-      "of a deleted account stay paid without a deposit"
-    ),
+    "- A payment becomes": [
+      ...checkouts(
+        "add to the balance once, however many webhooks",
+        "add nothing and log an error if the amount",
+        "of a deleted account stay paid without a deposit"
+      ),
+      ...test("acceptance/test/payments.test.ts")("a host credits a payment whose webhook is missing"),
+      ...paymentStore("claims an open payment once per pause")
+    ],
     "- Payments are listed": [
       ...payments("lists payments page by page"),
       ...paymentStore("deletes payments that ended before the retention")

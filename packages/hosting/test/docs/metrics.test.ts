@@ -3,9 +3,10 @@ import { DefaultModels } from "@kinora/catalog"
 import { GenerationQueue } from "@kinora/generations"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
 import { Readiness } from "@kinora/http-server"
+import { Payment, PaymentProvider } from "@kinora/payments"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Transport } from "@kinora/webhooks"
-import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import * as ClockCheck from "../../src/ClockCheck.ts"
 import * as Http from "../../src/Http.ts"
@@ -18,6 +19,22 @@ import * as Work from "../../src/Work.ts"
 import { code, expectTables } from "./Page.ts"
 
 const token = "the token of the operators of this service"
+
+/** A payment provider whose webhooks are the ids of payments that expired. */
+const paymentProvider = Layer.succeed(
+  PaymentProvider.PaymentProvider,
+  PaymentProvider.PaymentProvider.of({
+    name: "stripe",
+    open: () =>
+      Effect.map(DateTime.now, (expiresAt) => ({ reference: "cs_1", url: "https://pay.example.com/", expiresAt })),
+    read: () => Effect.succeed({ _tag: "Open" }),
+    verify: (body) => {
+      const payment = Payment.PaymentId.parse(JSON.parse(new TextDecoder().decode(body)))
+      const outcome = { reference: "cs_1", payment, status: "expired", amount: 100, currency: "usd" } as const
+      return Effect.succeed({ _tag: "Ended", outcome })
+    }
+  })
+)
 
 /** A server and a worker whose jobs succeed at once. */
 class Server extends Context.Service<Server, { readonly baseUrl: string }>()("test/Server") {
@@ -38,7 +55,9 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
     Layer.provide(ClockCheck.layerWith(Effect.succeed({ aheadMillis: 0, roundTripMillis: 0 }))),
     Layer.provide(Readiness.layerAlways),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
-    Layer.provide(Services.layer({ models: [{ ...DefaultModels.still, driver: { name: "scripted" } }] })),
+    Layer.provide(
+      Services.layer({ models: [{ ...DefaultModels.still, driver: { name: "scripted" } }], paymentProvider })
+    ),
     Layer.provide([
       Stores.layerMemory,
       BlobStore.layerMemory,
@@ -73,7 +92,7 @@ const request = Effect.fnUntraced(function*(method: string, path: string, key = 
   )
 })
 
-/** Updates every metric: an account, a completed job, its result, a rejected request and a webhook. */
+/** Updates every metric: an account, a completed job, its result, a rejected request, a webhook and a payment. */
 const use = Effect.gen(function*() {
   const decode = <A>(schema: Schema.ConstraintDecoder<A>) => Effect.flatMap(Schema.decodeUnknownEffect(schema))
   const { id } = yield* request("POST", "/admin/v1/accounts", token, { email: "a@example.com" }).pipe(decode(Account))
@@ -91,6 +110,10 @@ const use = Effect.gen(function*() {
   const { output } = yield* request("GET", `/v1/generations/${job.id}?wait=60`, key).pipe(decode(Job))
   yield* request("GET", output.url, key)
   yield* request("GET", "/v1/generations/none", key)
+  const urls = { success_url: "https://example.com/a", cancel_url: "https://example.com/b" }
+  const checkout = { amount_usd_cents: 100, ...urls }
+  const payment = yield* request("POST", `${account}/wallet/checkouts`, token, checkout).pipe(decode(Account))
+  yield* request("POST", "/webhooks/stripe", token, payment.id)
   yield* request("GET", `${endpoints}/${endpoint.id}/sends`).pipe(
     decode(Sends),
     Effect.repeat({ until: ({ data }) => data.length === 1 })
@@ -138,6 +161,7 @@ layer(Server.layer, { excludeTestServices: true })("docs/reference/metrics.md", 
         `kinora_jobs_ended_total{${of},outcome="completed"} 1`,
         `kinora_job_wait_seconds_count{plan="credits"} 1`,
         `kinora_job_run_seconds_count{kind="image",outcome="completed"} 1`,
+        `kinora_payments_ended_total{outcome="expired"} 1`,
         `kinora_webhook_sends_total{outcome="ok"} 1`,
         "kinora_webhook_send_seconds_count 1",
         "kinora_webhook_delay_seconds_count 1",
