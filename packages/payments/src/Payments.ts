@@ -86,6 +86,13 @@ export interface PaymentsOptions {
   readonly openMax?: number | undefined
 }
 
+/** The default limits. */
+export const defaults: Readonly<Record<keyof PaymentsOptions, number>> = {
+  centsMin: 100,
+  centsMax: 1_000_000,
+  openMax: 20
+}
+
 const make = Effect.fnUntraced(function*(options: PaymentsOptions) {
   const store = yield* PaymentStore
   const provider = yield* PaymentProvider.PaymentProvider
@@ -184,7 +191,7 @@ const makeReserve = (
   provider: Provider,
   atomically: Atomically,
   random: SecureRandom.SecureRandom["Service"],
-  { centsMax = 1_000_000, centsMin = 100, openMax = 20 }: PaymentsOptions
+  { centsMax = defaults.centsMax, centsMin = defaults.centsMin, openMax = defaults.openMax }: PaymentsOptions
 ): Payments["Service"]["reserve"] =>
   Effect.fn("Payments.reserve")(
     function*({ account, cents }: NewPayment) {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { ErrorCode } from "@kinora/http-api"
 import { HttpServerOptions } from "@kinora/http-server"
+import { Payments } from "@kinora/payments"
 import { Retry } from "@kinora/webhooks"
 import { Duration, Effect } from "effect"
 import * as Settings from "../../src/Settings.ts"
@@ -336,7 +337,27 @@ const plans: Table = {
   ]
 }
 
-const all = [...requests, ...jobs, ...bodies, ...downloads, ...webhooks]
+const { centsMax, centsMin, openMax } = Payments.defaults
+
+const payments: ReadonlyArray<Row> = [
+  fixed(
+    "amount of a checkout",
+    `$${centsMin / 100} to $${(centsMax / 100).toLocaleString("en-US")}`,
+    "400 `invalid_request`"
+  ),
+  fixed("open payments per account", String(openMax), "409 `too_many_payments`"),
+  fixed("time in which a customer can pay", "24 hours", "the payment is `expired`"),
+  fixed("age of the signature of a webhook of Stripe", "300 seconds", "400 `invalid_request`; Stripe repeats it"),
+  fixed("bytes of a webhook of Stripe", "256 KiB", "413 `payload_too_large`"),
+  [
+    "time that an ended payment is kept",
+    `${Settings.docs.find(({ key }) => key === "payments_ttl_days")?.default ?? ""} days`,
+    "payments_ttl_days",
+    "it is deleted; its deposit stays"
+  ]
+]
+
+const all = [...requests, ...jobs, ...bodies, ...downloads, ...webhooks, ...payments]
 
 describe("docs/reference/limits.md", () => {
   it.effect("lists every limit with its default", () =>
@@ -346,7 +367,8 @@ describe("docs/reference/limits.md", () => {
       jobs: tableOf(jobs),
       bodies: tableOf(bodies),
       downloads: tableOf(downloads),
-      webhooks: tableOf(webhooks)
+      webhooks: tableOf(webhooks),
+      payments: tableOf(payments)
     }))
 
   it("includes every limit of the HTTP server", () => {
