@@ -113,6 +113,10 @@ it.effect("manages an account from its creation to the verification of its books
     assert.strictEqual(revoked, `492 credits of ${lot["id"]} were revoked.`)
     assert.notInclude(yield* text("credits", "list", id), lot["id"])
     assert.include(yield* text("ledger", "verify"), "The books are consistent.")
+    const trialBalance = yield* text("ledger", "trial-balance")
+    assert.match(trialBalance, /consumed +credits +8 +0 +8/)
+    assert.include(trialBalance, "The books balance.")
+    assert.deepInclude(yield* json("ledger", "trial-balance"), { balanced: true })
     assert.deepInclude(yield* json("ledger", "verify", "--account", "grace@example.com"), {
       accounts: 1,
       discrepancies: []

@@ -156,6 +156,8 @@ class Known {
       delivery_id: [],
       // This host sends no webhooks.
       url: ["https://93.184.215.14/inbox", "https://127.0.0.1/inbox"],
+      success_url: ["https://example.com/paid"],
+      cancel_url: ["https://example.com/cancelled"],
       types: ["generation.completed", "webhook.test"],
       overlap_seconds: ["0", "60", "86401"],
       email: Array.from({ length: 20 }, (_, n) => `account-${n}@example.com`),

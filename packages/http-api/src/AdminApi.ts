@@ -17,6 +17,7 @@ import {
   AdminRevocation,
   AdminStatement,
   AdminTransactionList,
+  AdminTrialBalance,
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
@@ -187,6 +188,13 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
         success: AdminTransactionList,
         error
       })
+  ),
+  operate(
+    "auditor",
+    "Get the trial balance",
+    "The totals of all books by class, as of one moment, and whether they balance. Charges continue meanwhile.",
+    [],
+    (error) => HttpApiEndpoint.get("getTrialBalance", "/ledger/trial-balance", { success: AdminTrialBalance, error })
   ),
   operate(
     "auditor",

@@ -130,3 +130,22 @@ export const AdminVerification = object(
     next_cursor: nullable(Schema.String, "The `cursor` of the next call; `null` if no accounts are left.")
   }
 )
+
+/** The totals of a class of books. */
+export const AdminTrialBalanceLine = object("AdminTrialBalanceLine", "The totals of a class of books.", {
+  class: field(
+    Schema.Literals(["granted", "remaining", "consumed", "expired", "allowance", "used"]),
+    "The class: `granted` are the books `source:<kind>`, `remaining` the lots, and `used` the quotas."
+  ),
+  unit: field(Schema.Literals(["credits", "jobs"]), "The unit of the amounts."),
+  debits: int("The sum of the entries to books of the class."),
+  credits: int("The sum of the entries from books of the class."),
+  balance: int("`debits` minus `credits`.")
+})
+
+/** The totals of all books. */
+export const AdminTrialBalance = object("AdminTrialBalance", "The totals of all books as of one moment.", {
+  data: list(AdminTrialBalanceLine, "One line per class."),
+  booked: int("The sum of the amounts of all transactions. In consistent books, it is the sum of all `debits`."),
+  balanced: flag("Whether debits equal credits in each unit, and `booked` equals the sum of all debits.")
+})

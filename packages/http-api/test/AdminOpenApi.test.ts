@@ -67,6 +67,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "get /accounts/{id}/balances",
       "get /accounts/{id}/transactions",
       "get /generations/{id}/ledger",
+      "get /ledger/trial-balance",
       "post /ledger/verify",
       "get /accounts/{id}/webhook-endpoints",
       "post /accounts/{id}/webhook-endpoints",

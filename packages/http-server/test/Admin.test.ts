@@ -576,6 +576,25 @@ it.effect("verifies the books of all accounts page by page, or of one account", 
     assert.deepInclude(one.json, { accounts: 1, next_cursor: null })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("sums up the books of all accounts in a trial balance", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    yield* Effect.forEach(["a", "b", "c"], (name) => Host.openAccount({ email: `${name}@example.com` }))
+    const { json } = yield* send("GET", "/ledger/trial-balance")
+    assert.deepStrictEqual(json, {
+      data: [
+        { class: "granted", unit: "credits", debits: 0, credits: 300, balance: -300 },
+        { class: "remaining", unit: "credits", debits: 300, credits: 0, balance: 300 },
+        { class: "consumed", unit: "credits", debits: 0, credits: 0, balance: 0 },
+        { class: "expired", unit: "credits", debits: 0, credits: 0, balance: 0 },
+        { class: "allowance", unit: "jobs", debits: 0, credits: 0, balance: 0 },
+        { class: "used", unit: "jobs", debits: 0, credits: 0, balance: 0 }
+      ],
+      booked: 300,
+      balanced: true
+    })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("logs each change with its subject and without secrets", () =>
   Effect.gen(function*() {
     const logged: Array<string> = []

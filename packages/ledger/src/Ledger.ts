@@ -18,6 +18,7 @@ import { expire } from "./internal/expire.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
+import { type TrialBalance, type TrialBalanceLine, trialBalanceOf } from "./internal/trialBalance.ts"
 import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
 import type * as LedgerError from "./LedgerError.ts"
@@ -27,7 +28,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Discrepancy, RevokeCommand, Revoked, Verification }
+export type { Discrepancy, RevokeCommand, Revoked, TrialBalance, TrialBalanceLine, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -131,6 +132,12 @@ export class Ledger extends Context.Service<Ledger, {
     /** The maximum number of returned discrepancies, 1 to 10,000. Default 100. */
     readonly discrepanciesMax?: number | undefined
   }) => Effect.Effect<Verification, StorageError>
+
+  /**
+   * Returns the totals of all books as of one moment, from the entries. Takes no locks. Fails if it
+   * takes longer than a statement or a unit of work may.
+   */
+  readonly trialBalance: Effect.Effect<TrialBalance, StorageError>
 }>()("@kinora/ledger/Ledger") {}
 
 /** The maximum number of credits of one lot or one charge: 10^12. */
@@ -204,7 +211,8 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
         Check.limit("The limit of discrepancies", discrepanciesMax, 10_000)
         return verify({ store, account, accountsMax, after, discrepanciesMax })
       }
-    )
+    ),
+    trialBalance: store.findMoved.pipe(Effect.map(trialBalanceOf), atomically, Effect.withSpan("Ledger.trialBalance"))
   })
 })
 

@@ -2,6 +2,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect } from "effect"
 import type * as Stored from "./internal/stored.ts"
+import type { Moved } from "./internal/trialBalance.ts"
 import type { Transaction } from "./Transaction.ts"
 
 /** Stores accounts, lots, counters and transactions. */
@@ -33,4 +34,6 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   readonly findAccounts: (after: string, limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Compares books and stored figures of the accounts as of one moment. Takes no locks. */
   readonly audit: (query: Stored.AuditQuery) => Effect.Effect<Stored.Audited, StorageError>
+  /** Sums up the entries of all accounts as of one moment. Takes no locks. */
+  readonly findMoved: Effect.Effect<Moved, StorageError>
 }>()("@kinora/ledger/LedgerStore") {}

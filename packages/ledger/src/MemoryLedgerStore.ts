@@ -20,7 +20,8 @@ export const layer: Layer.Layer<LedgerStore, never, MemoryBackend> = Layer.effec
       findBalances: (query) => memory.access(() => Queries.findBalances(cells, query)),
       findTransactions: (query) => memory.access(() => Queries.findTransactions(cells, query)),
       findAccounts: (after, limit) => memory.access(() => Queries.findAccounts(cells, after, limit)),
-      audit: (query) => memory.access(() => Queries.audit(cells, query))
+      audit: (query) => memory.access(() => Queries.audit(cells, query)),
+      findMoved: memory.access(() => Queries.findMoved(cells))
     })
   })
 )

@@ -14,6 +14,7 @@ import { audit } from "./internal/sql/audit.ts"
 import { findAccounts } from "./internal/sql/findAccounts.ts"
 import { findBooks } from "./internal/sql/findBooks.ts"
 import { findExpired } from "./internal/sql/findExpired.ts"
+import { findMoved } from "./internal/sql/findMoved.ts"
 import { findTransactions } from "./internal/sql/findTransactions.ts"
 import { load } from "./internal/sql/load.ts"
 import { migrations as ledgerMigrations } from "./internal/sql/migrations.ts"
@@ -43,7 +44,8 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
         }).pipe(mapSql("LedgerStore.findBalances")),
       findTransactions: (query) => findTransactions(sql, query).pipe(mapSql("LedgerStore.findTransactions")),
       findAccounts: (after, limit) => findAccounts(sql, after, limit).pipe(mapSql("LedgerStore.findAccounts")),
-      audit: (query) => audit(sql, query).pipe(mapSql("LedgerStore.audit"))
+      audit: (query) => audit(sql, query).pipe(mapSql("LedgerStore.audit")),
+      findMoved: findMoved(sql).pipe(mapSql("LedgerStore.findMoved"))
     })
   })
 )

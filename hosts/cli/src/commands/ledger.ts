@@ -62,6 +62,24 @@ const verify = operatorCommand(
   })
 )
 
+const trialBalance = operatorCommand(
+  "trial-balance",
+  "Show the totals of all books. Exits with 1 if they do not balance",
+  {},
+  Effect.fnUntraced(function*(operator) {
+    const found = yield* operator.ledger.getTrialBalance()
+    const table = Output.table(found.data, [
+      { title: "CLASS", value: (line) => line.class },
+      { title: "UNIT", value: ({ unit }) => unit },
+      { title: "DEBITS", value: ({ debits }) => debits, isNumber: true },
+      { title: "CREDITS", value: ({ credits }) => credits, isNumber: true },
+      { title: "BALANCE", value: ({ balance }) => balance, isNumber: true }
+    ], "The ledger has no books.")
+    yield* Output.show(found, `${table}\n\n${found.balanced ? "The books balance." : "The books do not balance."}`)
+    if (!found.balanced) return yield* Connection.fail("The books do not balance. `kinora ledger verify` finds where.")
+  })
+)
+
 const bookings = operatorCommand(
   "bookings",
   "List the bookings of a job: its charge, and its refund",
@@ -119,10 +137,10 @@ const statement = operatorCommand(
   })
 )
 
-/** Verifies and lists bookings. */
+/** Verifies, sums up and lists bookings. */
 export const ledgerCommand = Command.make("ledger").pipe(
-  Command.withDescription("Verify the books, and list bookings"),
-  Command.withSubcommands([verify, statement, bookings])
+  Command.withDescription("Verify and sum up the books, and list bookings"),
+  Command.withSubcommands([verify, trialBalance, statement, bookings])
 )
 
 // -----------------------------------------------------------------------------

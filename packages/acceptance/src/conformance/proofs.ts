@@ -223,6 +223,16 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     "- `verify` compares": [
       ...test("ledger/test/LedgerUnitsContract.ts")("verifies all accounts page by page with the same result"),
       ...admin("verifies the books of all accounts page by page")
+    ],
+    "- `trial-balance` sums up": [
+      ...test("ledger/test/TrialBalanceContract.ts")(
+        "sums up all accounts by class",
+        "balances at any moment while accounts are charged"
+      ),
+      ...test("ledger/test/TrialBalance.integration.test.ts")(
+        "do not balance while an entry has another amount or book"
+      ),
+      ...admin("sums up the books of all accounts in a trial balance")
     ]
   },
   "webhook-endpoints": {

@@ -112,6 +112,7 @@ const accounts = async ({ ask, host, send }: Walk) => {
   }
   await ask("GET /admin/v1/queue/lanes?limit=0", operator)
   await ask("GET /admin/v1/queue/lanes?account=nobody", operator)
+  await ask("GET /admin/v1/ledger/trial-balance", operator)
   await ask("POST /admin/v1/ledger/verify?limit=1", operator)
   await ask("POST /admin/v1/ledger/verify?limit=0", operator)
   await ask("POST /admin/v1/ledger/verify?account=nobody", operator)

@@ -15,6 +15,33 @@ import { changes, note } from "../../middleware/changes.ts"
 import { untimed } from "../../middleware/currentRequest.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 
+/** The handlers that read the books of many accounts. */
+const wholeBooks = Effect.gen(function*() {
+  const accounts = yield* Accounts.Accounts
+  const ledger = yield* Ledger.Ledger
+  // One at a time each, because they read whole books from a database that serves requests too.
+  const verifying = yield* Semaphore.make(1)
+  const summing = yield* Semaphore.make(1)
+
+  return {
+    verifyLedger: answers(
+      ["AccountNotFound"],
+      function*({ query: { account, cursor, limit = accountsMax } }: { readonly query: VerifyQuery }) {
+        if (account !== undefined) yield* accounts.get(yield* parseId(Account.AccountId.parse, account))
+        const { next, ...found } = yield* untimed(
+          verifying.withPermit(ledger.verify({ account, after: cursor, accountsMax: limit }))
+        )
+        return { ...found, next_cursor: next ?? null }
+      }
+    ),
+
+    getTrialBalance: answers([], function*() {
+      const { lines, ...found } = yield* summing.withPermit(ledger.trialBalance)
+      return { ...found, data: lines }
+    })
+  }
+})
+
 /** The handlers. */
 export const layer = HttpApiBuilder.group(
   AdminApi,
@@ -23,8 +50,6 @@ export const layer = HttpApiBuilder.group(
     const accounts = yield* Accounts.Accounts
     const generations = yield* GenerationStore.GenerationStore
     const ledger = yield* Ledger.Ledger
-    // One at a time, because a verification reads whole books from a database that serves requests too.
-    const verifying = yield* Semaphore.make(1)
 
     return handlers.handleAll({
       grantLot: changes(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
@@ -80,13 +105,7 @@ export const layer = HttpApiBuilder.group(
         return { data: transactions.toReversed().map(transactionOf) }
       }),
 
-      verifyLedger: answers(["AccountNotFound"], function*({ query: { account, cursor, limit = accountsMax } }) {
-        if (account !== undefined) yield* accounts.get(yield* parseId(Account.AccountId.parse, account))
-        const { next, ...found } = yield* untimed(
-          verifying.withPermit(ledger.verify({ account, after: cursor, accountsMax: limit }))
-        )
-        return { ...found, next_cursor: next ?? null }
-      })
+      ...(yield* wholeBooks)
     })
   })
 )
@@ -115,6 +134,13 @@ const balancesOf = ({ credits, creditsImagesOnly, lots, quotaUsed, resetsAt }: L
   quota_used: { images: quotaUsed.get("image") ?? 0, videos: quotaUsed.get("video") ?? 0 },
   resets_at: resetsAt
 })
+
+/** The accounts to verify. */
+interface VerifyQuery {
+  readonly account?: string
+  readonly cursor?: string
+  readonly limit?: number
+}
 
 /** How many accounts a call verifies by default. */
 const accountsMax = 1_000

@@ -2,6 +2,7 @@
 import type { DateTime } from "effect"
 import type { Transaction } from "../../Transaction.ts"
 import type { Audited, AuditQuery, BalancesQuery, ExpiredLot, FoundBalances, TransactionsQuery } from "../stored.ts"
+import { classOf, type Moved } from "../trialBalance.ts"
 import { audit as auditBooks } from "./audit.ts"
 import { byExpiry, type Cells, findLiveLots } from "./cells.ts"
 
@@ -46,4 +47,15 @@ export const audit = (cells: Cells, { accounts, discrepanciesMax }: AuditQuery):
     quotas: Array.from(cells.quotas.values()).filter(isRequested)
   })
   return { totals, discrepancies: discrepancies.slice(0, discrepanciesMax) }
+}
+
+/** Returns the entries of all accounts by class of books. */
+export const findMoved = (cells: { readonly transactions: Pick<Cells["transactions"], "values"> }): Moved => {
+  const transactions = Array.from(cells.transactions.values())
+  return {
+    moved: transactions.flatMap(({ entries }) =>
+      entries.map(({ amount, from, to }) => ({ from: classOf(from), to: classOf(to), amount }))
+    ),
+    booked: transactions.reduce((sum, { amount }) => sum + amount, 0)
+  }
 }
