@@ -4,7 +4,7 @@ import { Migrations } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
 import * as MigrationClient from "./internal/database/migrationClient.ts"
 import * as ResponsiveSockets from "./internal/database/responsiveSockets.ts"
@@ -52,7 +52,9 @@ export class DatabaseUnavailable
 /** The database became unavailable during the migrations. */
 export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly cause: StorageError }> {
   override get message(): string {
-    return "The database stopped responding during a migration. A migration is applied as a whole or not at all; start again"
+    const { cause, reason } = this.cause
+    const found = SqlError.isSqlError(cause) ? cause.reason._tag : reason
+    return `The database stopped responding during a migration (${found}). A migration is applied as a whole or not at all; start again`
   }
 }
 

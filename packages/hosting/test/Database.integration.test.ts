@@ -49,7 +49,7 @@ it.live("reports that the database was lost during a migration", () =>
     assert.strictEqual(error._tag, "DatabaseLost")
     assert.match(
       error.message,
-      /^The database stopped responding during a migration\. .* start again$/
+      /^The database stopped responding during a migration \(\w+\)\. .* start again$/
     )
   }).pipe(Effect.scoped))
 

@@ -64,7 +64,7 @@ export interface MigrationsOptions {
 
 /**
  * Runs the pending migrations of each package, in order, then builds the indexes that are missing or that a killed
- * process left invalid. Any number of hosts can run it at the same time; an index is left to the host that builds it.
+ * process left invalid. Any number of hosts can run it at the same time; the indexes of a package are left to the host that builds them.
  * Fails with `SchemaMismatch` if the database is newer, and with
  * `StorageError` if a table stays locked for longer than `lockedMax`.
  */
@@ -98,45 +98,41 @@ export const layer = (
 // internal
 // -----------------------------------------------------------------------------
 
-const runOne = Effect.fnUntraced(
-  function*(self: Migrations, { lockMax = "300 millis", lockedMax = "10 minutes" }: MigrationsOptions) {
-    const found = yield* newestFound(self)
-    const known = newestKnown(self)
-    if (found > known) {
-      return yield* new SchemaMismatch({ namespace: self.namespace, known, found })
-    }
-    if (found === known) return
-    const retries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(pauseMax)]).pipe(
-      Schedule.jittered,
-      Schedule.upTo({ duration: lockedMax })
-    )
-    yield* runPending(self, Duration.fromInputUnsafe(lockMax)).pipe(
-      Effect.tapError((error) =>
-        isLocked(error)
-          ? Effect.logWarning("A migration waits for a table that is locked", { namespace: self.namespace })
-          : Effect.void
-      ),
-      Effect.retry({ schedule: retries, while: isLocked })
-    )
+const runOne = (
+  self: Migrations,
+  { lockMax = "300 millis", lockedMax = "10 minutes" }: MigrationsOptions
+): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> => {
+  const retries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(pauseMax)]).pipe(
+    Schedule.jittered,
+    Schedule.upTo({ duration: lockedMax })
+  )
+  return runIfPending(self, Duration.fromInputUnsafe(lockMax)).pipe(
+    Effect.tapErrorTag("StorageError", (error) =>
+      isLocked(error)
+        ? Effect.logWarning("A migration waits for a table that is locked", { namespace: self.namespace })
+        : Effect.void),
+    Effect.retry({
+      schedule: retries,
+      while: (error) => error._tag === "StorageError" && (isLocked(error) || error.reason === "conflict")
+    })
+  )
+}
+
+const runIfPending = Effect.fnUntraced(function*(self: Migrations, lockMax: Duration.Duration) {
+  const found = yield* newestFound(self)
+  const known = newestKnown(self)
+  if (found > known) {
+    return yield* new SchemaMismatch({ namespace: self.namespace, known, found })
   }
-)
+  if (found < known) yield* runPending(self, lockMax)
+})
 
 const buildIndexes = (
-  { indexes = {} }: Migrations,
+  { indexes = {}, namespace }: Migrations,
   { indexLockedMax = "30 seconds" }: MigrationsOptions
 ): Effect.Effect<void, StorageError, SqlClient.SqlClient> =>
-  Effect.forEach(
-    Object.entries(indexes),
-    ([name, definition]) =>
-      ConcurrentIndexes.build(name, definition, Duration.fromInputUnsafe(indexLockedMax)).pipe(
-        Storage.mapSql("Migrations.run"),
-        Effect.catchIf(
-          isLocked,
-          () =>
-            Effect.logWarning("An index is not built before the next start, since a transaction blocks it", { name })
-        )
-      ),
-    { discard: true }
+  ConcurrentIndexes.build({ namespace, indexes, lockedMax: Duration.fromInputUnsafe(indexLockedMax) }).pipe(
+    Storage.mapSql("Migrations.run")
   )
 
 /** Runs the pending migrations in one transaction. */

@@ -136,6 +136,33 @@ layer(TestDatabase.postgres, { excludeTestServices: true })("An index of a table
     }))
 })
 
+layer(TestDatabase.postgres, { excludeTestServices: true })("Two indexes of a table that is in use", (it) => {
+  it.effect("are built by one of two processes that start at once", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const byBoth = indexed({ ...byLabel, indexed_shelf_id: "ON indexed_shelf (id)" })
+      yield* Migrations.run([indexed({})])
+      const writes = yield* Deferred.make<void>()
+      const ends = yield* Deferred.make<void>()
+      const writer = yield* sql`INSERT INTO indexed_shelf (id) VALUES (1)`.pipe(
+        Effect.andThen(Deferred.succeed(writes, undefined)),
+        Effect.andThen(Deferred.await(ends)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(writes)
+
+      const building = yield* Effect.forkChild(Migrations.run([byBoth]), { startImmediately: true })
+      yield* Effect.repeat(isBuilding, { until: (is) => is })
+      // A second build on the table would wait for the first, which in turn waits for all transactions: a deadlock.
+      yield* Migrations.run([byBoth])
+      yield* Deferred.succeed(ends, undefined)
+      yield* Fiber.join(writer)
+      yield* Fiber.join(building)
+      assert.deepStrictEqual(yield* indexesOfShelf, [{ name: "indexed_shelf_id", valid: true }, ...built])
+    }))
+})
+
 /** Whether a build waits in this database, to drop the invalid index or to build another. */
 const isBuilding = SqlClient.SqlClient.use((sql) =>
   Effect.map(
