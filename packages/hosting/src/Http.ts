@@ -17,6 +17,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
 import { CurrentPlanTable } from "./Services.ts"
@@ -98,7 +99,7 @@ export const layer = (
       Layer.provideMerge(layerStopWaiting(Effect.andThen(endConnections, onStop))),
       Layer.provideMerge(
         HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-          Layer.provide(Layer.succeed(Readiness.Readiness, readiness))
+          Layer.provide([Layer.succeed(Readiness.Readiness, readiness), RequestContext.layer])
         )
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))

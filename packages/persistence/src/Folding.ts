@@ -5,17 +5,7 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import {
-  type Cause,
-  type Duration,
-  Effect,
-  Exit,
-  Fiber,
-  identity,
-  RequestResolver,
-  type Result,
-  Semaphore
-} from "effect"
+import { type Cause, Duration, Effect, Exit, Fiber, identity, RequestResolver, type Result, Semaphore } from "effect"
 import * as LockedKeys from "./internal/lockedKeys.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import * as StorageError from "./StorageError.ts"
@@ -181,6 +171,7 @@ const makeResolver = <Command, A, E>(
 const makeTurns = (setsMax: number, patience: Duration.Input) => {
   const permits = Semaphore.makeUnsafe(setsMax)
   const latePermits = Semaphore.makeUnsafe(lateMax)
+  const isLate = Effect.sleep(Duration.fromInputUnsafe(patience))
 
   /** Runs a set with a permit, which the next set may take when this one is late. */
   const run = <B>(set: Effect.Effect<B>) =>
@@ -188,7 +179,7 @@ const makeTurns = (setsMax: number, patience: Duration.Input) => {
       Effect.as(Effect.interruptible(permits.take(1)), { held: permits }),
       (turn) => {
         const giveWay = Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(restore(Effect.andThen(Effect.sleep(patience), latePermits.take(1))), () => {
+          Effect.flatMap(restore(Effect.andThen(isLate, latePermits.take(1))), () => {
             turn.held = latePermits
             return permits.release(1)
           })

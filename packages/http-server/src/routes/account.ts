@@ -9,17 +9,17 @@ import { Ledger } from "@kinora/ledger/Ledger"
 import { Budget } from "@kinora/rate-limit"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { currentIdentity } from "../middleware/currentRequest.ts"
 import { bytesKey } from "../middleware/downloadLimits.ts"
 import { answers } from "../middleware/refusals.ts"
 import { toWire } from "../wire/account.ts"
 import * as UsageSpan from "../wire/usageSpan.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "account",
     Effect.fnUntraced(function*(handlers) {

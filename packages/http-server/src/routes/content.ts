@@ -7,7 +7,6 @@ import { refuse } from "@kinora/http-api/ApiError"
 import { BlobStore, Range } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { openBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
@@ -15,10 +14,11 @@ import * as Metrics from "../middleware/metrics.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as FileResponse from "../wire/fileResponse.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "content",
     Effect.fnUntraced(function*(handlers) {

@@ -7,7 +7,6 @@ import { CreateGenerationRequest, type GenerationList } from "@kinora/http-api/G
 import { UrlSigner } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
@@ -17,10 +16,11 @@ import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
 import { linksOf, pathOf, toWire } from "../wire/generation.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "generations",
     Effect.fnUntraced(function*(handlers) {

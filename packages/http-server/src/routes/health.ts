@@ -3,14 +3,14 @@ import { Api } from "@kinora/http-api/Api"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { Readiness } from "../Readiness.ts"
 import { noSuchRoute } from "../wire/errorResponse.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handler of `/healthz`. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   Api,
   "health",
   (handlers) => handlers.handleAll({ live: () => Effect.succeed({ status: "ok" } as const) })
@@ -18,7 +18,7 @@ export const layer = HttpApiBuilder.group(
 
 /** The handlers of `/readyz` and `/metrics`. */
 export const layerMonitoring = ({ metrics }: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "monitoring",
     Effect.fnUntraced(function*(handlers) {

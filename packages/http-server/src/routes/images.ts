@@ -10,7 +10,6 @@ import { refuse } from "@kinora/http-api/ApiError"
 import { ImageRequest as Payload } from "@kinora/http-api/Image"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { openBlob } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
@@ -22,10 +21,11 @@ import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import { linksOf, linkTo } from "../wire/generation.ts"
 import * as ImageRequest from "../wire/imageRequest.ts"
 import * as ImageResponse from "../wire/imageResponse.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handler. */
 export const layer = (options: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "images",
     Effect.fnUntraced(function*(handlers) {

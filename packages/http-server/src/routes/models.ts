@@ -5,12 +5,12 @@ import { Api } from "@kinora/http-api/Api"
 import type * as Wire from "@kinora/http-api/Model"
 import { Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { modelNotFound } from "../middleware/refusals.ts"
 import { toWire } from "../wire/model.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. The catalog does not change while the service runs, so responses are made when a status changes. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   Api,
   "models",
   Effect.fnUntraced(function*(handlers) {

@@ -6,16 +6,16 @@ import { refuse } from "@kinora/http-api/ApiError"
 import type * as Wire from "@kinora/http-api/Upload"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Share } from "../middleware/share.ts"
 import * as UploadBody from "../wire/uploadBody.ts"
+import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  HttpApiBuilder.group(
+  EndpointGroup.make(
     Api,
     "uploads",
     Effect.fnUntraced(function*(handlers) {

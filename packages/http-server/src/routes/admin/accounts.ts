@@ -3,13 +3,13 @@ import { Account, Accounts } from "@kinora/accounts"
 import { AccountDeletion } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { toWire } from "../../wire/adminAccount.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "accounts",
   Effect.fnUntraced(function*(handlers) {

@@ -2,11 +2,11 @@
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { AuditEntry, AuditLog } from "@kinora/operators"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { answers, invalidParameter } from "../../middleware/refusals.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "audit",
   Effect.fnUntraced(function*(handlers) {

@@ -8,13 +8,13 @@ import { refuse } from "@kinora/http-api/ApiError"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { detailOf, toWire } from "../../wire/adminGeneration.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "generations",
   Effect.fnUntraced(function*(handlers) {

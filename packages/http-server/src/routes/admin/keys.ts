@@ -4,14 +4,14 @@ import { Catalog } from "@kinora/catalog"
 import type { CreateKeyRequest } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option, Redacted, Result } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { IpInterface, IpNetwork } from "effect/net"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "keys",
   Effect.fnUntraced(function*(handlers) {

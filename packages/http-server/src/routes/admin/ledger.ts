@@ -10,10 +10,10 @@ import { type Lot, LotId } from "@kinora/ledger/Lot"
 import { type Transaction, TransactionId } from "@kinora/ledger/Transaction"
 import { DateTime, Effect, Schema, Semaphore } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { untimed } from "../../middleware/currentRequest.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers that read the books of many accounts. */
 const wholeBooks = Effect.gen(function*() {
@@ -43,7 +43,7 @@ const wholeBooks = Effect.gen(function*() {
 })
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "ledger",
   Effect.fnUntraced(function*(handlers) {

@@ -8,12 +8,12 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { AdminModel } from "@kinora/http-api/AdminModel"
 import { refuse } from "@kinora/http-api/ApiError"
 import { DateTime, Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers } from "../../middleware/refusals.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "models",
   Effect.fnUntraced(function*(handlers) {

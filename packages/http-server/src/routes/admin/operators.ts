@@ -2,13 +2,13 @@
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Operator, Operators } from "@kinora/operators"
 import { DateTime, Duration, Effect, Option, Redacted } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "operators",
   Effect.fnUntraced(function*(handlers) {

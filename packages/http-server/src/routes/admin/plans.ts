@@ -4,13 +4,13 @@ import type { Plan, PlanGroup, Plans, Tiers } from "@kinora/accounts/Plan"
 import { PlanChanges } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { DateTime, Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { parseId } from "../../middleware/refusals.ts"
 import { planToWire, toWire } from "../../wire/adminAccount.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "plans",
   Effect.fnUntraced(function*(handlers) {

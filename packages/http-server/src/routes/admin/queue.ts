@@ -6,12 +6,12 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { Context, DateTime, Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "queue",
   Effect.fnUntraced(function*(handlers) {

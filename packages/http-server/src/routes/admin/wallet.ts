@@ -13,13 +13,13 @@ import {
 import { type Payment, PaymentId } from "@kinora/payments/Payment"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { untimed } from "../../middleware/currentRequest.ts"
 import { answering, answers, parseId } from "../../middleware/refusals.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "wallet",
   Effect.fnUntraced(function*(handlers) {

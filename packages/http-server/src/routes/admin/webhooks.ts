@@ -9,14 +9,14 @@ import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { type Issued, Webhooks } from "@kinora/webhooks/Webhooks"
 import { Duration, Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
 import { deliveryOf, endpointOf, issuedOf, sendOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = HttpApiBuilder.group(
+export const layer = EndpointGroup.make(
   AdminApi,
   "webhooks",
   Effect.fnUntraced(function*(handlers) {
