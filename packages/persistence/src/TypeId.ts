@@ -54,19 +54,33 @@ export const define = <const Prefix extends string, const Name extends string>(
 /** Crockford's base32, lower case: no i, l, o, u. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
+/** The value of each letter, by its character code. */
+const values = new Uint8Array(128)
+for (let value = 0; value < alphabet.length; value++) values[alphabet.charCodeAt(value)] = value
+
+// Two letters are one byte, and four letters are five hexadecimal digits, so that no group needs a `bigint`.
+
 const encode = (uuid: string): string => {
-  let rest = BigInt(`0x${uuid.replaceAll("-", "")}`)
+  const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
+  let text = letters(Number.parseInt(hex.slice(0, 2), 16), 2)
+  for (let at = 2; at < 32; at += 5) text += letters(Number.parseInt(hex.slice(at, at + 5), 16), 4)
+  return text
+}
+
+const letters = (value: number, count: number): string => {
   let text = ""
-  for (let place = 0; place < 26; place++) {
-    text = alphabet.charAt(Number(rest & 31n)) + text
-    rest >>= 5n
-  }
+  for (let shift = 5 * (count - 1); shift >= 0; shift -= 5) text += alphabet.charAt((value >> shift) & 31)
   return text
 }
 
 const decode = (text: string): string => {
-  let value = 0n
-  for (const letter of text) value = (value << 5n) | BigInt(alphabet.indexOf(letter))
-  const hex = value.toString(16).padStart(32, "0")
+  let hex = valueOf(text, 0, 2).toString(16).padStart(2, "0")
+  for (let at = 2; at < 26; at += 4) hex += valueOf(text, at, 4).toString(16).padStart(5, "0")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const valueOf = (text: string, from: number, count: number): number => {
+  let value = 0
+  for (let at = from; at < from + count; at++) value = (value << 5) | values[text.charCodeAt(at)]!
+  return value
 }
