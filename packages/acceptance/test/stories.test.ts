@@ -6,7 +6,7 @@ import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
 
 /** Number of stories of a test run. Each takes 80 milliseconds of processor time. */
-const count = 600
+const count = 1_000
 
 /** The database of a product that forgets the keys of requests. */
 const forgetful: Backend.Backend = {
