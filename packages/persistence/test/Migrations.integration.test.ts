@@ -163,6 +163,30 @@ layer(TestDatabase.postgres, { excludeTestServices: true })("Two indexes of a ta
     }))
 })
 
+layer(TestDatabase.postgres, { excludeTestServices: true })("A migration that the database rolled back", (it) => {
+  it.effect("runs again as a whole", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      let attempts = 0
+      const victim = {
+        namespace: "victim",
+        migrations: {
+          "0001_shelf": Effect.andThen(
+            statement("CREATE TABLE victim_shelf (id int)"),
+            Effect.suspend(() => statement(++attempts === 1 ? deadlock : "SELECT 1"))
+          )
+        }
+      }
+      yield* Migrations.run([victim])
+      assert.strictEqual(attempts, 2)
+      yield* Migrations.check([victim])
+      yield* sql`SELECT id FROM victim_shelf`
+    }))
+})
+
+/** Fails as a statement does that Postgres chose to end a deadlock. */
+const deadlock = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$"
+
 /** Whether a build waits in this database, to drop the invalid index or to build another. */
 const isBuilding = SqlClient.SqlClient.use((sql) =>
   Effect.map(

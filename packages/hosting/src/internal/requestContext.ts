@@ -1,8 +1,8 @@
 /**
  * The context in which requests run.
  *
- * The framework starts each request with the context of the server, adds to it and copies it several times. With all
- * services of the process, these copies took a tenth of the time of a request.
+ * The framework starts each request with the context of the server, adds to it and copies it several times. Copies of all
+ * services of the process would take about 6 % of the processor time of a request.
  */
 import { Accounts, AccountStore } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
