@@ -18,12 +18,18 @@ export const fromData: (data: Schema.Json) => Effect.Effect<Generation, Schema.S
 
 /**
  * Returns the events to publish for generations that changed their state, in the unit
- * of work that changed it. Waiting and cancelled jobs produce no event.
+ * of work that changed it. Waiting and cancelled jobs produce no event. The subject is the id of
+ * the generation.
  */
 export const ofChanged = (generations: ReadonlyArray<Generation>): ReadonlyArray<NewEvent> =>
   generations.flatMap((generation) => {
     const type = typeOf(generation.status)
-    return type === undefined ? [] : [{ account: generation.account, type, data: toData(generation) }]
+    return type === undefined ? [] : [{
+      account: generation.account,
+      type,
+      data: toData(generation),
+      subject: generation.id
+    }]
   })
 
 // -----------------------------------------------------------------------------

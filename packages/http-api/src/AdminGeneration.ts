@@ -1,5 +1,6 @@
 /** Jobs in the admin API. */
 import { Schema } from "effect"
+import { AdminWebhookDelivery } from "./AdminWebhook.ts"
 import { Kind, PublicError, Status } from "./Generation.ts"
 import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
 import { DateTime, Int64, Plan } from "./Scalar.ts"
@@ -37,21 +38,51 @@ const AdminRun = object("AdminRun", "A job that has not ended, in the queue.", {
   worker: nullable(Schema.String, "The name of the current or last worker; `null` before the first one.")
 })
 
+/** A webhook event of a job, or an attempt to send it. */
+const AdminStepWebhook = object("AdminStepWebhook", "A webhook event of a job, or an attempt to send it.", {
+  event_id: text("The id of the event."),
+  type: text("The type of the event."),
+  endpoint_id: nullable(Schema.String, "The id of the endpoint of the attempt; `null` for an event."),
+  delivery_id: nullable(Schema.String, "The id of the delivery of the attempt; `null` for an event."),
+  attempt: nullable(Int64, "The number of the attempt, from 1, since the last resend; `null` for an event."),
+  http_status: nullable(Int64, "The HTTP status of the response; `null` for an event and without a response."),
+  reason: nullable(Schema.String, "The outcome of the attempt, such as `ok` or `timeout`; `null` for an event.")
+})
+
 /** A step of a job. */
 const AdminStep = object("AdminStep", "A step of a job.", {
   at: time("When it was taken."),
   step: field(
-    Schema.Literals(["created", "charged", "started", "completed", "failed", "cancelled", "refunded"]),
-    "What happened. A job has each step at most once: `started` is its first start."
+    Schema.Literals([
+      "created",
+      "charged",
+      "started",
+      "completed",
+      "failed",
+      "cancelled",
+      "refunded",
+      "event_published",
+      "event_sent"
+    ]),
+    "What happened. `started` is the first start. `event_published` is a webhook event, and `event_sent` an attempt to " +
+      "send it to an endpoint. The other steps occur at most once."
   ),
-  amount: nullable(Int64, "For `charged` and `refunded`, the credits; `null` for other steps.")
+  amount: nullable(Int64, "For `charged` and `refunded`, the credits; `null` for other steps."),
+  webhook: nullable(AdminStepWebhook, "For `event_published` and `event_sent`, the event; `null` for other steps.")
 })
 
-/** A job, its place in the queue, and its steps. */
-export const AdminGenerationDetail = object("AdminGenerationDetail", "A job, its place in the queue, and its steps.", {
+const detail = "A job, its place in the queue, its steps, and the deliveries of its webhook events."
+
+/** A job, its place in the queue, its steps, and the deliveries of its webhook events. */
+export const AdminGenerationDetail = object("AdminGenerationDetail", detail, {
   ...AdminGeneration.fields,
   run: nullable(AdminRun, "The job in the queue; `null` if it has ended."),
-  timeline: list(AdminStep, "The steps of the job, oldest first.")
+  timeline: list(AdminStep, "The steps of the job, oldest first."),
+  deliveries: list(
+    AdminWebhookDelivery,
+    "The deliveries of its webhook events to endpoints that still exist, newest first, at most 100. They are deleted " +
+      "some days after they ended."
+  )
 })
 /** See the schema of the same name. */
 export type AdminGenerationDetail = typeof AdminGenerationDetail.Type

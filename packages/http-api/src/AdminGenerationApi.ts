@@ -61,7 +61,7 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
   operate(
     "auditor",
     "Get a job",
-    "A job of any account, its place in the queue, and its steps.",
+    "A job of any account, its place in the queue, its steps, and the deliveries of its webhook events.",
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getGeneration", "/generations/:id", { params: jobId, success: AdminGenerationDetail, error })

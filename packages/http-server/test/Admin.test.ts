@@ -457,12 +457,12 @@ it.effect("lists the jobs of an account, shows any job, and cancels and refunds 
     const { json } = yield* operate("GET", `/generations/${first}`)
     assert.deepInclude(json, Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(cancelled.json))
     const at = "2026-11-21T12:00:30.000Z"
-    const step = { at, amount: null }
+    const step = { at, amount: null, webhook: null }
     const timeline = [
       { ...step, step: "created" },
-      { at, step: "charged", amount: 8 },
+      { ...step, step: "charged", amount: 8 },
       { ...step, step: "cancelled" },
-      { at, step: "refunded", amount: 8 }
+      { ...step, step: "refunded", amount: 8 }
     ]
     assert.deepInclude(json, { run: null, timeline })
     const scheduler = yield* Scheduler.Scheduler

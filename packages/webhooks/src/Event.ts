@@ -7,8 +7,8 @@ export const EventId = TypeId.define("evt", "EventId")
 /** Id of an event. */
 export type EventId = TypeId.Id<"EventId">
 
-/** An event to publish. */
-export interface NewEvent {
+/** The content of an event. */
+interface Content {
   /** The account whose endpoints receive the event. */
   readonly account: string
   /** Type such as `order.paid`: 1 to 64 of `a-z`, `0-9`, `_`, `.`. An invalid type is a defect. */
@@ -20,8 +20,14 @@ export interface NewEvent {
   readonly data: Schema.Json
 }
 
+/** An event to publish. */
+export interface NewEvent extends Content {
+  /** The thing that the event is about, such as the id of an order, for `Webhooks.history`. At most 128 characters. */
+  readonly subject?: string | undefined
+}
+
 /** A published event. */
-export interface Event extends NewEvent {
+export interface Event extends Content {
   readonly id: EventId
   readonly createdAt: DateTime.Utc
 }

@@ -70,6 +70,9 @@ const deliveryMethods = ({ decide, decideAll, read }: Cell) => ({
   loadDelivery: (account, id) => read((outbox) => Lists.delivery(outbox, account, id)),
   restart: (id, at) => Effect.asVoid(decideAll((outbox) => Outbox.restart(outbox, { id, at }))),
   listDeliveries: (endpoint, limit, before) => read((outbox) => Lists.deliveries(outbox, endpoint, limit, before)),
+  listDeliveriesAbout: (account, subject, limit) =>
+    read((outbox) => Lists.deliveriesAbout(outbox, { account, subject, limit })),
+  listSendsOf: (deliveries, limit) => read((outbox) => Lists.sendsAbout(outbox, deliveries, limit)),
   listSends: (endpoint, limit) => read((outbox) => Lists.sends(outbox, endpoint, limit)),
   expire: (before, now, limit) => decide((outbox) => Sweep.expire(outbox, { before, now, limit })),
   sweep: (before, limit) => decide((outbox) => Sweep.sweep(outbox, { before, limit })),

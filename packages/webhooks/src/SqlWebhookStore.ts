@@ -11,14 +11,18 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Deliveries from "./internal/sql/deliveries.ts"
 import * as Endpoints from "./internal/sql/endpoints.ts"
-import { endpointsAndDeliveries } from "./internal/sql/migrations.ts"
+import * as Tables from "./internal/sql/migrations.ts"
 import * as Worker from "./internal/sql/worker.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
 /** Migrations of the tables of this package. */
 export const migrations: Migrations = {
   namespace: "webhooks",
-  migrations: { "0001_endpoints_and_deliveries": endpointsAndDeliveries }
+  migrations: {
+    "0001_endpoints_and_deliveries": Tables.endpointsAndDeliveries,
+    "0002_subjects": Tables.subjects
+  },
+  indexes: { webhooks_event_about: "ON webhooks_event (subject) WHERE subject IS NOT NULL" }
 }
 
 /** Provides a store in a database with the schema of `migrations`. Runs no DDL. */

@@ -17,6 +17,12 @@ export interface EndpointRecord {
   readonly secrets: ReadonlyArray<SealedSecret>
 }
 
+/** An event to insert. */
+export interface InsertedEvent extends Event {
+  /** See `NewEvent`. */
+  readonly subject?: string | undefined
+}
+
 /** A delivery to create. */
 export interface NewDelivery {
   readonly id: DeliveryId
@@ -82,7 +88,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
 
   /** Inserts events and their deliveries, which are due immediately. */
   readonly publish: (
-    events: ReadonlyArray<Event>,
+    events: ReadonlyArray<InsertedEvent>,
     deliveries: ReadonlyArray<NewDelivery>
   ) => Effect.Effect<void, StorageError>
 
@@ -99,6 +105,17 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     limit: number,
     before?: DeliveryId
   ) => Effect.Effect<ReadonlyArray<Delivery>, StorageError>
+  /** Returns the newest deliveries of the account's events about a subject, newest first. Omits removed endpoints. */
+  readonly listDeliveriesAbout: (
+    account: string,
+    subject: string,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<Delivery>, StorageError>
+  /** Returns the newest lines about these deliveries in the logs of their endpoints, newest first. */
+  readonly listSendsOf: (
+    deliveries: ReadonlyArray<DeliveryId>,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<Send>, StorageError>
   /** Returns the newest lines of an endpoint's log, newest first. */
   readonly listSends: (endpoint: EndpointId, limit: number) => Effect.Effect<ReadonlyArray<Send>, StorageError>
 

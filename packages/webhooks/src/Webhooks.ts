@@ -24,7 +24,7 @@ import * as Wakeup from "./Wakeup.ts"
 import type { WebhooksError } from "./WebhooksError.ts"
 import type { WebhookStore } from "./WebhookStore.ts"
 
-export type { DeliveryPage } from "./internal/service/deliveries.ts"
+export type { DeliveryPage, History } from "./internal/service/deliveries.ts"
 export type { EndpointChange, NewEndpoint } from "./internal/service/endpoints.ts"
 export type { WebhooksOptions } from "./internal/service/limits.ts"
 
@@ -87,6 +87,11 @@ export class Webhooks extends Context.Service<Webhooks, {
   ) => Effect.Effect<ReadonlyArray<Delivery>, WebhooksError | StorageError>
   /** Returns the log of an endpoint, newest first. */
   readonly sends: (account: string, id: EndpointId) => Effect.Effect<ReadonlyArray<Send>, WebhooksError | StorageError>
+  /**
+   * Returns the newest deliveries of the account's events about a subject, with their sends. Omits
+   * deliveries that were deleted or whose endpoint was removed.
+   */
+  readonly history: (account: string, subject: string) => Effect.Effect<Deliveries.History, StorageError>
 
   /**
    * Fails deliveries that are pending for too long, deletes old deliveries and events, and trims

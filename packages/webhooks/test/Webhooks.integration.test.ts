@@ -5,6 +5,7 @@ import { Effect, Layer, Redacted, Schema, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { over } from "./Fixture.ts"
+import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
 import { makeAccount, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
 import * as WebhooksContract from "./WebhooksContract.ts"
@@ -12,6 +13,7 @@ import * as WebhooksContract from "./WebhooksContract.ts"
 for (const [name, database] of TestDatabase.all) {
   WebhooksContract.suite(name, over(database))
   SecretsContract.suite(name, over(database))
+  HistoryContract.suite(name, over(database))
 }
 
 const overPostgres = layerWebhooks.pipe(

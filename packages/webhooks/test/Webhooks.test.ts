@@ -1,6 +1,8 @@
 import { memory } from "./Fixture.ts"
+import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
 import * as WebhooksContract from "./WebhooksContract.ts"
 
 WebhooksContract.suite("memory", memory)
 SecretsContract.suite("memory", memory)
+HistoryContract.suite("memory", memory)

@@ -38,7 +38,25 @@ const runOf = ({ run }: AdminGenerationDetail): string => {
   return run.worker === null ? run.state : `${run.state}, attempt ${run.attempt}, ${run.worker}`
 }
 
-/** Shows a job and its steps. */
+/** Renders an event, or an attempt to send it. */
+const webhookOf = (webhook: AdminGenerationDetail["timeline"][number]["webhook"]): string => {
+  if (webhook === null) return "-"
+  const { attempt, endpoint_id, reason, type } = webhook
+  return endpoint_id === null ? type : `${type} to ${endpoint_id}, attempt ${attempt}: ${reason}`
+}
+
+/** Renders the deliveries of the events of a job. */
+const deliveriesOf = ({ deliveries }: AdminGenerationDetail): string =>
+  Output.table(deliveries, [
+    { title: "DELIVERY", value: ({ id }) => id },
+    { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id },
+    { title: "EVENT", value: ({ type }) => type },
+    { title: "STATUS", value: ({ status }) => status },
+    { title: "FAILED", value: ({ failed_sends }) => failed_sends, isNumber: true },
+    { title: "NEXT", value: ({ due_at }) => Output.time(due_at) }
+  ], "")
+
+/** Shows a job, its steps, and the deliveries of its events. */
 const showDetail = (job: AdminGenerationDetail) =>
   Output.show(
     job,
@@ -47,8 +65,10 @@ const showDetail = (job: AdminGenerationDetail) =>
       Output.table(job.timeline, [
         { title: "TIME", value: ({ at }) => Output.time(at) },
         { title: "STEP", value: ({ step }) => step },
-        { title: "CREDITS", value: ({ amount }) => amount ?? "-", isNumber: true }
-      ], "")
+        { title: "CREDITS", value: ({ amount }) => amount ?? "-", isNumber: true },
+        { title: "WEBHOOK", value: ({ webhook }) => webhookOf(webhook) }
+      ], ""),
+      ...job.deliveries.length === 0 ? [] : [deliveriesOf(job)]
     ].join("\n\n")
   )
 
@@ -142,7 +162,7 @@ const get = operatorCommand(
   Effect.fnUntraced(function*(operator, { job }) {
     yield* showDetail(yield* operator.generations.getGeneration({ params: { id: job } }))
   })
-)
+).pipe(Command.withAlias("show"))
 
 const cancel = operatorCommand(
   "cancel",

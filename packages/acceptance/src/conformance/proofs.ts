@@ -193,6 +193,10 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       "read a limited number of an account's jobs"
     ),
     "- A single job also has": admin("lists the jobs of an account, shows any job"),
+    "- `event_published` in a timeline": test("http-server/test/AdminTimeline.test.ts")(
+      "shows the webhook events of a job with failed and successful attempts, until they are deleted",
+      "omits the deliveries of endpoints that were removed"
+    ),
     "- A job that has not started can be cancelled": admin("lists the jobs of an account, shows any job"),
     "- A job that has not ended can be failed": interventions("fail a running job once", "fail a job that waits"),
     "- A job that a worker runs can be requeued": interventions("requeue a running job")

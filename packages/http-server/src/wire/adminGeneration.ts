@@ -3,7 +3,10 @@ import type { Generation } from "@kinora/generations/Generation"
 import type { AdminGeneration, AdminGenerationDetail } from "@kinora/http-api/AdminGeneration"
 import type { Transaction } from "@kinora/ledger/Transaction"
 import type { JobStatus } from "@kinora/scheduler/Job"
+import type { Delivery } from "@kinora/webhooks/Delivery"
+import type { History } from "@kinora/webhooks/Webhooks"
 import { type DateTime, Option } from "effect"
+import { deliveryOf } from "./adminWebhook.ts"
 
 /** Converts a job to its form for operators. */
 export const toWire = (generation: Generation): AdminGeneration => ({
@@ -25,15 +28,20 @@ export const toWire = (generation: Generation): AdminGeneration => ({
   finished_at: generation.finishedAt
 })
 
-/** Converts a job, its status in the queue and its bookings to its form for operators. */
-export const detailOf = (
-  generation: Generation,
-  job: JobStatus | undefined,
-  bookings: ReadonlyArray<Transaction>
-): AdminGenerationDetail => ({
+/** The records of other packages about a job. */
+export interface Records {
+  /** Its status in the queue; `undefined` once it has ended. */
+  readonly job: JobStatus | undefined
+  readonly bookings: ReadonlyArray<Transaction>
+  readonly history: History
+}
+
+/** Converts a job and its records to its form for operators. */
+export const detailOf = (generation: Generation, records: Records): AdminGenerationDetail => ({
   ...toWire(generation),
-  run: job === undefined ? null : runOf(job),
-  timeline: timelineOf(generation, bookings)
+  run: records.job === undefined ? null : runOf(records.job),
+  timeline: timelineOf(generation, records),
+  deliveries: records.history.deliveries.map(deliveryOf)
 })
 
 // -----------------------------------------------------------------------------
@@ -48,20 +56,60 @@ const runOf = ({ attempt, state, worker }: JobStatus) => ({
   worker: Option.getOrNull(worker)
 })
 
-const timelineOf = (generation: Generation, bookings: ReadonlyArray<Transaction>): ReadonlyArray<Step> => {
+/** Steps at the same time stay in this order. */
+const timelineOf = (generation: Generation, { bookings, history }: Records): ReadonlyArray<Step> => {
   const booked = (kind: Transaction["kind"], step: Step["step"]) =>
-    bookings.filter((booking) => booking.kind === kind).map(({ amount, at }) => ({ at, step, amount }))
+    bookings.filter((booking) => booking.kind === kind).map(({ amount, at }) => ({ at, step, amount, webhook: null }))
   return [
     ...stepAt(generation.createdAt, "created"),
     ...booked("charge", "charged"),
     ...stepAt(generation.startedAt, "started"),
     ...stepAt(generation.finishedAt, finalStepOf(generation)),
-    ...booked("refund", "refunded")
+    ...booked("refund", "refunded"),
+    ...publishedOf(history),
+    ...sentOf(history)
   ].toSorted((a, b) => a.at.epochMilliseconds - b.at.epochMilliseconds)
 }
 
 const stepAt = (at: DateTime.Utc | null, step: Step["step"] | undefined): ReadonlyArray<Step> =>
-  at === null || step === undefined ? [] : [{ at, step, amount: null }]
+  at === null || step === undefined ? [] : [{ at, step, amount: null, webhook: null }]
+
+/** The events, of which each has a delivery per endpoint. */
+const publishedOf = ({ deliveries }: History): ReadonlyArray<Step> => {
+  const events = new Map(deliveries.toReversed().map((delivery) => [delivery.event, delivery]))
+  return Array.from(events.values(), (delivery) => ({
+    at: delivery.createdAt,
+    step: "event_published" as const,
+    amount: null,
+    webhook: {
+      ...eventOf(delivery),
+      endpoint_id: null,
+      delivery_id: null,
+      attempt: null,
+      http_status: null,
+      reason: null
+    }
+  }))
+}
+
+const sentOf = ({ deliveries, sends }: History): ReadonlyArray<Step> =>
+  deliveries.flatMap((delivery) =>
+    sends.filter((send) => send.delivery === delivery.id).map(({ at, attempt, httpStatus, reason }) => ({
+      at,
+      step: "event_sent" as const,
+      amount: null,
+      webhook: {
+        ...eventOf(delivery),
+        endpoint_id: delivery.endpoint,
+        delivery_id: delivery.id,
+        attempt,
+        http_status: httpStatus,
+        reason
+      }
+    }))
+  ).toReversed()
+
+const eventOf = ({ event, type }: Delivery) => ({ event_id: event, type })
 
 const finalStepOf = ({ status }: Generation): Step["step"] | undefined =>
   status === "completed" || status === "failed" || status === "cancelled" ? status : undefined

@@ -7,6 +7,7 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { Effect, Option } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
@@ -23,6 +24,7 @@ export const layer = EndpointGroup.make(
     const ledger = yield* Ledger
     const scheduler = yield* Scheduler
     const store = yield* GenerationStore.GenerationStore
+    const webhooks = yield* Webhooks
 
     const find = Effect.fnUntraced(function*(text: string) {
       const [found] = yield* store.find([yield* parseId(GenerationId.parse, text)])
@@ -54,11 +56,10 @@ export const layer = EndpointGroup.make(
       getGeneration: answers([], function*({ params }) {
         const generation = yield* find(params.id)
         const { account, id: reference } = generation
-        const [[job], bookings] = yield* Effect.all([
-          scheduler.find([GenerationId.toUuid(reference)]),
-          ledger.entries({ account, reference })
-        ])
-        return detailOf(generation, job, bookings)
+        const [job] = yield* scheduler.find([GenerationId.toUuid(reference)])
+        const bookings = yield* ledger.entries({ account, reference })
+        const history = yield* webhooks.history(account, reference)
+        return detailOf(generation, { job, bookings, history })
       }),
 
       cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {

@@ -8,13 +8,15 @@ import { type DateTime, HashMap, Option, Result } from "effect"
 import type { Claim, DeliveryId, Send } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Event, EventId } from "../../Event.ts"
-import type { EndpointRecord, FrozenBody, NewDelivery } from "../../WebhookStore.ts"
+import type { EndpointRecord, FrozenBody, InsertedEvent, NewDelivery } from "../../WebhookStore.ts"
 import { type DeliveryState, published } from "./deliveryRules.ts"
 import * as DeliveryRules from "./deliveryRules.ts"
 
 /** A published event. */
 export interface EventState {
   readonly event: Event
+  /** Subject of the event, see `NewEvent`. */
+  readonly subject?: string | undefined
   /** Bytes of its `data` as JSON. */
   readonly dataBytes: number
   /** Number of its deliveries. The event is deleted with the last one. */
@@ -57,7 +59,10 @@ export const removeEndpoint = (outbox: Outbox, id: EndpointId): Decision.Decisio
 /** Adds events with their deliveries. */
 export const publish = (
   outbox: Outbox,
-  { deliveries, events }: { readonly events: ReadonlyArray<Event>; readonly deliveries: ReadonlyArray<NewDelivery> }
+  { deliveries, events }: {
+    readonly events: ReadonlyArray<InsertedEvent>
+    readonly deliveries: ReadonlyArray<NewDelivery>
+  }
 ): Decision.Decision<Outbox, void> => {
   const byEvent = Map.groupBy(deliveries, ({ event }) => event)
   const added = events.flatMap((event) => (byEvent.get(event.id) ?? []).map((delivery) => published(delivery, event)))
@@ -65,9 +70,10 @@ export const publish = (
     ...outbox,
     events: HashMap.setMany(
       outbox.events,
-      events.map((event) =>
+      events.map(({ subject, ...event }) =>
         [event.id, {
           event,
+          subject,
           dataBytes: utf8.encode(JSON.stringify(event.data)).length,
           deliveries: byEvent.get(event.id)?.length ?? 0
         }] as const

@@ -38,6 +38,39 @@ export const deliveries = (
     .slice(0, limit)
     .map(toDelivery)
 
+/** A query for the deliveries of an account's events about a subject. */
+export interface AboutQuery {
+  readonly account: string
+  readonly subject: string
+  readonly limit: number
+}
+
+/** Returns the newest deliveries about a subject, newest first. */
+export const deliveriesAbout = (
+  outbox: Outbox,
+  { account, limit, subject }: AboutQuery
+): ReadonlyArray<Delivery> =>
+  Array.from(HashMap.values(outbox.deliveries))
+    .filter((delivery) => {
+      const found = Option.getOrUndefined(HashMap.get(outbox.events, delivery.event))
+      return found?.subject === subject && endpoint(outbox, account, delivery.endpoint) !== undefined
+    })
+    .toSorted((a, b) => byText(b.id, a.id))
+    .slice(0, limit)
+    .map(toDelivery)
+
+/** Returns the newest lines about deliveries in the logs of their endpoints, newest first. */
+export const sendsAbout = (
+  { sends }: Outbox,
+  deliveries: ReadonlyArray<DeliveryId>,
+  limit: number
+): ReadonlyArray<Send> =>
+  Array.from(HashMap.values(sends)).flat()
+    .filter(({ delivery }) => deliveries.includes(delivery))
+    .toSorted((a, b) => DateTime.Order(b.at, a.at) || byText(b.delivery, a.delivery) || b.claims - a.claims)
+    .slice(0, limit)
+    .map(({ claims: _claims, ...send }) => send)
+
 /** Returns the newest lines of an endpoint's log, newest first. */
 export const sends = (outbox: Outbox, endpoint: EndpointId, limit: number): ReadonlyArray<Send> =>
   HashMap.has(outbox.endpoints, endpoint)

@@ -1,6 +1,6 @@
 /** The methods of `Webhooks` that list, resend and delete deliveries. */
 import { DateTime, Effect, Result } from "effect"
-import type { DeliveryId } from "../../Delivery.ts"
+import type { Delivery, DeliveryId, Send } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
 import * as EndpointRules from "../rules/endpointRules.ts"
 import type { Dependencies } from "./Dependencies.ts"
@@ -13,6 +13,14 @@ export interface DeliveryPage {
   readonly limit: number
   /** Starts after this delivery; absent for the first page. */
   readonly before?: DeliveryId | undefined
+}
+
+/** The deliveries of the events about a subject, and their sends. */
+export interface History {
+  /** Newest first. */
+  readonly deliveries: ReadonlyArray<Delivery>
+  /** The sends of these deliveries that are in the logs of their endpoints, newest first. */
+  readonly sends: ReadonlyArray<Send>
 }
 
 /** The methods of `Webhooks` for deliveries. */
@@ -30,6 +38,13 @@ export const methods = (self: Dependencies) => ({
   sends: Effect.fn("Webhooks.sends")(function*(account: string, id: EndpointId) {
     yield* getEndpoint(self, account, id)
     return yield* self.store.listSends(id, self.limits.sendsKept)
+  }),
+  history: Effect.fn("Webhooks.history")(function*(account: string, subject: string) {
+    const deliveries = yield* self.store.listDeliveriesAbout(account, subject, self.limits.historyMax)
+    const ids = deliveries.map(({ id }) => id)
+    const sends = ids.length === 0 ? [] : yield* self.store.listSendsOf(ids, self.limits.historyMax)
+    const history: History = { deliveries, sends }
+    return history
   }),
   sweep: Effect.fn("Webhooks.sweep")((limit: number) => sweep(self, limit))
 })

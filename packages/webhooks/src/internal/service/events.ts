@@ -3,9 +3,9 @@ import { DateTime, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { DeliveryId } from "../../Delivery.ts"
 import type { Endpoint, EndpointId } from "../../Endpoint.ts"
-import { type Event, EventId, type NewEvent, testType } from "../../Event.ts"
+import { EventId, type NewEvent, testType } from "../../Event.ts"
 import { EndpointDisabled, EndpointNotFound } from "../../WebhooksError.ts"
-import type { NewDelivery } from "../../WebhookStore.ts"
+import type { InsertedEvent, NewDelivery } from "../../WebhookStore.ts"
 import { accepts } from "../rules/endpointRules.ts"
 import type { Dependencies } from "./Dependencies.ts"
 import { getEndpoint } from "./endpointRecord.ts"
@@ -67,7 +67,7 @@ const insert = Effect.fnUntraced(function*(
 
 const build = Effect.fnUntraced(function*(addressed: ReadonlyArray<Addressed>) {
   const createdAt = yield* DateTime.now
-  const events: Array<Event> = []
+  const events: Array<InsertedEvent> = []
   const deliveries: Array<NewDelivery> = []
   for (const { endpoints, event } of addressed) {
     const id = yield* EventId.make
@@ -79,12 +79,18 @@ const build = Effect.fnUntraced(function*(addressed: ReadonlyArray<Addressed>) {
   return { events, deliveries }
 })
 
+/** Characters of the subject of an event. */
+const subjectMax = 128
+
 const utf8 = new TextEncoder()
 
 /** Dies if an event is invalid, which is a bug of the caller. */
-const check = ({ limits: { dataBytesMax } }: Dependencies, { data, type }: NewEvent): Effect.Effect<void> => {
+const check = ({ limits: { dataBytesMax } }: Dependencies, { data, subject, type }: NewEvent): Effect.Effect<void> => {
   if (!isEventType(type)) {
     return Effect.die(new Error(`Invalid event type ${JSON.stringify(type)}: use 1 to 64 of a-z, 0-9, _ and dot`))
+  }
+  if (subject !== undefined && subject.length > subjectMax) {
+    return Effect.die(new Error(`The subject of an event of type ${type} has more than ${subjectMax} characters`))
   }
   const bytes = utf8.encode(JSON.stringify(data)).length
   return bytes > dataBytesMax

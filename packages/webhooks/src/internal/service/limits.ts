@@ -15,6 +15,8 @@ export interface WebhooksOptions {
   readonly dataBytesMax?: number | undefined
   /** Lines in the log of an endpoint. Default 20. */
   readonly sendsKept?: number | undefined
+  /** Deliveries that `history` returns, and sends. Default 100 each. */
+  readonly historyMax?: number | undefined
   /** How long ended deliveries are kept and can be resent, since they were published or last resent. Default 7 days. */
   readonly keepFor?: Duration.Input | undefined
   /** How long a delivery may be pending before it fails. Default 3 days. */
@@ -29,6 +31,7 @@ export interface Limits {
   readonly secretsMax: number
   readonly dataBytesMax: number
   readonly sendsKept: number
+  readonly historyMax: number
   readonly keepFor: Duration.Duration
   readonly pendingMax: Duration.Duration
 }
@@ -37,6 +40,7 @@ export interface Limits {
 export const of = ({
   dataBytesMax = 1024 ** 2,
   endpointsMax = 5,
+  historyMax = 100,
   keepFor = "7 days",
   overlapMax = "24 hours",
   pendingMax = "3 days",
@@ -50,6 +54,7 @@ export const of = ({
   secretsMax,
   dataBytesMax,
   sendsKept,
+  historyMax,
   keepFor: Duration.fromInputUnsafe(keepFor),
   pendingMax: Duration.fromInputUnsafe(pendingMax)
 })

@@ -6,8 +6,8 @@ import { type DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DeliveryId } from "../../Delivery.ts"
 import { EndpointId } from "../../Endpoint.ts"
-import { type Event, EventId } from "../../Event.ts"
-import type { NewDelivery, WebhookStore } from "../../WebhookStore.ts"
+import { EventId } from "../../Event.ts"
+import type { InsertedEvent, NewDelivery, WebhookStore } from "../../WebhookStore.ts"
 import * as WebhookRows from "./rows.ts"
 
 type Sql = SqlClient.SqlClient
@@ -26,6 +26,16 @@ export const methods = (sql: Sql) => ({
       Effect.map((rows) => rows.map(WebhookRows.toDelivery)),
       mapSql("WebhookStore.listDeliveries")
     ),
+  listDeliveriesAbout: (account, subject, limit) =>
+    deliveryRows(selectAbout(sql, account, subject, limit)).pipe(
+      Effect.map((rows) => rows.map(WebhookRows.toDelivery)),
+      mapSql("WebhookStore.listDeliveriesAbout")
+    ),
+  listSendsOf: (deliveries, limit) =>
+    sendRows(selectSendsOf(sql, deliveries, limit)).pipe(
+      Effect.map((rows) => rows.map(WebhookRows.toSend)),
+      mapSql("WebhookStore.listSendsOf")
+    ),
   listSends: (endpoint, limit) =>
     sendRows(selectSends(sql, endpoint, limit)).pipe(
       Effect.map((rows) => rows.map(WebhookRows.toSend)),
@@ -42,7 +52,7 @@ const sendRows = Rows.decodeAll(WebhookRows.SendRow)
 
 const columns = (sql: Sql) => sql.literal(WebhookRows.deliveryColumns)
 
-const insert = (sql: Sql, events: ReadonlyArray<Event>, deliveries: ReadonlyArray<NewDelivery>) => {
+const insert = (sql: Sql, events: ReadonlyArray<InsertedEvent>, deliveries: ReadonlyArray<NewDelivery>) => {
   const createdAt = new Map(events.map((event) => [event.id, event.createdAt]))
   return Effect.flatMap(DatabaseTime.hostClock, (clock) =>
     sql`
@@ -51,7 +61,8 @@ const insert = (sql: Sql, events: ReadonlyArray<Event>, deliveries: ReadonlyArra
       Rows.unnest(events, {
         id: ["uuid", ({ id }) => EventId.toUuid(id)],
         ...Rows.fields({ account: "text", type: "text", data: "json" }),
-        created_at: ["timestamptz", ({ createdAt }) => createdAt]
+        created_at: ["timestamptz", ({ createdAt }) => createdAt],
+        subject: ["text?", ({ subject }) => subject]
       })
     }
     )
@@ -104,11 +115,30 @@ const selectNewest = (sql: Sql, endpoint: EndpointId, limit: number, before: Del
     LIMIT ${limit}
   `
 
+const selectAbout = (sql: Sql, account: string, subject: string, limit: number) =>
+  sql`
+    SELECT ${columns(sql)}
+    FROM webhooks_event AS event
+    JOIN webhooks_delivery AS delivery ON delivery.event_id = event.id
+    WHERE event.subject = ${subject}
+      AND event.account = ${account}
+      AND EXISTS (SELECT FROM webhooks_endpoint WHERE id = delivery.endpoint_id AND NOT is_removed)
+    ORDER BY delivery.id DESC
+    LIMIT ${limit}
+  `
+
+const selectSendsOf = (sql: Sql, deliveries: ReadonlyArray<DeliveryId>, limit: number) =>
+  sql`
+    SELECT ${sql.literal(WebhookRows.sendColumns)}
+    FROM webhooks_send AS send
+    WHERE delivery_id = ANY(${Rows.array("uuid", deliveries.map(DeliveryId.toUuid))})
+    ORDER BY at DESC, delivery_id DESC, claims DESC
+    LIMIT ${limit}
+  `
+
 const selectSends = (sql: Sql, endpoint: EndpointId, limit: number) =>
   sql`
-    SELECT
-      delivery_id AS delivery, type, attempt, at, duration_ms AS "durationMillis", http_status AS "httpStatus",
-      reason
+    SELECT ${sql.literal(WebhookRows.sendColumns)}
     FROM webhooks_send AS send
     WHERE endpoint_id = ${EndpointId.toUuid(endpoint)}
       AND EXISTS (SELECT FROM webhooks_endpoint WHERE id = send.endpoint_id AND NOT is_removed)

@@ -12,6 +12,12 @@ export const endpointsAndDeliveries = Effect.gen(function*() {
   yield* createSend(sql)
 })
 
+/** The subjects of events. Events of earlier builds have none. */
+export const subjects = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE webhooks_event ADD COLUMN subject text COLLATE "C"`
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -73,6 +73,12 @@ export const deliveryColumns = `
   delivery.failed_sends AS "failedSends", event.created_at AS "createdAt", delivery.due_at AS "dueAt"
 `
 
+/** Columns of the table `send`. */
+export const sendColumns = `
+  send.delivery_id AS delivery, send.type, send.attempt, send.at, send.duration_ms AS "durationMillis",
+  send.http_status AS "httpStatus", send.reason
+`
+
 export const SendRow = Schema.Struct({
   delivery: Schema.String,
   type: Schema.String,
