@@ -4,14 +4,49 @@
  * so a late write changes nothing.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
-/** Start of a queued generation. */
+/** Start of an attempt of a generation. */
 export interface Start {
   readonly id: GenerationId
   readonly at: DateTime.Utc
+  /** Number of the attempt, from 1. Attempts that were returned or requeued do not count. */
+  readonly attempt: number
+  /** The epoch of the lease. */
+  readonly epoch: number
+  /** The name of the worker. */
+  readonly worker: string
+}
+
+/** Newest attempts of a generation that are kept. */
+export const attemptsKept = 20
+
+/** The reason why an attempt ended without an end of its generation. */
+export const AttemptEnd = Schema.Literals(["lost", "returned", "requeued"])
+/** See the schema of the same name. */
+export type AttemptEnd = typeof AttemptEnd.Type
+
+/** An attempt of a generation. */
+export const Attempt = Schema.Struct({
+  attempt: Schema.Int,
+  epoch: Schema.Int,
+  worker: Schema.String,
+  startedAt: Schema.DateTimeUtcFromString,
+  /** `null` if the attempt runs, or ended with its generation. */
+  endedAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  /** `lost` with its worker, `returned` to the queue by it, or `requeued` by an operator; `null` like `endedAt`. */
+  end: Schema.NullOr(AttemptEnd)
+})
+/** See the schema of the same name. */
+export type Attempt = typeof Attempt.Type
+
+/** The attempt of a generation under a lease. */
+export interface AttemptKey {
+  readonly id: GenerationId
+  /** The epoch of the lease; `undefined` for the last attempt. */
+  readonly epoch: number | undefined
 }
 
 /** End of a generation. A `failed` or `cancelled` one is marked as refunded. */
@@ -83,7 +118,10 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** Changes `queued` generations to `pending`. */
   readonly unqueue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /** Changes `queued` generations to `processing`. Returns those that changed, in no particular order. */
+  /**
+   * Changes `queued` generations to `processing`, and adds an attempt to these and to those that are
+   * `processing`. Keeps the newest `attemptsKept` attempts. Returns those that changed, in no particular order.
+   */
   readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
   /**
@@ -92,6 +130,16 @@ export class GenerationStore extends Context.Service<GenerationStore, {
    * to the usage of the UTC day of `at`. Returns those that changed, in no particular order.
    */
   readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+
+  /** Ends the last attempts of `processing` generations that have not ended, unless they are under another lease. */
+  readonly endAttempts: (
+    attempts: ReadonlyArray<AttemptKey>,
+    at: DateTime.Utc,
+    end: AttemptEnd
+  ) => Effect.Effect<void, StorageError>
+
+  /** Returns the newest attempts of a generation, oldest first. Earlier builds recorded none. */
+  readonly attempts: (id: GenerationId) => Effect.Effect<ReadonlyArray<Attempt>, StorageError>
 
   /** Returns the usage of an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>

@@ -96,6 +96,7 @@ export const makeHandler = Effect.fnUntraced(
       isOpen: storage.isWorking,
       paused: yield* makePausedPools(offered),
       claimed: yield* makeClaimed,
+      left: makeLeft(store),
       run: Effect.fn("GenerationWorker.run")(function*(job: ClaimedJob<{ readonly id: GenerationId }>) {
         const began = yield* Clock.monotonicTimeNanos
         const expected = yield* upstreams.expect(sourceOf(modelOf(job.kind)))
@@ -177,10 +178,12 @@ const makeClaimed = Effect.gen(function*() {
   const store = yield* GenerationStore
   const webhooks = yield* Webhooks
 
-  return Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>) {
+  return Effect.fn("GenerationWorker.claimed")(function*(jobs: ReadonlyArray<ClaimedJob>, worker: string) {
     const at = yield* DateTime.now
     // Jobs that another worker started before are not returned, so they publish no second event.
-    const started = yield* store.start(jobs.map(({ job }) => ({ id: GenerationId.fromUuid(job), at })))
+    const started = yield* store.start(
+      jobs.map(({ attempt, epoch, job }) => ({ id: GenerationId.fromUuid(job), at, attempt, epoch, worker }))
+    )
     yield* webhooks.publish(GenerationEvent.ofChanged(started))
     yield* afterCommit(changes.publish(started.map(({ id }) => id)))
     const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
@@ -188,12 +191,22 @@ const makeClaimed = Effect.gen(function*() {
   })
 })
 
+/** Makes a function that records attempts that have ended without an outcome. */
+const makeLeft = (store: GenerationStore["Service"]) =>
+  Effect.fn("GenerationWorker.left")(
+    function*(attempts: ReadonlyArray<JobHandler.LeftAttempt>, reason: JobHandler.LeftReason) {
+      const keys = attempts.map(({ epoch, job }) => ({ id: GenerationId.fromUuid(job), epoch }))
+      yield* store.endAttempts(keys, yield* DateTime.now, reason)
+    }
+  )
+
 /** Ends jobs with the results of their runs, and releases those that wait for another worker or for their upstream. */
 const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
   const { afterCommit } = yield* UnitOfWork
   const { discardLate } = yield* makeDiscard
   const endAll = yield* makeEndAll
   const scheduler = yield* Scheduler
+  const left = makeLeft(yield* GenerationStore)
 
   return Effect.fn("GenerationWorker.settle")(function*(
     settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
@@ -204,11 +217,13 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
     const ended = ends.length === 0 ? [] : yield* endAll(ends.map(({ command }) => command))
     const late = ends.filter(({ outcome }, index) => Result.isFailure(ended[index]!) && outcome._tag === "Completed")
     // Ending jobs locks lanes, which precede jobs in the lock order, so jobs are released afterwards.
-    yield* scheduler.release(
-      settlements.flatMap(({ job, outcome }) =>
-        outcome._tag === "Returned" ? [{ job: job.job, epoch: job.epoch, pool: outcome.model }] : []
-      )
+    const releases = settlements.flatMap(({ job: { epoch, job }, outcome }) =>
+      outcome._tag === "Returned" ? [{ job, epoch, pool: outcome.model }] : []
     )
+    if (releases.length > 0) {
+      yield* scheduler.release(releases)
+      yield* left(releases, "returned")
+    }
     if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
   })
 })

@@ -35,6 +35,7 @@ import type { ModelStatuses } from "./ModelStatuses.ts"
 import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
+export { isFailedByOperator } from "./internal/end/intervene.ts"
 export type { SearchCriteria } from "./internal/read/search.ts"
 
 /** One page of a list, newest first. */

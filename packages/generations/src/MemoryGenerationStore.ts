@@ -3,14 +3,20 @@ import { MemoryBackend, type MemoryMap } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer } from "effect"
 import { type Generation, type GenerationId, isFinal } from "./Generation.ts"
 import {
+  type Attempt,
+  type AttemptEnd,
+  type AttemptKey,
+  attemptsKept,
   type Ending,
   type Expired,
   GenerationStore,
   type SearchSelection,
   type Selection,
+  type Start,
   type Subject
 } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import { attemptOf } from "./internal/store/generationAttempts.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
 import * as MemoryModelPauses from "./internal/store/MemoryModelPauses.ts"
 import * as MemoryUpstreamReports from "./internal/store/MemoryUpstreamReports.ts"
@@ -33,12 +39,13 @@ interface Tables {
   /** By account, day, plan, model and kind. */
   readonly usage: MemoryMap<string, UsageRow & { readonly account: string }>
   readonly putOff: MemoryMap<GenerationId, DateTime.Utc>
+  readonly attempts: MemoryMap<GenerationId, ReadonlyArray<Attempt>>
 }
 
 const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
   GenerationStore,
   Effect.map(MemoryBackend, ({ access, makeMap }) => {
-    const tables: Tables = { generations: makeMap(), usage: makeMap(), putOff: makeMap() }
+    const tables: Tables = { generations: makeMap(), usage: makeMap(), putOff: makeMap(), attempts: makeMap() }
     const { generations, putOff } = tables
 
     return GenerationStore.of({
@@ -48,10 +55,10 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       search: (selection) => access(() => search(tables, selection)),
       queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
       unqueue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["queued"], { status: "pending" }))),
-      start: (starts) =>
-        access(() =>
-          starts.flatMap(({ at, id }) => change(tables, id, ["queued"], { status: "processing", startedAt: at }) ?? [])
-        ),
+      start: (starts) => access(() => starts.flatMap((started) => start(tables, started))),
+      endAttempts: (attempts, at, end) =>
+        access(() => attempts.forEach((attempt) => endAttempt(tables, attempt, { endedAt: at, end }))),
+      attempts: (id) => access(() => tables.attempts.get(id) ?? []),
       end: (endings) => access(() => endings.flatMap((ending) => end(tables, ending))),
       usage: (account, span) => access(() => usage(tables, account, span)),
       waiting: (models, limit, except = []) => access(() => waiting(tables, models, limit, except)),
@@ -83,6 +90,35 @@ const change = (
   const changed = { ...generation, ...to }
   generations.set(id, changed)
   return changed
+}
+
+/** Adds an attempt. Returns the generation if it is the first one. */
+const start = (tables: Tables, started: Start): ReadonlyArray<Generation> => {
+  const { at, id } = started
+  const isContinued = tables.generations.get(id)?.status === "processing"
+  const changed = change(tables, id, ["queued"], { status: "processing", startedAt: at })
+  if (changed === undefined && !isContinued) return []
+  tables.attempts.set(id, [...tables.attempts.get(id) ?? [], attemptOf(started)].slice(-attemptsKept))
+  return changed === undefined ? [] : [changed]
+}
+
+const endAttempt = (
+  { attempts, generations }: Tables,
+  { epoch, id }: AttemptKey,
+  ended: { readonly endedAt: DateTime.Utc; readonly end: AttemptEnd }
+): void => {
+  const all = attempts.get(id) ?? []
+  const last = all.at(-1)
+  if (last === undefined || last.end !== null || generations.get(id)?.status !== "processing") return
+  if (epoch === undefined || epoch === last.epoch) attempts.set(id, [...all.slice(0, -1), { ...last, ...ended }])
+}
+
+const remove = ({ attempts, generations }: Tables, removed: ReadonlyArray<Generation>): number => {
+  for (const { id } of removed) {
+    generations.delete(id)
+    attempts.delete(id)
+  }
+  return removed.length
 }
 
 const end = (tables: Tables, ending: Ending): ReadonlyArray<Generation> => {
@@ -166,17 +202,17 @@ const expired = ({ generations, putOff }: Tables, now: DateTime.Utc, limit: numb
     .map(({ id, output }) => ({ id, output: output ?? undefined }))
 }
 
-const deleteEnded = ({ generations }: Tables, before: DateTime.Utc, limit: number): number => {
+const deleteEnded = (tables: Tables, before: DateTime.Utc, limit: number): number => {
   const endedAt = ({ finishedAt }: Generation) => finishedAt?.epochMilliseconds ?? Infinity
-  const ended = Array.from(generations.values())
+  const ended = Array.from(tables.generations.values())
     .filter((generation) => generation.output === null && endedAt(generation) < before.epochMilliseconds)
     .toSorted((a, b) => endedAt(a) - endedAt(b))
     .slice(0, limit)
-  ended.forEach(({ id }) => generations.delete(id))
-  return ended.length
+  return remove(tables, ended)
 }
 
-const forget = ({ generations }: Tables, account: string, at: DateTime.Utc, limit: number): number => {
+const forget = (tables: Tables, account: string, at: DateTime.Utc, limit: number): number => {
+  const { generations } = tables
   const all = Array.from(generations.values()).filter((generation) => generation.account === account)
   for (const generation of all) {
     const { id, output, resultExpiresAt } = generation
@@ -186,8 +222,7 @@ const forget = ({ generations }: Tables, account: string, at: DateTime.Utc, limi
   const ended = all.filter(({ output, status }) => output === null && isFinal(status))
     .toSorted((a, b) => a.id < b.id ? -1 : 1)
     .slice(0, limit)
-  ended.forEach(({ id }) => generations.delete(id))
-  return ended.length
+  return remove(tables, ended)
 }
 
 const deleteUsage = ({ usage }: Tables, day: string, limit: number): number => {

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import * as Attempts from "./internal/store/generationAttempts.ts"
 import * as Deletions from "./internal/store/generationDeletions.ts"
 import * as Reads from "./internal/store/generationReads.ts"
 import * as Writes from "./internal/store/generationWrites.ts"
@@ -39,7 +40,9 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       search: Reads.search(sql),
       queue: Writes.queue(sql),
       unqueue: Writes.unqueue(sql),
-      start: Writes.start(sql),
+      start: Attempts.start(sql),
+      endAttempts: Attempts.endAttempts(sql),
+      attempts: Attempts.attempts(sql),
       end: Writes.end(sql),
       usage: Reads.usage(sql),
       waiting: Reads.waiting(sql),

@@ -50,7 +50,11 @@ const makeClaim = Effect.gen(function*() {
   const { claimed, claims } = yield* GenerationWorker.makeHandler({})
   return Effect.flatMap(
     takeLease,
-    (lease) => atomically(Effect.tap(scheduler.claim({ worker: "test", kinds: claims, limit: 100, lease }), claimed!))
+    (lease) =>
+      atomically(
+        Effect.tap(scheduler.claim({ worker: "test", kinds: claims, limit: 100, lease }), (jobs) =>
+          claimed!(jobs, "test"))
+      )
   )
 })
 

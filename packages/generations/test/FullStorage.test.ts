@@ -33,9 +33,9 @@ const startOnDisk = Effect.gen(function*() {
   const claimed: Array<readonly [job: string, attempt: number]> = []
   const observed: typeof handler = {
     ...handler,
-    claimed: (jobs) => {
+    claimed: (jobs, worker) => {
       claimed.push(...jobs.map(({ attempt, job }) => [job, attempt] as const))
-      return handler.claimed!(jobs)
+      return handler.claimed!(jobs, worker)
     }
   }
   yield* Layer.build(Worker.layer({ name: "test", handlers: [observed], concurrency: 4, lease: "2 hours" }))

@@ -126,7 +126,7 @@ layer(layerMemory)("Files of a job that two workers ran", (it) => {
       })
       const claim = Effect.fnUntraced(function*(worker: string) {
         const jobs = scheduler.claim(yield* termsOf(worker))
-        const [job] = yield* atomically(Effect.tap(jobs, handler.claimed!))
+        const [job] = yield* atomically(Effect.tap(jobs, (jobs) => handler.claimed!(jobs, worker)))
         return job!
       })
       const run = (handler: JobHandler.JobHandler) =>

@@ -317,7 +317,7 @@ const suiteOfResults = <E>(name: string, services: Layer.Layer<Services, E>) => 
           })
           const settle = Effect.fnUntraced(function*(handler: JobHandler.JobHandler) {
             const jobs = scheduler.claim(yield* termsOf("runner"))
-            const [job] = yield* atomically(Effect.tap(jobs, handler.claimed!))
+            const [job] = yield* atomically(Effect.tap(jobs, (jobs) => handler.claimed!(jobs, "runner")))
             return yield* handler.prepare((_, settle) => (settlement) => atomically(settle!([settlement])))(
               job!,
               undefined

@@ -317,7 +317,7 @@ const makeWork = Effect.gen(function*() {
     const kinds = handler.claims
     const worker = { id: `worker-${workers++}`, worker: "test", kinds, slots: 1, ttl: "30 seconds" } as const
     const terms = { lease: yield* scheduler.takeLease(worker), worker: "test", kinds, limit: 1, alone: false }
-    const [job] = yield* atomically(Effect.tap(scheduler.claim(terms), (jobs) => handler.claimed!(jobs)))
+    const [job] = yield* atomically(Effect.tap(scheduler.claim(terms), (jobs) => handler.claimed!(jobs, "test")))
     if (job === undefined) return
     const id = GenerationId.fromUuid(job.job)
     const failure = new GeneratorError.Permanent({ code: "generation_failed", reason: null, message: "No." })

@@ -154,7 +154,7 @@ for (const [name, database] of TestDatabase.all) {
         yield* sql`UPDATE generation_job SET params = '[]' WHERE id = ${GenerationId.toUuid(ids[1]!)}::uuid`
         const at = yield* DateTime.now
 
-        const started = yield* store.start(ids.map((id) => ({ id, at })))
+        const started = yield* store.start(ids.map((id) => ({ id, at, attempt: 1, epoch: 1, worker: "test" })))
         assert.deepStrictEqual(started, [{ ...sound!.generation, status: "processing", startedAt: at }])
         assert.deepStrictEqual(yield* store.find([ids[0]!]), started)
 

@@ -171,7 +171,7 @@ const makeWorld = Effect.gen(function*() {
   const claim = Effect.fnUntraced(function*(limit: number) {
     const terms = yield* termsOf(handler.claims, limit)
     const claim = (alone: boolean) =>
-      atomically(Effect.tap(scheduler.claim({ ...terms, alone }), (jobs) => handler.claimed!(jobs)))
+      atomically(Effect.tap(scheduler.claim({ ...terms, alone }), (jobs) => handler.claimed!(jobs, "test")))
     const jobs = [...yield* claim(false), ...yield* claim(true)]
     leases.push(...jobs)
     return jobs.length

@@ -49,6 +49,12 @@ const AdminStepWebhook = object("AdminStepWebhook", "A webhook event of a job, o
   reason: nullable(Schema.String, "The outcome of the attempt, such as `ok` or `timeout`; `null` for an event.")
 })
 
+/** An attempt of a job by a worker. */
+const AdminStepAttempt = object("AdminStepAttempt", "An attempt of a job by a worker.", {
+  number: int("Its number, from 1. An attempt that was returned or requeued has the number of the next one."),
+  worker: text("The name of the worker.")
+})
+
 /** A step of a job. */
 const AdminStep = object("AdminStep", "A step of a job.", {
   at: time("When it was taken."),
@@ -57,17 +63,27 @@ const AdminStep = object("AdminStep", "A step of a job.", {
       "created",
       "charged",
       "started",
+      "lost",
+      "returned",
+      "requeued",
       "completed",
       "failed",
+      "failed_by_operator",
       "cancelled",
       "refunded",
       "event_published",
       "event_sent"
     ]),
-    "What happened. `started` is the first start. `event_published` is a webhook event, and `event_sent` an attempt to " +
+    "What happened. A worker `started` an attempt; the worker was `lost`, it `returned` the job to the queue, or an " +
+      "operator `requeued` it. `event_published` is a webhook event, and `event_sent` an attempt to " +
       "send it to an endpoint. The other steps occur at most once."
   ),
   amount: nullable(Int64, "For `charged` and `refunded`, the credits; `null` for other steps."),
+  attempt: nullable(
+    AdminStepAttempt,
+    "For `started`, `lost`, `returned` and `requeued`, the attempt; `null` for other steps, and for a start that was " +
+      "recorded without its attempt."
+  ),
   webhook: nullable(AdminStepWebhook, "For `event_published` and `event_sent`, the event; `null` for other steps.")
 })
 

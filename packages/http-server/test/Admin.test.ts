@@ -457,7 +457,7 @@ it.effect("lists the jobs of an account, shows any job, and cancels and refunds 
     const { json } = yield* operate("GET", `/generations/${first}`)
     assert.deepInclude(json, Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(cancelled.json))
     const at = "2026-11-21T12:00:30.000Z"
-    const step = { at, amount: null, webhook: null }
+    const step = { at, amount: null, attempt: null, webhook: null }
     const timeline = [
       { ...step, step: "created" },
       { ...step, step: "charged", amount: 8 },

@@ -1,4 +1,6 @@
 import { assert, it } from "@effect/vitest"
+import { GenerationStore } from "@kinora/generations"
+import { GenerationId } from "@kinora/generations/Generation"
 import { Webhooks, WebhookStore } from "@kinora/webhooks"
 import { DateTime, Effect, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,6 +13,7 @@ const Detail = Schema.Struct({
     at: Schema.String,
     step: Schema.String,
     amount: Schema.NullOr(Schema.Int),
+    attempt: Schema.NullOr(Schema.Struct({ number: Schema.Int, worker: Schema.String })),
     webhook: Schema.NullOr(Schema.Record(Schema.String, Schema.Json))
   })),
   deliveries: Schema.Array(Schema.Struct({
@@ -83,7 +86,7 @@ it.effect("shows the webhook events of a job with failed and successful attempts
     assert.deepStrictEqual<unknown>(timeline.map(({ at, step, webhook }) => [at, step, webhook]), [
       [created, "created", null],
       [created, "charged", null],
-      [ended, "failed", null],
+      [ended, "failed_by_operator", null],
       [ended, "refunded", null],
       [ended, "event_published", { ...event, ...none }],
       [ended, "event_sent", { ...attempt, attempt: 1, http_status: null, reason: "timeout" }],
@@ -93,7 +96,67 @@ it.effect("shows the webhook events of a job with failed and successful attempts
     while ((yield* store.sweep(DateTime.add(yield* DateTime.now, { days: 1 }), 100)) > 0);
     const after = yield* read
     assert.deepStrictEqual(after.deliveries, [])
-    assert.deepStrictEqual(after.timeline.map(({ step }) => step), ["created", "charged", "failed", "refunded"])
+    assert.deepStrictEqual(after.timeline.map(({ step }) => step), [
+      "created",
+      "charged",
+      "failed_by_operator",
+      "refunded"
+    ])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows each attempt of a job, and that an operator failed it", () =>
+  Effect.gen(function*() {
+    const { job, operate, read } = yield* open
+    const generations = yield* GenerationStore.GenerationStore
+    const id = GenerationId.parse(job)!
+    const steps = (from: number) =>
+      Effect.map(read, ({ timeline }) =>
+        timeline.slice(from).map(({ at, attempt, step }) => [at.slice(17, 19), step, attempt]))
+    const start = Effect.fnUntraced(function*(attempt: number, epoch: number, worker: string) {
+      yield* TestClock.adjust("1 second")
+      yield* generations.start([{ id, at: yield* DateTime.now, attempt, epoch, worker }])
+    })
+    const leave = Effect.fnUntraced(function*(end: GenerationStore.AttemptEnd) {
+      yield* TestClock.adjust("1 second")
+      yield* generations.endAttempts([{ id, epoch: undefined }], yield* DateTime.now, end)
+    })
+    yield* start(1, 1, "a")
+    yield* leave("lost")
+    yield* start(2, 2, "b")
+    yield* leave("returned")
+    yield* start(2, 3, "c")
+    yield* leave("requeued")
+    yield* start(2, 4, "d")
+    const attempts = [
+      ["31", "started", { number: 1, worker: "a" }],
+      ["32", "lost", { number: 1, worker: "a" }],
+      ["33", "started", { number: 2, worker: "b" }],
+      ["34", "returned", { number: 2, worker: "b" }],
+      ["35", "started", { number: 2, worker: "c" }],
+      ["36", "requeued", { number: 2, worker: "c" }],
+      ["37", "started", { number: 2, worker: "d" }]
+    ]
+    assert.deepStrictEqual<unknown>(yield* steps(2), attempts)
+    yield* operate("POST", `${job}/fail`)
+    const ended = [["37", "failed_by_operator", null], ["37", "refunded", null]]
+    assert.deepStrictEqual<unknown>((yield* steps(2)).slice(0, 9), [...attempts, ...ended])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows the first start of a job with more attempts than are kept", () =>
+  Effect.gen(function*() {
+    const { job, read } = yield* open
+    const generations = yield* GenerationStore.GenerationStore
+    const id = GenerationId.parse(job)!
+    for (let epoch = 1; epoch <= GenerationStore.attemptsKept + 1; epoch++) {
+      yield* TestClock.adjust("1 second")
+      yield* generations.start([{ id, at: yield* DateTime.now, attempt: epoch, epoch, worker: "a" }])
+    }
+    const starts = (yield* read).timeline.filter(({ step }) => step === "started")
+    assert.strictEqual(starts.length, GenerationStore.attemptsKept + 1)
+    assert.deepStrictEqual(
+      starts.slice(0, 2).map(({ at, attempt }) => [at, attempt]),
+      [["2026-11-21T12:00:31.000Z", null], ["2026-11-21T12:00:32.000Z", { number: 2, worker: "a" }]]
+    )
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("shows a cancelled job, which has no webhook events", () =>

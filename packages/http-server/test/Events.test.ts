@@ -41,7 +41,9 @@ it.effect("sends the current state and each later one, and ends after the final 
     const following = yield* Effect.forkChild(follow)
     yield* Host.held("wait", keyId, 1)
     const at = yield* DateTime.now
-    yield* GenerationStore.GenerationStore.use((store) => store.start([{ id, at }]))
+    yield* GenerationStore.GenerationStore.use((store) =>
+      store.start([{ id, at, attempt: 1, epoch: 1, worker: "test" }])
+    )
     yield* Changes.Changes.use((changes) => changes.publish([id]))
     yield* TestClock.adjust("1 second")
     yield* Host.fail(id)

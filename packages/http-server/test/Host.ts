@@ -217,7 +217,7 @@ export const complete = Effect.fnUntraced(function*(id: Generation.GenerationId,
     contentType: "image/png"
   })
   const content = { key, mime: "image/png", bytes: bytes.length, sha256 }
-  yield* store.start([{ id, at }])
+  yield* store.start([{ id, at, attempt: 1, epoch: 1, worker: "test" }])
   yield* store.end([{
     id,
     status: "completed",

@@ -42,10 +42,22 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   readonly paused?: Effect.Effect<ReadonlyArray<string>> | undefined
 
   /**
-   * Writes rows of the application that record the start of these jobs, in the unit of
-   * work that claims them. If it fails, the claim is undone. Must not load lanes.
+   * Writes rows of the application that record the start of these jobs by the worker of this name, in the
+   * unit of work that claims them. If it fails, the claim is undone. Must not load lanes.
    */
-  readonly claimed?: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
+  readonly claimed?:
+    | ((jobs: ReadonlyArray<ClaimedJob>, worker: string) => Effect.Effect<void, StorageError>)
+    | undefined
+
+  /**
+   * Writes rows of the application that record that attempts have ended without an outcome, in the
+   * unit of work that takes the jobs from their worker: because the worker was lost, or because it
+   * returned them to the queue when it drained. Jobs of other kinds are among them. If it fails, the
+   * jobs stay with their worker. Must not load lanes.
+   */
+  readonly left?:
+    | ((attempts: ReadonlyArray<LeftAttempt>, reason: LeftReason) => Effect.Effect<void, StorageError>)
+    | undefined
 
   /**
    * Does the work, outside of any unit of work. The worker interrupts it when the lease is
@@ -74,6 +86,16 @@ interface JobHandlerOptions<Payload, Outcome, E> {
     | ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>)
     | undefined
 }
+
+/** An attempt that ended without an outcome. */
+export interface LeftAttempt {
+  readonly job: string
+  /** The epoch of the lease; `undefined` for the last one of the job. */
+  readonly epoch: number | undefined
+}
+
+/** Why an attempt ended without an outcome. */
+export type LeftReason = "lost" | "returned"
 
 /** A limit that some pools of a kind share, for example because their jobs use the same device. */
 export interface PoolLimit {
@@ -127,7 +149,10 @@ export interface JobHandler {
   readonly isOpen: Effect.Effect<boolean>
   /** The kinds of which it claims only resumable jobs now. */
   readonly paused: Effect.Effect<ReadonlyArray<string>>
-  readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError>) | undefined
+  readonly claimed: ((jobs: ReadonlyArray<ClaimedJob>, worker: string) => Effect.Effect<void, StorageError>) | undefined
+  readonly left:
+    | ((attempts: ReadonlyArray<LeftAttempt>, reason: LeftReason) => Effect.Effect<void, StorageError>)
+    | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
    * one that settles a single job; without a function it ends the job. The result runs a
@@ -152,6 +177,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
   isOpen: options.isOpen ?? Effect.succeed(true),
   paused: Effect.map(options.paused ?? Effect.succeed([]), (pools) => kindsOf(options.kind, pools)),
   claimed: options.claimed,
+  left: options.left,
   prepare: (fold) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)
     const run = (job: ClaimedJob) =>

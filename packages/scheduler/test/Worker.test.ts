@@ -116,13 +116,13 @@ layer(memory)("Worker", (it) => {
 
   it.effect("calls claimed in the unit that claims the jobs", () =>
     Effect.gen(function*() {
-      const told: Array<[ids: ReadonlyArray<string>, inUnit: boolean]> = []
+      const told: Array<[ids: ReadonlyArray<string>, worker: string, inUnit: boolean]> = []
       const gate = yield* makeGate
       const unitOfWork = yield* UnitOfWork.UnitOfWork
       const { job, scheduler, settled } = yield* start(gate.run, {
-        claimed: (jobs) =>
+        claimed: (jobs, worker) =>
           Effect.map(unitOfWork.isOpen, (open) => {
-            told.push([ids(jobs), open])
+            told.push([ids(jobs), worker, open])
           })
       })
       const { atomically } = yield* UnitOfWork.UnitOfWork
@@ -131,7 +131,7 @@ layer(memory)("Worker", (it) => {
       yield* gate.open
       yield* settled
       yield* settled
-      assert.deepStrictEqual(told, [[ids(commands), true]])
+      assert.deepStrictEqual(told, [[ids(commands), "worker", true]])
     }))
 
   it.effect("undoes a claim if claimed fails, and tries again", () =>
@@ -322,17 +322,41 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(yield* worker.running, [])
     }))
 
-  it.effect("fails a job whose last attempt was lost", () =>
+  it.effect("fails a job whose last attempt was lost, and calls left in the unit that takes the job over", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
-      const { claim, job, outcome, scheduler } = yield* start(gate.run, { concurrency: 1 })
+      const unitOfWork = yield* UnitOfWork.UnitOfWork
+      const told: Array<unknown> = []
+      const { claim, job, outcome, scheduler } = yield* start(gate.run, {
+        concurrency: 1,
+        left: (attempts, reason) => Effect.map(unitOfWork.isOpen, (open) => told.push({ attempts, reason, open }))
+      })
       yield* scheduler.enqueue(job({ cap: 2 }))
       yield* gate.started
-      yield* scheduler.enqueue(job({ cap: 2, attemptsMax: 1 }))
+      const { job: lost } = yield* scheduler.enqueue(job({ cap: 2, attemptsMax: 1 }))
       yield* claim()
       yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(told, [{ attempts: [{ job: lost, epoch: undefined }], reason: "lost", open: true }])
       assert.match(yield* outcome, /^failed: .*lost in the last of 1 attempts/)
       assert.strictEqual(gate.seen.length, 1)
+    }))
+
+  it.effect("leaves a job with its lost worker if left fails, and tries again", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      let failures = 1
+      const { claim, job, scheduler, settled } = yield* start(gate.run, {
+        concurrency: 1,
+        left: () => Effect.suspend(() => failures-- > 0 ? Effect.fail(unavailable) : Effect.void)
+      })
+      yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* gate.started
+      const { job: lost } = yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* claim()
+      yield* gate.open
+      yield* settled
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual([(yield* settled).job.job, failures], [lost, -1])
     }))
 
   it.effect("continues under another lease after it has lost one", () =>
@@ -483,8 +507,15 @@ layer(memory)("Worker", (it) => {
   it.effect("releases its jobs with their checkpoints when the grace ends", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
-      const { claim, job, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })
-      yield* scheduler.enqueue(job())
+      const told: Array<unknown> = []
+      const { claim, job, scheduler, stop } = yield* start(gate.run, {
+        grace: "30 seconds",
+        left: (attempts, reason) =>
+          Effect.sync(() => {
+            told.push(...attempts.map(({ epoch, job }) => ({ epoch, job, reason })))
+          })
+      })
+      const { job: id } = yield* scheduler.enqueue(job())
       yield* gate.started
       yield* scheduler.checkpoint({ ...gate.seen[0]!, checkpoint: "half" })
       const stopping = yield* Effect.forkChild(stop)
@@ -493,6 +524,7 @@ layer(memory)("Worker", (it) => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(stopping)
       yield* gate.interrupted
+      assert.deepStrictEqual(told, [{ job: id, epoch: 1, reason: "returned" }])
       const [again] = yield* claim()
       assert.deepStrictEqual([again!.checkpoint, again!.epoch, again!.attempt], [Option.some("half"), 2, 1])
     }))

@@ -38,8 +38,9 @@ const runOf = ({ run }: AdminGenerationDetail): string => {
   return run.worker === null ? run.state : `${run.state}, attempt ${run.attempt}, ${run.worker}`
 }
 
-/** Renders an event, or an attempt to send it. */
-const webhookOf = (webhook: AdminGenerationDetail["timeline"][number]["webhook"]): string => {
+/** Renders the attempt of a step, its event, or the attempt to send it. */
+const detailOf = ({ attempt: run, webhook }: AdminGenerationDetail["timeline"][number]): string => {
+  if (run !== null) return `attempt ${run.number}, ${run.worker}`
   if (webhook === null) return "-"
   const { attempt, endpoint_id, reason, type } = webhook
   return endpoint_id === null ? type : `${type} to ${endpoint_id}, attempt ${attempt}: ${reason}`
@@ -66,7 +67,7 @@ const showDetail = (job: AdminGenerationDetail) =>
         { title: "TIME", value: ({ at }) => Output.time(at) },
         { title: "STEP", value: ({ step }) => step },
         { title: "CREDITS", value: ({ amount }) => amount ?? "-", isNumber: true },
-        { title: "WEBHOOK", value: ({ webhook }) => webhookOf(webhook) }
+        { title: "DETAIL", value: detailOf }
       ], ""),
       ...job.deliveries.length === 0 ? [] : [deliveriesOf(job)]
     ].join("\n\n")

@@ -193,6 +193,14 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       "read a limited number of an account's jobs"
     ),
     "- A single job also has": admin("lists the jobs of an account, shows any job"),
+    "- Each attempt of a job": [
+      ...test("http-server/test/AdminTimeline.test.ts")("shows each attempt of a job, and that an operator failed it"),
+      ...test("generations/test/AttemptsContract.ts")(
+        "are recorded by each start, and end once",
+        "are limited to the newest ones of a job",
+        "show a lost worker, a requeue, and the run that completes the job"
+      )
+    ],
     "- `event_published` in a timeline": test("http-server/test/AdminTimeline.test.ts")(
       "shows the webhook events of a job with failed and successful attempts, until they are deleted",
       "omits the deliveries of endpoints that were removed"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
+import { GenerationStore } from "@kinora/generations"
 import { ErrorCode } from "@kinora/http-api"
 import { HttpServerOptions } from "@kinora/http-server"
 import { Payments } from "@kinora/payments"
@@ -210,6 +211,8 @@ const jobs: ReadonlyArray<Row> = [
     "3",
     "the job fails with `worker_lost` and is refunded"
   ),
+  fixed("attempts of a job in its timeline", String(GenerationStore.attemptsKept), "the oldest ones are omitted"),
+  fixed("webhook deliveries of a job that operators see, and their sends", "100 each", "the oldest ones are omitted"),
   ["size of a result", "2 GiB", "probe_mib", invalidResult],
   ["width and height of a result", "16,384 pixels", "probe_side_max", invalidResult],
   ["pixels of an image or a frame of a result", "134,217,728", "probe_pixels_max", invalidResult],

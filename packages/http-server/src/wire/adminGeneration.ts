@@ -1,5 +1,7 @@
 /** Jobs in the operator API on the wire. */
 import type { Generation } from "@kinora/generations/Generation"
+import { isFailedByOperator } from "@kinora/generations/Generations"
+import type { Attempt } from "@kinora/generations/GenerationStore"
 import type { AdminGeneration, AdminGenerationDetail } from "@kinora/http-api/AdminGeneration"
 import type { Transaction } from "@kinora/ledger/Transaction"
 import type { JobStatus } from "@kinora/scheduler/Job"
@@ -32,6 +34,8 @@ export const toWire = (generation: Generation): AdminGeneration => ({
 export interface Records {
   /** Its status in the queue; `undefined` once it has ended. */
   readonly job: JobStatus | undefined
+  /** Oldest first. */
+  readonly attempts: ReadonlyArray<Attempt>
   readonly bookings: ReadonlyArray<Transaction>
   readonly history: History
 }
@@ -57,13 +61,13 @@ const runOf = ({ attempt, state, worker }: JobStatus) => ({
 })
 
 /** Steps at the same time stay in this order. */
-const timelineOf = (generation: Generation, { bookings, history }: Records): ReadonlyArray<Step> => {
+const timelineOf = (generation: Generation, { attempts, bookings, history }: Records): ReadonlyArray<Step> => {
   const booked = (kind: Transaction["kind"], step: Step["step"]) =>
-    bookings.filter((booking) => booking.kind === kind).map(({ amount, at }) => ({ at, step, amount, webhook: null }))
+    bookings.filter((booking) => booking.kind === kind).map(({ amount, at }) => ({ ...empty, at, step, amount }))
   return [
     ...stepAt(generation.createdAt, "created"),
     ...booked("charge", "charged"),
-    ...stepAt(generation.startedAt, "started"),
+    ...attemptsOf(generation, attempts),
     ...stepAt(generation.finishedAt, finalStepOf(generation)),
     ...booked("refund", "refunded"),
     ...publishedOf(history),
@@ -72,7 +76,21 @@ const timelineOf = (generation: Generation, { bookings, history }: Records): Rea
 }
 
 const stepAt = (at: DateTime.Utc | null, step: Step["step"] | undefined): ReadonlyArray<Step> =>
-  at === null || step === undefined ? [] : [{ at, step, amount: null, webhook: null }]
+  at === null || step === undefined ? [] : [{ ...empty, at, step }]
+
+const empty = { amount: null, attempt: null, webhook: null }
+
+/** The starts of attempts, and the ends of those that did not end the job. */
+const attemptsOf = ({ startedAt }: Generation, attempts: ReadonlyArray<Attempt>): ReadonlyArray<Step> => {
+  const [first] = attempts
+  const isFirstKept = first !== undefined && startedAt?.epochMilliseconds === first.startedAt.epochMilliseconds
+  const steps = attempts.flatMap(({ attempt: number, end, endedAt, startedAt, worker }): ReadonlyArray<Step> => {
+    const attempt = { number, worker }
+    const started: Step = { ...empty, at: startedAt, step: "started", attempt }
+    return end === null || endedAt === null ? [started] : [started, { ...empty, at: endedAt, step: end, attempt }]
+  })
+  return isFirstKept ? steps : [...stepAt(startedAt, "started"), ...steps]
+}
 
 /** The events, of which each has a delivery per endpoint. */
 const publishedOf = ({ deliveries }: History): ReadonlyArray<Step> => {
@@ -81,6 +99,7 @@ const publishedOf = ({ deliveries }: History): ReadonlyArray<Step> => {
     at: delivery.createdAt,
     step: "event_published" as const,
     amount: null,
+    attempt: null,
     webhook: {
       ...eventOf(delivery),
       endpoint_id: null,
@@ -98,6 +117,7 @@ const sentOf = ({ deliveries, sends }: History): ReadonlyArray<Step> =>
       at,
       step: "event_sent" as const,
       amount: null,
+      attempt: null,
       webhook: {
         ...eventOf(delivery),
         endpoint_id: delivery.endpoint,
@@ -111,5 +131,8 @@ const sentOf = ({ deliveries, sends }: History): ReadonlyArray<Step> =>
 
 const eventOf = ({ event, type }: Delivery) => ({ event_id: event, type })
 
-const finalStepOf = ({ status }: Generation): Step["step"] | undefined =>
-  status === "completed" || status === "failed" || status === "cancelled" ? status : undefined
+const finalStepOf = (generation: Generation): Step["step"] | undefined => {
+  const { status } = generation
+  if (isFailedByOperator(generation)) return "failed_by_operator"
+  return status === "completed" || status === "failed" || status === "cancelled" ? status : undefined
+}

@@ -3,9 +3,10 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { JobStatus } from "@kinora/scheduler/Job"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect, Result } from "effect"
+import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId, isFinal } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
+import { GenerationStore } from "../../GenerationStore.ts"
 import type { Reads } from "../read/reads.ts"
 import { refuse } from "../refuse.ts"
 import { failedByOperator } from "../run/failures.ts"
@@ -18,6 +19,7 @@ export const makeIntervene = Effect.fnUntraced(function*({ get }: Pick<Reads, "g
   const blobs = yield* BlobStore
   const endAll = yield* makeEndAll
   const scheduler = yield* Scheduler
+  const store = yield* GenerationStore
 
   /** Deletes the files that the workers of an ended job have stored. */
   const discard = (job: JobStatus | undefined) =>
@@ -43,10 +45,11 @@ export const makeIntervene = Effect.fnUntraced(function*({ get }: Pick<Reads, "g
   const requeue = Effect.fn("Generations.requeue")(function*(account: string, text: string) {
     const { id, status } = yield* get(account, text)
     if (isFinal(status)) return yield* refuse(new GenerationError.AlreadyEnded({ status }))
-    yield* scheduler.requeue(GenerationId.toUuid(id)).pipe(
+    const isRequeued = yield* scheduler.requeue(GenerationId.toUuid(id)).pipe(
       // The job has ended since it was read.
-      Effect.catchTag("SchedulerError", () => Effect.void)
+      Effect.catchTag("SchedulerError", () => Effect.succeed(false))
     )
+    if (isRequeued) yield* store.endAttempts([{ id, epoch: undefined }], yield* DateTime.now, "requeued")
     const generation = yield* get(account, text)
     return isFinal(generation.status)
       ? yield* refuse(new GenerationError.AlreadyEnded({ status: generation.status }))
@@ -56,9 +59,6 @@ export const makeIntervene = Effect.fnUntraced(function*({ get }: Pick<Reads, "g
   return { fail, requeue }
 })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const isFailedByOperator = ({ failure }: Generation): boolean =>
+/** Returns whether an operator failed the generation. */
+export const isFailedByOperator = ({ failure }: Generation): boolean =>
   failure?.code === failedByOperator.code && failure.message === failedByOperator.message

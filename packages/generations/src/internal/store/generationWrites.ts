@@ -46,23 +46,6 @@ export const unqueue = (sql: SqlClient.SqlClient): Store["unqueue"] => (ids) =>
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'queued'
   `.pipe(Effect.asVoid, mapSql("GenerationStore.unqueue"))
 
-export const start = (sql: SqlClient.SqlClient): Store["start"] => (starts) =>
-  sql`
-    WITH started AS (
-      UPDATE generation_job AS job
-      SET status = 'processing', started_at = start.at
-      FROM ${
-    Rows.table("start", starts, {
-      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
-      at: ["timestamptz", ({ at }) => at]
-    })
-  }
-      WHERE job.id = start.id AND job.status = 'queued'
-      RETURNING job.*
-    )
-    SELECT ${sql.literal(columns)} FROM started
-  `.pipe(decodeReadable, mapSql("GenerationStore.start"))
-
 export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
   // The same statement ends a job and counts it, so a job is counted once. Units that count in one row of
   // `generation_usage` hold the lock of the same lane; the order prevents deadlocks of callers without that lock.

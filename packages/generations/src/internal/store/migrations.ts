@@ -145,6 +145,12 @@ export const migrations: Migrations.Migrations = {
           paused_at timestamptz NOT NULL
         )
       `
+    }),
+
+    // Workers of earlier builds record no attempts.
+    "0009_add_attempts": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN attempts jsonb NOT NULL DEFAULT '[]'`
     })
   },
   // Find old rows, and jobs of all accounts.

@@ -59,7 +59,7 @@ export const layer = EndpointGroup.make(
         const [job] = yield* scheduler.find([GenerationId.toUuid(reference)])
         const bookings = yield* ledger.entries({ account, reference })
         const history = yield* webhooks.history(account, reference)
-        return detailOf(generation, { job, bookings, history })
+        return detailOf(generation, { attempts: yield* store.attempts(reference), job, bookings, history })
       }),
 
       cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {

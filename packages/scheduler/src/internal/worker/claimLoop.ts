@@ -98,7 +98,7 @@ const makeClaim = Effect.fnUntraced(function*(settings: Settings) {
   const callClaimed = (jobs: ReadonlyArray<ClaimedJob>) =>
     Effect.forEach(settings.handlers, ({ claimed, kind }) => {
       const own = jobs.filter((job) => KindName.baseOf(job.kind) === kind)
-      return claimed === undefined || own.length === 0 ? Effect.void : claimed(own)
+      return claimed === undefined || own.length === 0 ? Effect.void : claimed(own, settings.name)
     }, { discard: true })
   return settings.handlers.some(({ claimed }) => claimed !== undefined)
     ? (options: ClaimOptions) => atomically(Effect.tap(scheduler.claim(options), callClaimed))

@@ -2,6 +2,7 @@
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
 import type { WorkerParts } from "./claimLoop.ts"
+import { makeLeaving } from "./leftAttempts.ts"
 import { logFailure, type Settings } from "./settings.ts"
 
 /** The fibers of a worker. */
@@ -19,6 +20,7 @@ export const makeDrain = Effect.fnUntraced(function*(
   fibers: WorkerFibers
 ) {
   const scheduler = yield* Scheduler
+  const leaving = yield* makeLeaving(settings)
   const drained = Latch.makeUnsafe(false)
   let isDraining = false
 
@@ -31,7 +33,7 @@ export const makeDrain = Effect.fnUntraced(function*(
     for (const job of left) if (running.isWorking(job)) running.interrupt(job)
     yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), interruptionMax)
     for (const job of left) running.interrupt(job)
-    yield* scheduler.release(left).pipe(
+    yield* leaving(scheduler.release(left), "returned", () => left).pipe(
       logFailure("Releasing jobs failed; they are rescued after the lease of the worker", undefined)
     )
     yield* Fiber.interruptAll(fibers.holding)

@@ -4,22 +4,28 @@ import type { ClaimedJob } from "../../Job.ts"
 import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import type { WorkerParts } from "./claimLoop.ts"
+import { makeLeaving } from "./leftAttempts.ts"
 import { logFailure, type Settings } from "./settings.ts"
 
 /** Creates the loop. It starts with a rescue, since a worker that restarts after a crash may find its own jobs. */
 export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, { alone, lease, start }: WorkerParts) {
   const scheduler = yield* Scheduler
+  const leaving = yield* makeLeaving(settings)
 
   /** Returns whether more workers may be lost. Uninterruptible, so that every job without attempts is failed. */
   const rescue = Effect.gen(function*() {
     const current = lease.current()
     if (current === undefined) return false
-    const { exhausted, requeued } = yield* scheduler.rescue({
-      lease: current,
-      worker: settings.name,
-      kinds: settings.handlers.map(({ kind }) => kind),
-      limit: settings.claimMax
-    })
+    const { exhausted, requeued } = yield* leaving(
+      scheduler.rescue({
+        lease: current,
+        worker: settings.name,
+        kinds: settings.handlers.map(({ kind }) => kind),
+        limit: settings.claimMax
+      }),
+      "lost",
+      ({ exhausted, requeued }) => [...exhausted, ...requeued].map(({ job }) => ({ job, epoch: undefined }))
+    )
     for (const { job } of requeued) {
       yield* Effect.logWarning("The worker of a job was lost; the job is queued again", { job })
     }
