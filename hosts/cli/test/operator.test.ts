@@ -196,6 +196,8 @@ it.effect("shows workers and queues", () =>
     assert.strictEqual((yield* json("worker", "list", "--limit", "1")).data.length, 1)
     assert.include((yield* run("worker", "drain", "wrk_a", "--yes")).errors, "not_found")
     assert.match(yield* text("queue", "show"), /kinora-still +image +0 +0 +0 +- +1$/)
+    assert.match(yield* text("queue", "show", "--limit", "1"), /\nMore: --cursor [\w-]+$/)
+    assert.notInclude(yield* text("queue", "show", "--cursor", "kinora-draft"), "kinora-draft")
     assert.strictEqual(yield* text("queue", "lanes"), "No job waits or runs.")
     assert.strictEqual(yield* text("queue", "lanes", "--account", account.email), "No job waits or runs.")
     const created = yield* Effect.promise(() =>
@@ -217,6 +219,8 @@ it.effect("pauses and resumes models", () =>
   Effect.gen(function*() {
     const { run, text } = yield* Terminal.make()
     assert.match(yield* text("model", "list"), /\nkinora-still +image +available +- /)
+    assert.match(yield* text("model", "list", "--limit", "1"), /\nMore: --cursor [\w-]+$/)
+    assert.notInclude(yield* text("model", "list", "--cursor", "kinora-still"), "\nkinora-still ")
     assert.include((yield* run("model", "pause", "kinora-still")).errors, "add --yes")
     assert.match(yield* text("model", "pause", "kinora-still", "--yes"), /paused +2030-01-01 00:00:00Z /)
     assert.match(yield* text("model", "resume", "kinora-still"), /\nkinora-still +image +\w+ +- /)

@@ -30,9 +30,10 @@ export const AdminModel = object("AdminModel", "A model, and the state of its up
 /** See the schema of the same name. */
 export type AdminModel = typeof AdminModel.Type
 
-/** All models. */
-export const AdminModelList = object("AdminModelList", "All models of the catalog, at most 200.", {
-  data: list(AdminModel, "The models, in the order of the configuration, withdrawn ones last.")
+/** A page of models, in the order of the configuration, withdrawn ones last. */
+export const AdminModelList = object("AdminModelList", "A page of the models of the catalog.", {
+  data: list(AdminModel, "The models, in the order of the configuration, withdrawn ones last."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
 })
 /** See the schema of the same name. */
 export type AdminModelList = typeof AdminModelList.Type

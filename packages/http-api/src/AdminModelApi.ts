@@ -1,8 +1,11 @@
 /** The part of the operator API that is about models. */
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminModel, AdminModelList } from "./AdminModel.ts"
 import { operate } from "./internal/adminOperation.ts"
+import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
+import { PageSize } from "./Scalar.ts"
 
 const modelId = { id: parameter("The id of the model, or an alias of it.") }
 
@@ -11,9 +14,14 @@ export class AdminModels extends HttpApiGroup.make("models").add(
   operate(
     "auditor",
     "List the models",
-    "All models of the catalog, withdrawn ones included.",
+    "All models of the catalog, withdrawn ones included. Pass `next_cursor` of one page as `cursor` for the next page.",
     [],
-    (error) => HttpApiEndpoint.get("listModels", "/models", { success: AdminModelList, error })
+    (error) =>
+      HttpApiEndpoint.get("listModels", "/models", {
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        success: AdminModelList,
+        error
+      })
   ),
   operate(
     "operator",

@@ -42,9 +42,10 @@ export const AdminModelQueue = object("AdminModelQueue", "The jobs of a model th
 /** See the schema of the same name. */
 export type AdminModelQueue = typeof AdminModelQueue.Type
 
-/** The queues of all models. */
-export const AdminModelQueueList = object("AdminModelQueueList", "The queues of all models.", {
-  data: list(AdminModelQueue, "The queues, by the id of their model.")
+/** A page of the queues of models, by the id of the model. */
+export const AdminModelQueueList = object("AdminModelQueueList", "A page of queues, by the id of their model.", {
+  data: list(AdminModelQueue, "The queues."),
+  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
 })
 /** See the schema of the same name. */
 export type AdminModelQueueList = typeof AdminModelQueueList.Type

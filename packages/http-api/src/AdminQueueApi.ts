@@ -37,9 +37,15 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
   operate(
     "auditor",
     "Show the queues of the models",
-    "Counts the jobs that have not ended, per model. Reads all of them, so call it every few seconds at most.",
+    "Counts the jobs that have not ended, per model, by its id. Reads all of them, so call it every few seconds at " +
+      "most. Pass `next_cursor` of one page as `cursor` for the next page.",
     [],
-    (error) => HttpApiEndpoint.get("getQueue", "/queue", { success: AdminModelQueueList, error })
+    (error) =>
+      HttpApiEndpoint.get("getQueue", "/queue", {
+        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        success: AdminModelQueueList,
+        error
+      })
   ),
   operate(
     "auditor",

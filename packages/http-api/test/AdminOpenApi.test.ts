@@ -134,6 +134,8 @@ it.effect("documents parameters of the same name separately", () =>
       100,
       100,
       100,
+      100,
+      100,
       1_000,
       10_000,
       100,

@@ -9,8 +9,31 @@ const token = "the token of the operators of this service"
 
 const modelOf = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 const listOf = Schema.decodeUnknownSync(
-  Schema.Struct({ data: Schema.Array(Schema.Record(Schema.String, Schema.Json)) })
+  Schema.Struct({
+    data: Schema.Array(Schema.Record(Schema.String, Schema.Json)),
+    next_cursor: Schema.NullOr(Schema.String)
+  })
 )
+
+it.effect("lists models page by page", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ adminToken: Redacted.make(token) })
+    const get = (query: string) => send("GET", `/admin/v1/models${query}`, { key: token })
+    const page = (query: string) =>
+      Effect.map(get(query), ({ json }) => {
+        const { data, next_cursor } = listOf(json)
+        return [data.map(({ id }) => id), next_cursor]
+      })
+    const all = ["kinora-draft", "kinora-still", "paused-1", "remix-1", "film-1"]
+    assert.deepStrictEqual(yield* page(""), [all, null])
+    assert.deepStrictEqual(yield* page("?limit=2"), [all.slice(0, 2), "kinora-still"])
+    assert.deepStrictEqual(yield* page("?limit=2&cursor=kinora-still"), [all.slice(2, 4), "remix-1"])
+    assert.deepStrictEqual(yield* page("?limit=2&cursor=remix-1"), [all.slice(4), null])
+    assert.deepStrictEqual(yield* page("?limit=5"), [all, null])
+    for (const query of ["?cursor=nothing", "?limit=0", "?limit=101", "?cursor=%00"]) {
+      errorOf(yield* get(query), "invalid_params")
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("lists, pauses and resumes models", () =>
   Effect.gen(function*() {

@@ -61,24 +61,35 @@ it.effect("lists workers, the queues of models and the lanes of accounts", () =>
     }
 
     const idle = { pending: 0, queued: 0, processing: 0, oldest_wait_seconds: null, workers: 0 }
-    assert.deepStrictEqual<unknown>(yield* get("/queue"), {
-      data: [
-        { ...idle, model: "film-1", kind: "video" },
-        { ...idle, model: "gone-1", kind: null, workers: 1 },
-        { ...idle, model: "kinora-draft", kind: "image" },
-        {
-          ...idle,
-          model: "kinora-still",
-          kind: "image",
-          queued: 2,
-          processing: 1,
-          oldest_wait_seconds: 90,
-          workers: 1
-        },
-        { ...idle, model: "paused-1", kind: "image" },
-        { ...idle, model: "remix-1", kind: "image" }
-      ]
+    const queues = [
+      { ...idle, model: "film-1", kind: "video" },
+      { ...idle, model: "gone-1", kind: null, workers: 1 },
+      { ...idle, model: "kinora-draft", kind: "image" },
+      {
+        ...idle,
+        model: "kinora-still",
+        kind: "image",
+        queued: 2,
+        processing: 1,
+        oldest_wait_seconds: 90,
+        workers: 1
+      },
+      { ...idle, model: "paused-1", kind: "image" },
+      { ...idle, model: "remix-1", kind: "image" }
+    ]
+    assert.deepStrictEqual<unknown>(yield* get("/queue"), { data: queues, next_cursor: null })
+    assert.deepStrictEqual<unknown>(yield* get("/queue?limit=4"), {
+      data: queues.slice(0, 4),
+      next_cursor: "kinora-still"
     })
+    // Also if the model is no longer listed.
+    for (const after of ["kinora-still", "kinora-z"]) {
+      assert.deepStrictEqual<unknown>(yield* get(`/queue?limit=2&cursor=${after}`), {
+        data: queues.slice(4),
+        next_cursor: null
+      })
+    }
+    for (const query of ["limit=0", "limit=101", "cursor=%00"]) yield* refused(`/queue?${query}`, "invalid_params")
 
     const slots = PlanTable.defaults.credits.pro.concurrency
     const lanes = [

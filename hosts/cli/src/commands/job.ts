@@ -1,10 +1,11 @@
 /** `kinora job`. */
 import type { AdminGeneration, AdminGenerationDetail } from "@kinora/http-api/AdminGeneration"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { cursor, limit, paged } from "./page.ts"
 
 const job = Argument.String("job").pipe(Argument.withDescription("Id of the job, gen_…"))
 
@@ -77,21 +78,13 @@ const status = Flag.Literals("status", ["pending", "queued", "processing", "comp
   Flag.optional
 )
 
-const limit = Flag.Int("limit").pipe(
-  Flag.withDescription("Maximum number of jobs"),
-  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-  Flag.withDefault(20)
-)
-
-const cursor = Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
-
 const list = operatorCommand(
   "list",
   "List the jobs of an account, newest first",
   {
     account,
     status,
-    limit,
+    limit: limit("jobs"),
     cursor
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit, status }) {
@@ -112,7 +105,7 @@ const list = operatorCommand(
       { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
       { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
     ], "No job matches.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
+    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 
@@ -128,7 +121,7 @@ const search = operatorCommand(
       Flag.optional
     ),
     before: Flag.Date("before").pipe(Flag.withDescription("Created before this time"), Flag.optional),
-    limit,
+    limit: limit("jobs"),
     cursor
   },
   Effect.fnUntraced(function*(operator, { account, after, before, cursor, limit, model, status }) {
@@ -152,7 +145,7 @@ const search = operatorCommand(
       { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
       { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
     ], "No job matches.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
+    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 

@@ -1,9 +1,10 @@
 /** `kinora model`. */
 import type { AdminModel } from "@kinora/http-api/AdminModel"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Output from "../Output.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { cursor, limit, paged } from "./page.ts"
 
 const model = Argument.String("model").pipe(Argument.withDescription("Id of the model"))
 
@@ -20,10 +21,12 @@ const tableOf = (models: ReadonlyArray<AdminModel>) =>
 const list = operatorCommand(
   "list",
   "List the models, and the state of their upstreams",
-  {},
-  Effect.fnUntraced(function*(operator) {
-    const models = yield* operator.models.listModels({})
-    yield* Output.show(models, tableOf(models.data))
+  { limit: limit("models"), cursor },
+  Effect.fnUntraced(function*(operator, { cursor, limit }) {
+    const models = yield* operator.models.listModels({
+      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+    })
+    yield* Output.show(models, paged(tableOf(models.data), models.next_cursor))
   })
 )
 

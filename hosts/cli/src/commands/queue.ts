@@ -1,28 +1,19 @@
 /** `kinora queue`, and the commands of `kinora worker` for operators. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { idOf } from "./accountArgument.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-
-const limit = (things: string): Flag.Flag<number> =>
-  Flag.Int("limit").pipe(
-    Flag.withDescription(`Maximum number of ${things}`),
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-    Flag.withDefault(20)
-  )
-
-const cursor = Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
-
-/** Renders the table of a page, and how to get the next one. */
-const paged = (table: string, next: string | null): string => next === null ? table : `${table}\nMore: --cursor ${next}`
+import { cursor, limit, paged } from "./page.ts"
 
 const show = operatorCommand(
   "show",
   "Show how many jobs of each model wait and run",
-  {},
-  Effect.fnUntraced(function*(operator) {
-    const queues = yield* operator.queue.getQueue({})
+  { limit: limit("models"), cursor },
+  Effect.fnUntraced(function*(operator, { cursor, limit }) {
+    const queues = yield* operator.queue.getQueue({
+      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+    })
     const table = Output.table(queues.data, [
       { title: "MODEL", value: ({ model }) => model },
       { title: "KIND", value: ({ kind }) => kind ?? "-" },
@@ -32,7 +23,7 @@ const show = operatorCommand(
       { title: "OLDEST", value: ({ oldest_wait_seconds: wait }) => wait === null ? "-" : `${wait} s`, isNumber: true },
       { title: "WORKERS", value: ({ workers }) => workers, isNumber: true }
     ], "The service has no models.")
-    yield* Output.show(queues, table)
+    yield* Output.show(queues, paged(table, queues.next_cursor))
   })
 )
 

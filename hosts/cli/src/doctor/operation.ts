@@ -1,6 +1,6 @@
 /** Checks of what runs jobs: the workers and the models, as the operator API reports them. */
-import type { AdminModelList } from "@kinora/http-api/AdminModel"
-import type { AdminModelQueueList } from "@kinora/http-api/AdminQueue"
+import type { AdminModel } from "@kinora/http-api/AdminModel"
+import type { AdminModelQueue } from "@kinora/http-api/AdminQueue"
 import { Effect, Option } from "effect"
 import type { Connection } from "../Connection.ts"
 import { connect, explained } from "../Operator.ts"
@@ -15,11 +15,11 @@ export const checkOperation = Effect.fnUntraced(function*({ adminToken }: Connec
   const operator = yield* Effect.result(explained(connect))
   if (operator._tag === "Failure") return [Finding.failure("workers", operator.failure.message, advice)]
   return [
-    yield* Effect.map(operator.success.queue.getQueue({}), checkQueue).pipe(
+    yield* Effect.map(allOf((query) => operator.success.queue.getQueue({ query })), checkQueue).pipe(
       explained,
       Finding.orFailure("workers", advice)
     ),
-    yield* Effect.map(operator.success.models.listModels({}), checkModels).pipe(
+    yield* Effect.map(allOf((query) => operator.success.models.listModels({ query })), checkModels).pipe(
       explained,
       Finding.orFailure("upstreams", advice)
     )
@@ -30,7 +30,25 @@ export const checkOperation = Effect.fnUntraced(function*({ adminToken }: Connec
 // internal
 // -----------------------------------------------------------------------------
 
-const checkQueue = ({ data }: AdminModelQueueList) => {
+interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly next_cursor: string | null
+}
+
+/** Reads all pages of a list. */
+const allOf = Effect.fnUntraced(function*<A, E, R>(
+  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<Page<A>, E, R>
+) {
+  let page = yield* read({ limit: 100 })
+  const all = [...page.data]
+  while (page.next_cursor !== null) {
+    page = yield* read({ limit: 100, cursor: page.next_cursor })
+    all.push(...page.data)
+  }
+  return all
+})
+
+const checkQueue = (data: ReadonlyArray<AdminModelQueue>) => {
   const unserved = data.filter(({ workers }) => workers === 0).map(({ model }) => model)
   const waiting = data.filter(({ queued, workers }) => workers === 0 && queued > 0).map(({ model }) => model)
   const advice = "Start a worker with these models, or a server with KINORA_WORKERS above 0; see kinora worker list"
@@ -41,7 +59,7 @@ const checkQueue = ({ data }: AdminModelQueueList) => {
     : Finding.ok("workers", "every model has a worker")
 }
 
-const checkModels = ({ data }: AdminModelList) => {
+const checkModels = (data: ReadonlyArray<AdminModel>) => {
   const failing = data.filter(({ reports }) => reports.length > 0).map(({ id, reports }) =>
     `${id} (${[...new Set(reports.map(({ upstream }) => upstream))].join(", ")})`
   )

@@ -104,6 +104,9 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await deleted({ ask, host, send }, operator)
   for (const path of ["workers", "queue", "queue/lanes"]) await ask(`GET /admin/v1/${path}`, operator)
   await ask("GET /admin/v1/workers?limit=0", operator)
+  for (const path of ["models", "queue"]) {
+    for (const query of ["limit=1", "limit=0"]) await ask(`GET /admin/v1/${path}?${query}`, operator)
+  }
   await ask("GET /admin/v1/models", operator)
   const [worker] = JSON.parse((await send("GET /admin/v1/workers", undefined, operator)).text).data
   for (const id of [worker.id, "nobody"]) await ask(`POST /admin/v1/workers/${id}/drain`, operator)

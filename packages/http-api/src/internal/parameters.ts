@@ -117,6 +117,22 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: { type: "string", format: "date-time" },
     description: "Returns only jobs created before this time."
   },
+  "models.listModels cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "models.listModels limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of models on the page."
+  },
+  "queue.getQueue cursor": {
+    schema: { type: "string" },
+    description: "`next_cursor` of the previous page."
+  },
+  "queue.getQueue limit": {
+    schema: between(1, 100, 20),
+    description: "The maximum number of models on the page."
+  },
   "queue.listWorkers cursor": {
     schema: { type: "string" },
     description: "`next_cursor` of the previous page."

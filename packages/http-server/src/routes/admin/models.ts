@@ -9,7 +9,7 @@ import type { AdminModel } from "@kinora/http-api/AdminModel"
 import { refuse } from "@kinora/http-api/ApiError"
 import { DateTime, Effect, Option } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
-import { answers } from "../../middleware/refusals.ts"
+import { answers, invalidParameter } from "../../middleware/refusals.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
@@ -52,8 +52,12 @@ export const layer = EndpointGroup.make(
     const readOne = (model: Model.Model) => Effect.map(read([model]), ([state]) => state!)
 
     return handlers.handleAll({
-      listModels: answers([], function*() {
-        return { data: yield* read([...catalog.list, ...catalog.withdrawn]) }
+      listModels: answers([], function*({ query: { cursor, limit = pageSizeDefault } }) {
+        const models = [...catalog.list, ...catalog.withdrawn]
+        const last = models.findIndex(({ id }) => id === cursor)
+        if (cursor !== undefined && last < 0) return yield* invalidCursor
+        const page = models.slice(last + 1, last + 1 + limit)
+        return { data: yield* read(page), next_cursor: last + 1 + limit < models.length ? page.at(-1)!.id : null }
       }),
 
       pauseModel: changes([], function*({ params }) {
@@ -80,5 +84,9 @@ export const layer = EndpointGroup.make(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const pageSizeDefault = 20
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
 
 const stateOf = ({ paused_at }: AdminModel) => ({ paused: paused_at !== null })

@@ -33,10 +33,12 @@ export const layer = EndpointGroup.make(
         yield* Effect.logInfo("An operator drained a worker", { worker: id })
       }),
 
-      getQueue: answers([], function*() {
+      getQueue: answers([], function*({ query: { cursor, limit = pageSizeDefault } }) {
         const queues = yield* Effect.provide(GenerationQueue.read, services)
+        const rest = cursor === undefined ? queues : queues.filter(({ model }) => model > cursor)
         const now = yield* DateTime.now
-        return { data: queues.map((queue) => queueOf(catalog, queue, now)) }
+        const data = rest.slice(0, limit).map((queue) => queueOf(catalog, queue, now))
+        return { data, next_cursor: limit < rest.length ? data.at(-1)!.model : null }
       }),
 
       listLanes: answers(
