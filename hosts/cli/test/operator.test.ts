@@ -215,6 +215,28 @@ it.effect("shows workers and queues", () =>
     assert.include((yield* run("job", "requeue", job, "--yes")).errors, "job_ended")
   }).pipe(Effect.scoped))
 
+it.effect("shows the steps of a job, with its webhook events and their deliveries", () =>
+  Effect.gen(function*() {
+    const { host: { account, fetch }, json, text } = yield* Terminal.make()
+    const { id: endpoint } = yield* json("webhook", "create", account.email, "https://hooks.example.com/kinora")
+    const created = yield* Effect.promise(() =>
+      fetch("/v1/generations", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } })
+      }).then((response) => response.json())
+    )
+    const job = String(Object(created).id)
+    assert.notInclude(yield* text("job", "show", job), "DELIVERY")
+    yield* text("job", "fail", job, "--yes")
+    const shown = yield* text("job", "show", job)
+    const rows = ["created +- +-", "charged +8 +-", "failed_by_operator +- +-", "refunded +8 +-"]
+    const steps = [...rows, "event_published +- +generation\\.failed"].map((row) => `2030-01-01 00:00:00Z +${row}`)
+    assert.match(shown, new RegExp(`\nTIME .*\n${steps.join("\n")}\n\nDELIVERY `))
+    assert.match(shown, new RegExp(`\ndlv_\\w+ +${endpoint} +generation\\.failed +pending +0 +2030-01-01 00:00:00Z$`))
+    assert.deepInclude(yield* json("job", "show", job), { run: null, status: "failed" })
+  }).pipe(Effect.scoped))
+
 it.effect("pauses and resumes models", () =>
   Effect.gen(function*() {
     const { run, text } = yield* Terminal.make()

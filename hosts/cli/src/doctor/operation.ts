@@ -4,6 +4,7 @@ import type { AdminModelQueue } from "@kinora/http-api/AdminQueue"
 import { Effect, Option } from "effect"
 import type { Connection } from "../Connection.ts"
 import { connect, explained } from "../Operator.ts"
+import { allOf } from "./allPages.ts"
 import * as Finding from "./Finding.ts"
 
 /** Checks the workers and the models. */
@@ -29,24 +30,6 @@ export const checkOperation = Effect.fnUntraced(function*({ adminToken }: Connec
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-interface Page<A> {
-  readonly data: ReadonlyArray<A>
-  readonly next_cursor: string | null
-}
-
-/** Reads all pages of a list. */
-const allOf = Effect.fnUntraced(function*<A, E, R>(
-  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<Page<A>, E, R>
-) {
-  let page = yield* read({ limit: 100 })
-  const all = [...page.data]
-  while (page.next_cursor !== null) {
-    page = yield* read({ limit: 100, cursor: page.next_cursor })
-    all.push(...page.data)
-  }
-  return all
-})
 
 const checkQueue = (data: ReadonlyArray<AdminModelQueue>) => {
   const unserved = data.filter(({ workers }) => workers === 0).map(({ model }) => model)
