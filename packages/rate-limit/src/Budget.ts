@@ -8,9 +8,11 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, Data, DateTime, Effect, Layer } from "effect"
+import { Clock, Context, Data, DateTime, type Duration, Effect, Layer } from "effect"
+import { makeAdvances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
-import { takeAll } from "./internal/takeAll.ts"
+import { monotonicMillis } from "./internal/monotonic.ts"
+import { makeTakeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
 /** A request to reserve an amount. */
@@ -21,6 +23,11 @@ export interface BudgetRequest {
   readonly limit: number
   /** A whole number, at least 0. Reserved in full or not at all. */
   readonly amount: number
+  /**
+   * The maximum amount that this process may take in advance for later requests of the key, if it has
+   * `BudgetOptions.advance`. A killed process leaves at most this amount counted that nobody used. Default 0.
+   */
+  readonly advanceMax?: number | undefined
 }
 
 /** A reserved amount of a day. */
@@ -73,15 +80,25 @@ export class Budget extends Context.Service<Budget, {
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/Budget") {}
 
-const make = Effect.gen(function*() {
+/** Options of budgets. */
+export interface BudgetOptions {
+  /** The time for which this process may keep amounts that it took in advance (`BudgetRequest.advanceMax`). Default 0, none. */
+  readonly advance?: Duration.Input | undefined
+  /** The maximum number of keys with amounts that were taken in advance. Default 10,000. */
+  readonly advanceKeysMax?: number | undefined
+}
+
+const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   const store = yield* RateLimitStore
-  const unitOfWork = yield* UnitOfWork
+  const { isOpen } = yield* UnitOfWork
+  const advances = yield* makeAdvances("day", options)
+  const takeAll = yield* makeTakeAll("day", advances)
 
   const takeFolded = yield* Folding.make({
     name: "Budget.reserve",
     membersMax: 1024,
     keyOf: ({ key }: Counter.Take) => key,
-    run: (takes: ReadonlyArray<Counter.Take>) => takeAll(store, unitOfWork, "day", takes)
+    run: takeAll
   })
 
   const settleFolded = yield* Folding.make({
@@ -91,15 +108,26 @@ const make = Effect.gen(function*() {
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
+  /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
+  const spend = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
+    if (advances === undefined || (yield* isOpen)) return takes.map(() => undefined)
+    const now = monotonicMillis(yield* Clock.Clock)
+    return takes.map((take) => advances.spend(take, now))
+  })
+
   const reserve = Effect.fn("Budget.reserve")(function*(request: BudgetRequest) {
     const take = takeOf(request)
-    return reservedOf(take, yield* takeFolded(take))
+    const [spent] = yield* spend([take])
+    return reservedOf(take, spent ?? (yield* takeFolded(take)))
   })
 
   const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
     const takes = requests.map(takeOf)
-    const results = yield* takeAll(store, unitOfWork, "day", takes)
-    return takes.map((take, index) => reservedOf(take, results[index]!))
+    const spent = yield* spend(takes)
+    const open = takes.filter((_, index) => spent[index] === undefined)
+    const results = open.length === 0 ? [] : yield* takeAll(open)
+    let next = 0
+    return takes.map((take, index) => reservedOf(take, spent[index] ?? results[next++]!))
   })
 
   const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
@@ -108,7 +136,7 @@ const make = Effect.gen(function*() {
 
   const used = Effect.fn("Budget.used")(function*(key: string) {
     const [counter] = yield* store.read("day", [key])
-    return counter?.used ?? 0
+    return counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
   })
 
   const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
@@ -120,13 +148,22 @@ const make = Effect.gen(function*() {
 })
 
 /** Creates budgets over the surrounding store. */
-export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = Layer.effect(Budget, make)
+export const layerWith = (options: BudgetOptions): Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> =>
+  Layer.effect(Budget, make(options))
+
+/** `layerWith` with default options. */
+export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = layerWith({})
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ amount, key, limit }: BudgetRequest): Counter.Take => ({ key, limit, cost: amount })
+const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
+  key,
+  limit,
+  cost: amount,
+  advanceMax
+})
 
 const reservedOf = ({ cost, key, limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Reserved => {
   const standing: Standing = {

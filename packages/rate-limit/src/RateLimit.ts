@@ -2,15 +2,18 @@
  * Limits of requests per calendar minute, exact across processes.
  *
  * Hits that arrive while a set is counted are counted together in the next one, whatever
- * their keys. A key whose minute is full is rejected without a statement.
+ * their keys. A key whose minute is full is rejected without a statement, and hits that were taken in
+ * advance (`RateLimitOptions.advance`) are accepted without one.
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, DateTime, Effect, Layer } from "effect"
+import { Clock, Context, DateTime, type Duration, Effect, Layer } from "effect"
+import { makeAdvances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
-import { makeFullKeys, monotonicMillis } from "./internal/fullKeys.ts"
-import { takeAll } from "./internal/takeAll.ts"
+import { makeFullKeys } from "./internal/fullKeys.ts"
+import { monotonicMillis } from "./internal/monotonic.ts"
+import { makeTakeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
 /** A request that counts against a limit. */
@@ -66,16 +69,30 @@ export interface RateLimitOptions {
    * have the same result, but need a statement. Default 10,000.
    */
   readonly fullKeysMax?: number | undefined
+  /**
+   * The time for which this process may keep hits that it took in advance. Default 0, none.
+   *
+   * A process takes as many hits as a key had in this time, and at most half of what its minute has left, so that most
+   * hits of a busy key need no statement. Unused hits are given back after this time. Until then other processes count them
+   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later. No minute
+   * accepts more hits than its limit.
+   */
+  readonly advance?: Duration.Input | undefined
+  /** The maximum number of keys with hits that were taken in advance. Default 10,000. */
+  readonly advanceKeysMax?: number | undefined
 }
 
-const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_096 }: RateLimitOptions) {
+const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
+  const { fullKeysMax = 10_000, membersMax = 4_096 } = options
   const store = yield* RateLimitStore
   const unitOfWork = yield* UnitOfWork
-  const full = makeFullKeys(fullKeysMax)
+  const advances = yield* makeAdvances("minute", options)
+  const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
+  const takeAll = yield* makeTakeAll("minute", advances)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
     const sentAt = monotonicMillis(yield* Clock.Clock)
-    const results = yield* takeAll(store, unitOfWork, "minute", takes)
+    const results = yield* takeAll(takes)
     // A transaction that is open may roll back, and its counts with it.
     if (!(yield* unitOfWork.isOpen)) {
       results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
@@ -97,22 +114,29 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
   })
   const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
 
+  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
+  const decide = (take: Counter.Take, clock: Clock.Clock, isOpen: boolean): Counter.Taken | undefined =>
+    // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
+    (isOpen ? undefined : advances?.spend(take, monotonicMillis(clock))) ?? full.refuse(take, clock)
+
   return RateLimit.of({
     // Without a span: every request hits, and a span costs twice as much as the rest of a
     // hit. Each set has a span with the number of its members.
     hit: Effect.fnUntraced(function*(hit: Hit) {
       const take = takeOf(hit)
-      return verdictOf(take, full.refuse(take, yield* Clock.Clock) ?? (yield* takeFolded(take)))
+      const decided = decide(take, yield* Clock.Clock, yield* unitOfWork.isOpen)
+      return verdictOf(take, decided ?? (yield* takeFolded(take)))
     }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {
       const clock = yield* Clock.Clock
+      const isOpen = yield* unitOfWork.isOpen
       const takes = hits.map(takeOf)
-      const refusals = takes.map((take) => full.refuse(take, clock))
-      const open = takes.filter((_, index) => refusals[index] === undefined)
+      const decided = takes.map((take) => decide(take, clock, isOpen))
+      const open = takes.filter((_, index) => decided[index] === undefined)
       const results = open.length === 0 ? [] : yield* take(open)
       let next = 0
-      return takes.map((take, index) => verdictOf(take, refusals[index] ?? results[next++]!))
+      return takes.map((take, index) => verdictOf(take, decided[index] ?? results[next++]!))
     }),
 
     peek: Effect.fnUntraced(function*(hit: Hit) {
@@ -120,7 +144,8 @@ const make = Effect.fnUntraced(function*({ fullKeysMax = 10_000, membersMax = 4_
       const refusal = full.refuse(take, yield* Clock.Clock)
       if (refusal !== undefined) return verdictOf(take, refusal)
       const counter = yield* readFolded(take.key)
-      return verdictOf(take, { ...counter, accepted: counter.used + take.cost <= take.limit })
+      const used = counter.used - (advances?.leftOf(counter) ?? 0)
+      return verdictOf(take, { ...counter, used, accepted: used + take.cost <= take.limit })
     }),
 
     sweep: Effect.fn("RateLimit.sweep")((limit: number) => store.sweepCounters("minute", 0, limit))
@@ -138,7 +163,7 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost })
+const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost, advanceMax: limit })
 
 const verdictOf = ({ limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Verdict => ({
   accepted,

@@ -4,6 +4,7 @@ import { Effect, Layer, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
+import * as AdvancesContract from "./AdvancesContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
@@ -14,6 +15,7 @@ for (const [name, database, callers] of TestDatabase.all) {
   RateLimitContract.suite(name, Backend.over(database))
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
+  AdvancesContract.suite(name, Backend.over(database))
   TransactionsContract.suite(name, Backend.over(database), callers)
 }
 

@@ -1,3 +1,4 @@
+import * as AdvancesContract from "./AdvancesContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
@@ -6,3 +7,4 @@ import * as RateLimitContract from "./RateLimitContract.ts"
 RateLimitContract.suite("memory", Backend.memory)
 PlacesContract.suite("memory", Backend.memory)
 BudgetContract.suite("memory", Backend.memory)
+AdvancesContract.suite("memory", Backend.memory)

@@ -46,6 +46,8 @@ export interface Take {
   readonly cost: number
   /** The maximum of the period. A whole number. */
   readonly limit: number
+  /** The maximum amount that this process may take for later takes of the key. Default 0. */
+  readonly advanceMax?: number | undefined
 }
 
 /** Takes with the same key, cost and limit. */
@@ -84,8 +86,11 @@ export const take = (used: number, { cost, limit, takes }: Demand): Decided<numb
 /** Adds an amount, which may be negative, to a counter regardless of limits. A counter is never below 0. */
 export const add = (used: number, amount: number): number => Math.max(used + amount, 0)
 
-/** Returns the results of the takes of a demand, in order. */
-export const takenOf = ({ cost, takes }: Demand, { at, granted, period, used }: Grant): ReadonlyArray<Taken> =>
+/** Returns the results of the first takes of a demand, in order: those of its callers. */
+export const takenOf = (
+  { cost, takes }: Pick<Demand, "cost" | "takes">,
+  { at, granted, period, used }: Grant
+): ReadonlyArray<Taken> =>
   Array.from({ length: takes }, (_, rank) => ({
     at,
     period,
