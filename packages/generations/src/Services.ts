@@ -45,6 +45,8 @@ export interface ServicesOptions {
   readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
   /** Limits of payments. Default: those of `Payments`. */
   readonly payments?: Payments.PaymentsOptions | undefined
+  /** What this process takes of rate limits in advance. Default: those of `RateLimit`, nothing. */
+  readonly rateLimit?: RateLimit.RateLimitOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
   /** Limits of the status of models. Default: those of `ModelStatuses`. */
@@ -66,7 +68,7 @@ export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
-  const { paymentProvider = PaymentProvider.layerNone, payments = {} } = options
+  const { paymentProvider = PaymentProvider.layerNone, payments = {}, rateLimit = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     AccountDeletion.layerWith({ planTable }),
@@ -86,7 +88,7 @@ export const layer = (options: ServicesOptions) => {
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
-        RateLimit.layer,
+        RateLimit.layerWith(rateLimit),
         Scheduler.layerWith(scheduler),
         Webhooks.layerWith(webhooks)
       )

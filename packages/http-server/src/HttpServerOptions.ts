@@ -67,8 +67,8 @@ export interface HttpServerOptions {
   /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
-   * Bytes that a download reserves at a time. A killed process leaves at most one block
-   * per download counted; smaller blocks cost more statements. Default 16 MiB.
+   * Bytes that a download reserves at a time, and that are reserved for the next ranges of an account and a result.
+   * A killed process leaves at most one block each counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
   /** Bytes of a body that creates a job. Default 48 MiB. */

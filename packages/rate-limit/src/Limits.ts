@@ -8,7 +8,7 @@ import * as RateLimit from "./RateLimit.ts"
 import * as SqlRateLimitStore from "./SqlRateLimitStore.ts"
 
 /** Options of `layerPostgres`. */
-export interface LimitsOptions extends RateLimit.RateLimitOptions, Places.PlacesOptions {}
+export interface LimitsOptions extends RateLimit.RateLimitOptions, Places.PlacesOptions, Budget.BudgetOptions {}
 
 /** All services in the memory of the process, for tests. Counters and places end with the layer's scope. */
 export const layerMemory: Backend.MemoryLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> = Layer.mergeAll(
@@ -23,7 +23,7 @@ export const layerMemory: Backend.MemoryLayer<RateLimit.RateLimit | Places.Place
 export const layerPostgres = (
   options: LimitsOptions = {}
 ): Backend.PostgresLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> =>
-  Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layer).pipe(
+  Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layerWith(options)).pipe(
     Backend.postgres(SqlRateLimitStore)
   )
 

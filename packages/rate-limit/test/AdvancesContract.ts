@@ -138,31 +138,39 @@ export const suite = <E>(
       }))
 
     it.effect("never exceed a limit, and grant all of it, over several processes", () =>
-      Effect.forEach(Array.from({ length: 12 }, (_, seed) => seed), (seed) =>
-        Effect.gen(function*() {
-          const processes = yield* Effect.forEach([1, 2, 3], () => makeProcess)
-          yield* TestClock.setTime((100 + seed) * minute)
-          const request = { key: `random ${seed}`, limit: 300 }
-          let accepted = 0
-          for (let step = 0; step < 20; step++) {
-            const process = processes[yield* Random.nextIntBetween(0, 2, { halfOpen: false })]!
-            const hits = Array.from({ length: yield* Random.nextIntBetween(1, 40) })
-            const concurrency = yield* Random.nextIntBetween(1, 8)
-            const verdicts = yield* Effect.forEach(hits, () => process.hit(request), { concurrency })
-            accepted += verdicts.filter((verdict) => verdict.accepted).length
-            assert.isAtMost(accepted, request.limit)
-            yield* TestTime.advance(`${yield* Random.nextIntBetween(0, 700)} millis`)
-          }
-          // All advances are given back, so the minute grants the rest.
-          yield* TestTime.advance("3 seconds")
-          for (const process of processes) {
-            const verdicts = yield* Effect.forEach(Array.from({ length: request.limit }), () => process.hit(request), {
-              concurrency: "unbounded"
-            })
-            accepted += verdicts.filter((verdict) => verdict.accepted).length
-          }
-          assert.strictEqual(accepted, request.limit)
-        }).pipe(Effect.scoped, Random.withSeed(seed)), { discard: true }), 30_000)
+      Effect.forEach(
+        Array.from({ length: 12 }, (_, seed) => seed),
+        (seed) =>
+          Effect.gen(function*() {
+            const processes = yield* Effect.forEach([1, 2, 3], () => makeProcess)
+            yield* TestClock.setTime((100 + seed) * minute)
+            const request = { key: `random ${seed}`, limit: 300 }
+            let accepted = 0
+            for (let step = 0; step < 20; step++) {
+              const process = processes[yield* Random.nextIntBetween(0, 2, { halfOpen: false })]!
+              const hits = Array.from({ length: yield* Random.nextIntBetween(1, 40) })
+              const concurrency = yield* Random.nextIntBetween(1, 8)
+              const verdicts = yield* Effect.forEach(hits, () => process.hit(request), { concurrency })
+              accepted += verdicts.filter((verdict) => verdict.accepted).length
+              assert.isAtMost(accepted, request.limit)
+              yield* TestTime.advance(`${yield* Random.nextIntBetween(0, 700)} millis`)
+            }
+            // All advances are given back, so the minute grants the rest.
+            yield* TestTime.advance("3 seconds")
+            for (const process of processes) {
+              const verdicts = yield* Effect.forEach(
+                Array.from({ length: request.limit }),
+                () => process.hit(request),
+                {
+                  concurrency: "unbounded"
+                }
+              )
+              accepted += verdicts.filter((verdict) => verdict.accepted).length
+            }
+            assert.strictEqual(accepted, request.limit)
+          }).pipe(Effect.scoped, Random.withSeed(seed)),
+        { discard: true }
+      ), 30_000)
 
     it.effect("of budgets are at most as large as the request allows, and never exceed the day", () =>
       Effect.gen(function*() {

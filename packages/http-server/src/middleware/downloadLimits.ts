@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * its signed URLs, so that a leaked URL leaves the places of its keys free. Signed URLs
    * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
-   * time, so a killed process leaves at most one block counted that was not sent.
+   * time, so a killed process leaves at most one block per download, account and result counted that was not sent.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,
