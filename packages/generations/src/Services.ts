@@ -45,7 +45,7 @@ export interface ServicesOptions {
   readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
   /** Limits of payments. Default: those of `Payments`. */
   readonly payments?: Payments.PaymentsOptions | undefined
-  /** What this process takes of rate limits in advance. Default: those of `RateLimit`, nothing. */
+  /** Options of rate limits. Default: those of `RateLimit`, which take nothing in advance. */
   readonly rateLimit?: RateLimit.RateLimitOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined

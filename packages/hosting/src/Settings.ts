@@ -21,6 +21,7 @@ import {
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
+import { retentionOf } from "./internal/settings/retention.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
 import type { Retention } from "./Work.ts"
@@ -117,7 +118,7 @@ export interface Settings {
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
   readonly requestsMax: number
-  /** How long a process keeps what it took of a limit in advance. */
+  /** How long a process keeps requests, bytes and places of limits that it took in advance. */
   readonly limitAdvance: Duration.Duration
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
@@ -206,14 +207,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
       : values.demo_account === "true",
     stripe: stripeOf(values),
     resultTtl: Duration.hours(values.results_ttl_hours),
-    retention: {
-      jobs: daysOf(values.jobs_ttl_days),
-      usage: daysOf(values.usage_ttl_days),
-      revokedKeys: daysOf(values.revoked_keys_ttl_days),
-      audit: daysOf(values.audit_ttl_days),
-      deletedAccounts: daysOf(values.deleted_accounts_ttl_days),
-      payments: daysOf(values.payments_ttl_days)
-    },
+    retention: retentionOf(values),
     webhookTtl: Duration.days(values.webhooks_ttl_days),
     downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
     downloadLinkShare: values.download_link_percent / 100,
@@ -281,8 +275,6 @@ const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
 }
 
 const MiB = 1024 ** 2
-
-const daysOf = (days: number | "off"): Duration.Duration => days === "off" ? Duration.infinity : Duration.days(days)
 
 const sectionOf = (
   key: "drivers" | "moderation",

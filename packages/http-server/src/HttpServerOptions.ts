@@ -60,6 +60,11 @@ export interface HttpServerOptions {
   readonly resultTtl: Duration.Duration
   /** Concurrent downloads of one account with its keys, and as many through signed URLs. Default 8. */
   readonly downloadStreamsMax: number
+  /**
+   * How long this process keeps the place of a download that ended for the next one of the account, while at most
+   * half of the places are taken. Other processes find it taken until then. Default 1 second.
+   */
+  readonly downloadPlaceKept: Duration.Duration
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
   /** Share of these bytes that signed URLs can use, above 0 and at most 1. Default 0.5. */
@@ -156,6 +161,7 @@ export const defaults: HttpServerOptions = {
   downloadBytesPerDay: 50 * 1024 ** 3,
   downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,
+  downloadPlaceKept: Duration.seconds(1),
   downloadBlockBytes: 16 * 1024 ** 2,
   creatingBodyBytesMax: 48 * 1024 * 1024,
   bodyStringBytesMax: 16 * 1024 * 1024,

@@ -9,8 +9,8 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, Data, DateTime, type Duration, Effect, Layer } from "effect"
-import { makeAdvances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
+import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
 import { makeTakeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
@@ -91,7 +91,7 @@ export interface BudgetOptions {
 const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   const store = yield* RateLimitStore
   const { isOpen } = yield* UnitOfWork
-  const advances = yield* makeAdvances("day", options)
+  const advances = yield* makeGivenBackAdvances("day", options)
   const takeAll = yield* makeTakeAll("day", advances)
 
   const takeFolded = yield* Folding.make({

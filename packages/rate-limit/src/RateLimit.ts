@@ -9,9 +9,9 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, DateTime, type Duration, Effect, Layer } from "effect"
-import { makeAdvances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
 import { makeFullKeys } from "./internal/fullKeys.ts"
+import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
 import { makeTakeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
   const { fullKeysMax = 10_000, membersMax = 4_096 } = options
   const store = yield* RateLimitStore
   const unitOfWork = yield* UnitOfWork
-  const advances = yield* makeAdvances("minute", options)
+  const advances = yield* makeGivenBackAdvances("minute", options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
   const takeAll = yield* makeTakeAll("minute", advances)
 

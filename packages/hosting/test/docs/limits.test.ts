@@ -21,6 +21,7 @@ type NoLimit =
   | "baseUrl"
   | "docs"
   | "downloadBlockBytes"
+  | "downloadPlaceKept"
   | "corsOrigins"
   | "metrics"
   | "plans"

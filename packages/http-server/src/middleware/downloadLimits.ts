@@ -17,8 +17,8 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** Makes the limits. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadStreamsMax, resultDownloadMultiple } =
-    options
+  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadPlaceKept, downloadStreamsMax } = options
+  const { resultDownloadMultiple } = options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     isSigned: boolean
   ) {
     const key = `${isSigned ? "links" : "streams"}:${account}`
-    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax })
+    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax, keepFor: downloadPlaceKept })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]

@@ -46,7 +46,7 @@ export const makeTakeAll = Effect.fnUntraced(function*(kind: Counter.PeriodKind,
     takes: ReadonlyArray<Counter.Take>
   ): Effect.fn.Return<ReadonlyArray<Counter.Taken>, StorageError> {
     const rounds = Counter.roundsOf(takes)
-    // What a transaction takes may be rolled back, so it takes nothing in advance.
+    // A transaction may be rolled back, so it takes nothing in advance.
     if (rounds.length > 1) return yield* atomically(takeRounds(rounds, undefined))
     return yield* takeRounds(rounds, advances === undefined || (yield* isOpen) ? undefined : advances)
   })

@@ -5,6 +5,7 @@ import { between } from "./between.ts"
 import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
 import { paymentDefinitions } from "./paymentDefinitions.ts"
+import { requestDefinitions } from "./requestDefinitions.ts"
 import { retentionDefinitions } from "./retentionDefinitions.ts"
 
 /** Minimum level of log messages. */
@@ -210,49 +211,7 @@ export const definitions = {
     expected: "a number of MiB from 1 to 1000000",
     about: "MiB that the usable uploads of an account can have together, as they are stored."
   },
-  request_seconds: {
-    schema: between(1, 600),
-    default: "5",
-    expected: "a number of seconds from 1 to 600",
-    about:
-      "Seconds after which a request gets 503. Waiting for a job, receiving large bodies and uploads, parsing them, and decoding and moderating images do not count."
-  },
-  max_requests: {
-    schema: between(1, 100_000),
-    default: "512",
-    expected: "a number of requests from 1 to 100000",
-    about: "Requests that this process handles at once, without those that wait. Further ones get 503."
-  },
-  limit_advance_seconds: {
-    schema: between(0, 10),
-    default: "1",
-    expected: "a number of seconds from 0 to 10",
-    about: "Seconds for which a process keeps requests and bytes of a limit that it took in advance."
-  },
-  body_seconds: {
-    schema: between(1, 280),
-    default: "30",
-    expected: "a number of seconds from 1 to 280",
-    about: "Seconds in which a body that creates a job has to arrive before it gets 408."
-  },
-  transfer_kib_per_second: {
-    schema: between(1, 1_000_000),
-    default: "16",
-    expected: "a number of KiB from 1 to 1000000",
-    about: "KiB per second that a client has to send of a large body, and to receive of a file."
-  },
-  response_stall_seconds: {
-    schema: between(1, 3_600),
-    default: "30",
-    expected: "a number of seconds from 1 to 3600",
-    about: "Seconds that a client can fall behind this rate with a file before its connection is closed."
-  },
-  image_wait_seconds: {
-    schema: between(1, 110),
-    default: "50",
-    expected: "a number of seconds from 1 to 110",
-    about: "Seconds that the image endpoint waits for its image before it returns 504."
-  },
+  ...requestDefinitions,
   drain_seconds: {
     schema: between(0, 300),
     default: "0",

@@ -1,0 +1,49 @@
+/** Definitions of the settings for requests and their bodies. */
+import { between } from "./between.ts"
+
+/** Definitions by key of the file. See `definitions`. */
+export const requestDefinitions = {
+  request_seconds: {
+    schema: between(1, 600),
+    default: "5",
+    expected: "a number of seconds from 1 to 600",
+    about:
+      "Seconds after which a request gets 503. Waiting for a job, receiving large bodies and uploads, parsing them, and decoding and moderating images do not count."
+  },
+  max_requests: {
+    schema: between(1, 100_000),
+    default: "512",
+    expected: "a number of requests from 1 to 100000",
+    about: "Requests that this process handles at once, without those that wait. Further ones get 503."
+  },
+  limit_advance_seconds: {
+    schema: between(0, 10),
+    default: "1",
+    expected: "a number of seconds from 0 to 10",
+    about: "Seconds for which a process keeps requests, bytes and downloads of limits that it took in advance."
+  },
+  body_seconds: {
+    schema: between(1, 280),
+    default: "30",
+    expected: "a number of seconds from 1 to 280",
+    about: "Seconds in which a body that creates a job has to arrive before it gets 408."
+  },
+  transfer_kib_per_second: {
+    schema: between(1, 1_000_000),
+    default: "16",
+    expected: "a number of KiB from 1 to 1000000",
+    about: "KiB per second that a client has to send of a large body, and to receive of a file."
+  },
+  response_stall_seconds: {
+    schema: between(1, 3_600),
+    default: "30",
+    expected: "a number of seconds from 1 to 3600",
+    about: "Seconds that a client can fall behind this rate with a file before its connection is closed."
+  },
+  image_wait_seconds: {
+    schema: between(1, 110),
+    default: "50",
+    expected: "a number of seconds from 1 to 110",
+    about: "Seconds that the image endpoint waits for its image before it returns 504."
+  }
+} as const
