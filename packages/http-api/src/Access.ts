@@ -1,6 +1,7 @@
 /** Authentication of requests, and the errors that every endpoint can respond with. Servers implement it. */
 import { Context, type DateTime } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type { SessionRole, SessionScope } from "./ConsoleSession.ts"
 import { authenticationErrors, schemaErrors } from "./internal/errorCodes.ts"
 import { errors } from "./internal/errorResponses.ts"
 import type { OperatorRole } from "./RequestPolicy.ts"
@@ -31,6 +32,20 @@ export class CurrentOperator extends Context.Service<CurrentOperator, {
   readonly role: OperatorRole
 }>()("@kinora/http-api/CurrentOperator") {}
 
+/** The session of a request of the console. */
+export class CurrentConsoleSession extends Context.Service<CurrentConsoleSession, {
+  /** The id of the session. */
+  readonly id: string
+  readonly scope: SessionScope
+  readonly role: SessionRole
+  /** The id of the account. `undefined` if the session is of an operator. */
+  readonly account: string | undefined
+  /** The id of the API key that the session was created with, if it was created with one. */
+  readonly key: string | undefined
+  /** The id of the operator, or `owner`. `undefined` if the session is of an account. */
+  readonly operator: string | undefined
+}>()("@kinora/http-api/CurrentConsoleSession") {}
+
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(OpenApi.Description, "An API key of the account: `Authorization: Bearer <key>`.")
 )
@@ -43,6 +58,13 @@ const operator = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(
     OpenApi.Description,
     "`KINORA_ADMIN_TOKEN`, or the token of an operator: `Authorization: Bearer <token>`."
+  )
+)
+
+const session = HttpApiSecurity.apiKey({ in: "cookie", key: "__Host-kinora" }).pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "The cookie that `POST /console/v1/session` sets. On plain HTTP its name is `kinora_<port>`."
   )
 )
 
@@ -69,6 +91,12 @@ export class AdminAuth extends HttpApiMiddleware.Service<AdminAuth, { provides: 
     error: errors(...authenticationErrors.operator, "role_missing"),
     requiredForClient: true
   }
+) {}
+
+/** Requires the cookie of a session that permits the endpoint, within the rate limit of the session. */
+export class ConsoleAuth extends HttpApiMiddleware.Service<ConsoleAuth, { provides: CurrentConsoleSession }>()(
+  "@kinora/http-api/ConsoleAuth",
+  { security: { session }, error: errors(...authenticationErrors.session, "cross_origin"), requiredForClient: true }
 ) {}
 
 /** Maps schema errors to the error envelope: 400 for a request, 500 for a response. */
