@@ -33,13 +33,8 @@ export const call = async <R extends Route>(
 }
 
 /** Exchanges a sign-in code or an API key for a session. Rejects with `CallError`. */
-export const openSession = async (proof: { readonly api_key: string } | { readonly code: string }): Promise<void> => {
-  const response = await fetch("/console/v1/session", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(proof)
-  })
-  if (!response.ok) throw await refusalOf(response)
+export const openSession = async (payload: RequestOf<"POST /console/v1/session">["payload"]): Promise<void> => {
+  await call("POST /console/v1/session", { payload })
 }
 
 // -----------------------------------------------------------------------------

@@ -1,30 +1,5 @@
-/** The routes of `/console/v1`, by hand until `ConsoleApi` of the contract has them. */
+/** Routes of `/console/v1`, by hand until `ConsoleApi` of the contract has them. */
 import type { RequestOf, ResponseOf, Route } from "./contract.ts"
-
-/** The session of the browser. */
-export interface Session {
-  readonly id: string
-  /** `key`: the rights of an API key. `account`: those of a member. `operator`: `/admin/v1`. */
-  readonly scope: "key" | "account" | "operator"
-  readonly role: "member" | "viewer" | "owner" | "operator" | "support" | "auditor"
-  readonly account: { readonly id: string; readonly email: string } | null
-  readonly name: string | null
-  readonly created_at: string
-  readonly expires_at: string
-  readonly idle_expires_at: string
-}
-
-/** A session in the list of the account. */
-export interface ListedSession {
-  readonly id: string
-  readonly scope: Session["scope"]
-  readonly device: string
-  readonly address: string
-  readonly created_at: string
-  readonly seen_at: string
-  readonly expires_at: string
-  readonly current: boolean
-}
 
 /** The running and waiting jobs of a plan group. */
 export interface LaneSummary {
@@ -49,11 +24,6 @@ type E = `${A}/webhook-endpoints`
 
 /** The requests and responses of `/console/v1`. Bodies are those of the operator API. */
 export interface ConsoleRoutes {
-  readonly "GET /console/v1/session": { readonly success: Session | null }
-  readonly "DELETE /console/v1/session": { readonly success: void }
-  readonly "GET /console/v1/sessions": { readonly success: { readonly data: ReadonlyArray<ListedSession> } }
-  readonly "DELETE /console/v1/sessions/:id": ById & { readonly success: void }
-  readonly "DELETE /console/v1/sessions": { readonly success: void }
   readonly "GET /console/v1/keys": { readonly success: Of<`GET ${A}/keys`> }
   readonly "POST /console/v1/keys": {
     readonly payload: Body<`POST ${A}/keys`>

@@ -1,6 +1,7 @@
 /** Routes and their types, inferred from the contract. Nothing of the contract is bundled. */
 import type { AdminApi } from "@kinora/http-api/AdminApi"
 import type { Api } from "@kinora/http-api/Api"
+import type { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { ConsoleRoutes } from "./consoleContract.ts"
 
@@ -30,7 +31,8 @@ type Inferred = {
   readonly [
     E in
       | EndpointsOf<typeof Api>
-      | EndpointsOf<typeof AdminApi> as E extends
+      | EndpointsOf<typeof AdminApi>
+      | EndpointsOf<typeof ConsoleApi> as E extends
         { readonly method: infer M extends string; readonly path: infer P extends string } ? `${M} ${P}` : never
   ]: E
 }

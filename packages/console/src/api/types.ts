@@ -2,8 +2,12 @@
 import type { ResponseOf } from "./contract.ts"
 
 export type { Account, CreateGenerationRequest, Generation, Kind, Model, Plan, Status, UsageReport } from "@kinora/client"
-export type { ListedSession, Session, Summary } from "./consoleContract.ts"
+export type { Summary } from "./consoleContract.ts"
 
+/** The session of the browser. */
+export type Session = NonNullable<ResponseOf<"GET /console/v1/session">>
+/** A session in the list of sessions. */
+export type ListedSession = ResponseOf<"GET /console/v1/sessions">["data"][number]
 /** An API key, without the key itself. */
 export type ApiKey = ResponseOf<"GET /admin/v1/accounts/:id/keys">["data"][number]
 /** A new API key. */

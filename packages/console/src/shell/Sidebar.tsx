@@ -84,12 +84,12 @@ const Navigation = ({ session }: { readonly session: Session }) => (
       <div key={name}>
         <p className="mb-1 px-2.5 text-xs font-medium text-muted">{name}</p>
         <ul className="space-y-0.5">
-          {links.map(({ icon: Icon, isExact = false, label, to }) => (
+          {links.map(({ icon: Icon, label, to }) => (
             <li key={to}>
               <Link
                 to={to}
                 className={linkClass}
-                activeOptions={{ exact: isExact, includeSearch: false }}
+                activeOptions={{ exact: to === "/" || to === "/operator", includeSearch: false }}
                 activeProps={{ className: "bg-raised text-ink", "aria-current": "page" }}
                 inactiveProps={{ className: restClass }}
               >

@@ -24,7 +24,7 @@ export const accountSections = [
   {
     name: "Create",
     links: [
-      { to: "/", label: "Overview", icon: Home, isExact: true },
+      { to: "/", label: "Overview", icon: Home },
       { to: "/playground", label: "Playground", icon: Sparkles },
       { to: "/jobs", label: "Jobs", icon: Images }
     ]
@@ -47,7 +47,7 @@ export const operatorSections = [
   {
     name: "Service",
     links: [
-      { to: "/operator", label: "Health", icon: Activity, isExact: true },
+      { to: "/operator", label: "Health", icon: Activity },
       { to: "/operator/queue", label: "Queue", icon: Layers },
       { to: "/operator/workers", label: "Workers", icon: Server },
       { to: "/operator/models", label: "Models", icon: Box }

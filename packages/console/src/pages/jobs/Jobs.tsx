@@ -1,0 +1,101 @@
+/** The list of jobs, with the panel of one job above it. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { Outlet, useNavigate, useSearch } from "@tanstack/react-router"
+import { jobsQuery, modelsQuery } from "../../api/queries.ts"
+import { LinkButton } from "../../components/Button.tsx"
+import { Card, Page } from "../../components/Card.tsx"
+import { FilterSelect } from "../../components/Field.tsx"
+import { Grid, List, Sparkles } from "../../components/Icon.tsx"
+import { statusOptions } from "../../components/JobStatus.tsx"
+import { Problem } from "../../components/Problem.tsx"
+import { Segmented } from "../../components/Segmented.tsx"
+import { Empty, SkeletonRows } from "../../components/States.tsx"
+import { LoadMore } from "../../components/Table.tsx"
+import { plural } from "../../format/number.ts"
+import { JobGrid } from "./JobGrid.tsx"
+import { JobTable } from "./JobTable.tsx"
+import { filtersOf, type JobSearch } from "./search.ts"
+
+/** The page. */
+export const Jobs = () => {
+  const search = useSearch({ from: "/jobs" })
+  const filters = filtersOf(search)
+  const isFiltered = Object.keys(filters).length > 0
+  const query = useInfiniteQuery(jobsQuery(filters))
+  const jobs = query.data?.pages.flatMap(({ data }) => data) ?? []
+  return (
+    <Page
+      title="Jobs"
+      about="Every image and video of the account, newest first."
+      width="max-w-7xl"
+      actions={<LinkButton to="/playground" variant="primary"><Sparkles />Generate</LinkButton>}
+    >
+      <Filters search={search} />
+      <Card title={query.isSuccess ? plural(jobs.length, "job") + (query.hasNextPage ? " shown" : "") : "Jobs"} flush>
+        {query.isPending && <SkeletonRows rows={8} />}
+        {query.isError && (
+          <div className="p-5">
+            <Problem title="Jobs could not be loaded" error={query.error} onRetry={() => void query.refetch()} />
+          </div>
+        )}
+        {query.isSuccess && jobs.length === 0 && <NoJobs isFiltered={isFiltered} />}
+        {jobs.length > 0 && (search.view === "grid" ? <JobGrid jobs={jobs} /> : <JobTable jobs={jobs} />)}
+        <LoadMore query={query} />
+      </Card>
+      <Outlet />
+    </Page>
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Filters = ({ search }: { readonly search: JobSearch }) => {
+  const navigate = useNavigate({ from: "/jobs" })
+  const models = useQuery(modelsQuery)
+  const set = (change: { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }) =>
+    void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-2">
+      <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2">
+        <FilterSelect label="Status" value={search.status} options={statusOptions} onChange={(status) => set({ status })} />
+        <FilterSelect
+          label="Kind"
+          value={search.kind}
+          options={[["image", "Images"], ["video", "Videos"]]}
+          onChange={(kind) => set({ kind })}
+        />
+        <FilterSelect
+          label="Plan"
+          value={search.plan}
+          options={[["studio", "Studio"], ["credits", "Credits"]]}
+          onChange={(plan) => set({ plan })}
+        />
+        {models.data === undefined ? null : null}
+      </div>
+      <Segmented
+        label="View"
+        hideLabel
+        value={search.view ?? "list"}
+        onChange={(view) => set({ view: view === "grid" ? "grid" : undefined })}
+        options={[
+          { value: "list", label: <><List /><span className="sr-only">List</span></> },
+          { value: "grid", label: <><Grid /><span className="sr-only">Grid</span></> }
+        ]}
+      />
+    </div>
+  )
+}
+
+const NoJobs = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered
+    ? <Empty title="No jobs match these filters" action={<LinkButton to="/jobs" search={{}}>Clear filters</LinkButton>} />
+    : (
+      <Empty title="No jobs yet" action={<LinkButton to="/playground" variant="primary">Open the Playground</LinkButton>}>
+        Create one in the Playground or with the API.
+      </Empty>
+    )
+
+const withoutAbsent = (search: { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }): JobSearch =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined))
