@@ -63,5 +63,6 @@ interface Envelope {
 }
 
 const isEnvelope = (body: unknown): body is Envelope =>
-  typeof body === "object" && body !== null && "error" in body && typeof body.error === "object" && body.error !== null &&
+  typeof body === "object" && body !== null && "error" in body && typeof body.error === "object" &&
+  body.error !== null &&
   "message" in body.error && typeof body.error.message === "string"

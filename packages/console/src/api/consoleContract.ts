@@ -1,5 +1,5 @@
 /** Routes of `/console/v1`, by hand until `ConsoleApi` of the contract has them. */
-import type { RequestOf, ResponseOf, Route } from "./contract.ts"
+import type { InferredRequest, InferredResponse, InferredRoute } from "./inferred.ts"
 
 /** The running and waiting jobs of a plan group. */
 export interface LaneSummary {
@@ -15,8 +15,8 @@ export interface Summary {
   readonly warnings: ReadonlyArray<{ readonly code: string; readonly message: string }>
 }
 
-type Of<R extends Route> = ResponseOf<R>
-type Body<R extends Route> = RequestOf<R> extends { readonly payload: infer P } ? P : never
+type Of<R extends InferredRoute> = InferredResponse<R>
+type Body<R extends InferredRoute> = InferredRequest<R> extends { readonly payload: infer P } ? P : never
 type ById = { readonly params: { readonly id: string } }
 
 type A = "/admin/v1/accounts/:id"

@@ -1,47 +1,16 @@
-/** Routes and their types, inferred from the contract. Nothing of the contract is bundled. */
-import type { AdminApi } from "@kinora/http-api/AdminApi"
-import type { Api } from "@kinora/http-api/Api"
-import type { ConsoleApi } from "@kinora/http-api/ConsoleApi"
-import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+/** All routes that the console calls, with the types of their requests and responses. */
 import type { ConsoleRoutes } from "./consoleContract.ts"
+import type { InferredRequest, InferredResponse, InferredRoute } from "./inferred.ts"
 
 /** A route, such as `GET /admin/v1/accounts/:id/keys`. */
-export type Route = keyof Inferred | keyof ConsoleRoutes
+export type Route = InferredRoute | keyof ConsoleRoutes
 
 /** The parameters, query and body of a request. */
 export type RequestOf<R extends Route> = R extends keyof ConsoleRoutes ? Omit<ConsoleRoutes[R], "success">
-  : R extends keyof Inferred ?
-      & Part<"params", HttpApiEndpoint.Params<Inferred[R]>>
-      & Part<"query", HttpApiEndpoint.Query<Inferred[R]>>
-      & Part<"payload", HttpApiEndpoint.Payload<Inferred[R]>>
+  : R extends InferredRoute ? InferredRequest<R>
   : never
 
 /** The body of the successful response. */
 export type ResponseOf<R extends Route> = R extends keyof ConsoleRoutes ? ConsoleRoutes[R]["success"]
-  : R extends keyof Inferred ? Encoded<HttpApiEndpoint.Success<Inferred[R]>>
-  : never
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-type EndpointsOf<A> = A extends HttpApi.HttpApi<string, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
-
-type Inferred = {
-  readonly [
-    E in
-      | EndpointsOf<typeof Api>
-      | EndpointsOf<typeof AdminApi>
-      | EndpointsOf<typeof ConsoleApi> as E extends
-        { readonly method: infer M extends string; readonly path: infer P extends string } ? `${M} ${P}` : never
-  ]: E
-}
-
-type Part<Name extends string, S> = [S] extends [never] ? unknown
-  : Name extends "query" ? { readonly query?: Encoded<S> }
-  : { readonly [K in Name]: Encoded<S> }
-
-/** The wire type of a schema. `toCodecJson` has `Encoded: Json`, so this unwraps its `schema`. */
-type Encoded<S> = S extends { readonly schema: infer Inner } ? Encoded<Inner>
-  : S extends { readonly Encoded: infer E } ? E
+  : R extends InferredRoute ? InferredResponse<R>
   : never

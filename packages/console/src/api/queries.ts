@@ -1,4 +1,4 @@
-/** What pages read, and how it is cached. */
+/** Reads of pages, and their cache. */
 import { isFinal } from "@kinora/client"
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query"
 import { call, kinora } from "./call.ts"
@@ -9,7 +9,9 @@ import type { Generation } from "./types.ts"
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { queryKey }) => {
-      if (isSessionEnded(error) && queryKey[0] !== "session") void queryClient.invalidateQueries({ queryKey: ["session"] })
+      if (isSessionEnded(error) && queryKey[0] !== "session") {
+        void queryClient.invalidateQueries({ queryKey: ["session"] })
+      }
     }
   }),
   // `@kinora/client` already retries.
@@ -20,35 +22,35 @@ export const queryClient: QueryClient = new QueryClient({
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: ({ signal }) => call("GET /console/v1/session", {}, { signal }),
-  staleTime: Infinity,
+  staleTime: Infinity
 })
 
 /** The models. */
 export const modelsQuery = queryOptions({
   queryKey: ["models"],
   queryFn: ({ signal }) => kinora.models.list({ signal }),
-  staleTime: 60_000,
+  staleTime: 60_000
 })
 
 /** Plans, credits, quotas and limits of the account. */
 export const accountQuery = queryOptions({
   queryKey: ["account"],
   queryFn: ({ signal }) => kinora.account.get({ signal }),
-  refetchInterval: 60_000,
+  refetchInterval: 60_000
 })
 
 /** Jobs by status, and running and waiting jobs per plan. */
 export const summaryQuery = queryOptions({
   queryKey: ["summary"],
   queryFn: ({ signal }) => call("GET /console/v1/summary", {}, { signal }),
-  refetchInterval: 15_000,
+  refetchInterval: 15_000
 })
 
 /** The latest jobs. */
 export const recentQuery = queryOptions({
   queryKey: ["jobs", "recent"],
   queryFn: ({ signal }) => kinora.generations.page({ limit: 16 }, { signal }),
-  refetchInterval: ({ state }) => hasActive(state.data?.data ?? []) ? 3_000 : 60_000,
+  refetchInterval: ({ state }) => hasActive(state.data?.data ?? []) ? 3_000 : 60_000
 })
 
 /** Filters of the list of jobs. */
@@ -65,7 +67,7 @@ export const jobsQuery = (filters: JobFilters) =>
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
-    refetchInterval: ({ state }) => hasActive(state.data?.pages.flatMap(({ data }) => data) ?? []) ? 3_000 : 30_000,
+    refetchInterval: ({ state }) => hasActive(state.data?.pages.flatMap(({ data }) => data) ?? []) ? 3_000 : 30_000
   })
 
 /** A job. Polled while it runs, unless a stream updates it. */
@@ -73,7 +75,7 @@ export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ["job", id],
     queryFn: ({ signal }) => kinora.generations.get(id, { signal }),
-    refetchInterval: ({ state }) => state.data === undefined || isFinal(state.data) ? false : 2_000,
+    refetchInterval: ({ state }) => state.data === undefined || isFinal(state.data) ? false : 2_000
   })
 
 /** The steps, bookings and webhook events of a job. */
@@ -88,7 +90,7 @@ export const usageQuery = (from: string, to: string) =>
   queryOptions({
     queryKey: ["usage", from, to],
     queryFn: ({ signal }) => kinora.account.usage({ from, to }, { signal }),
-    placeholderData: (previous) => previous,
+    placeholderData: (previous) => previous
   })
 
 /** Bookings of the account, newest first. */
@@ -99,7 +101,7 @@ export const statementQuery = infiniteQueryOptions({
       query: { limit: "50", ...(pageParam === undefined ? {} : { cursor: pageParam }) }
     }, { signal }),
   initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
+  getNextPageParam: (page) => page.next_cursor ?? undefined
 })
 
 /** The sessions of the account. */

@@ -1,7 +1,16 @@
 /** Names of wire types. */
 import type { ResponseOf } from "./contract.ts"
 
-export type { Account, CreateGenerationRequest, Generation, Kind, Model, Plan, Status, UsageReport } from "@kinora/client"
+export type {
+  Account,
+  CreateGenerationRequest,
+  Generation,
+  Kind,
+  Model,
+  Plan,
+  Status,
+  UsageReport
+} from "@kinora/client"
 export type { Summary } from "./consoleContract.ts"
 
 /** The session of the browser. */
@@ -15,7 +24,9 @@ export type NewApiKey = ResponseOf<"POST /admin/v1/accounts/:id/keys">
 /** A webhook endpoint. */
 export type Endpoint = ResponseOf<"GET /admin/v1/accounts/:id/webhook-endpoints">["data"][number]
 /** An event for a webhook endpoint. */
-export type Delivery = ResponseOf<"GET /admin/v1/accounts/:id/webhook-endpoints/:endpoint_id/deliveries">["data"][number]
+export type Delivery = ResponseOf<
+  "GET /admin/v1/accounts/:id/webhook-endpoints/:endpoint_id/deliveries"
+>["data"][number]
 /** An attempt to send an event. */
 export type Send = ResponseOf<"GET /admin/v1/accounts/:id/webhook-endpoints/:endpoint_id/sends">["data"][number]
 /** A booking. */

@@ -40,7 +40,10 @@ export const Meter = ({ label, max, value }: {
     className="h-1.5 overflow-hidden rounded-full bg-line"
   >
     <div
-      className={names("h-full rounded-full", value >= max ? "bg-danger" : value / max > 0.8 ? "bg-warning" : "bg-accent")}
+      className={names(
+        "h-full rounded-full",
+        value >= max ? "bg-danger" : value / max > 0.8 ? "bg-warning" : "bg-accent"
+      )}
       style={{ width: `${max === 0 ? 0 : Math.min(100, value / max * 100)}%` }}
     />
   </div>

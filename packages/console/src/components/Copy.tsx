@@ -9,7 +9,9 @@ const copy = async (text: string): Promise<void> => {
     await navigator.clipboard.writeText(text)
   } catch {
     const area = Object.assign(document.createElement("textarea"), { value: text })
-    document.querySelector("dialog[open]")?.append(area) ?? document.body.append(area)
+    // Elements outside of a modal dialog cannot be selected.
+    const place = document.querySelector("dialog[open]") ?? document.body
+    place.append(area)
     area.select()
     document.execCommand("copy")
     area.remove()

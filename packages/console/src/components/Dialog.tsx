@@ -17,8 +17,14 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
 }) => {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal()
+    if (dialog.current === null || dialog.current.open) return
+    // React has focused the control with `autoFocus`, and `showModal` moves the focus to the first control.
+    const chosen = dialog.current.contains(document.activeElement) ? document.activeElement : null
+    dialog.current.showModal()
+    if (chosen instanceof HTMLElement) chosen.focus()
+    else heading.current?.focus()
   }, [])
   return (
     <dialog
@@ -37,7 +43,14 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
     >
       <header className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
         <div className="min-w-0">
-          <h2 id={id} className="text-lg font-semibold tracking-tight break-words">{title}</h2>
+          <h2
+            ref={heading}
+            id={id}
+            tabIndex={-1}
+            className="text-lg font-semibold tracking-tight break-words outline-none"
+          >
+            {title}
+          </h2>
           {about !== undefined && <div className="mt-0.5 text-sm text-muted">{about}</div>}
         </div>
         {onClose !== null && (

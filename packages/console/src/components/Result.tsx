@@ -10,7 +10,9 @@ export const Result = ({ className, job }: { readonly job: Generation; readonly 
   if (job.status === "failed" || job.status === "cancelled") {
     return (
       <div className="card max-w-md p-5">
-        <p className="text-base font-semibold">{job.status === "failed" ? "The job failed" : "The job was cancelled"}</p>
+        <p className="text-base font-semibold">
+          {job.status === "failed" ? "The job failed" : "The job was cancelled"}
+        </p>
         <p className="mt-1 text-muted">{job.error?.message ?? "It had not started yet."} You were not charged.</p>
         {job.error !== null && (
           <p className="mt-2 font-mono text-xs text-muted">
@@ -35,7 +37,9 @@ export const Result = ({ className, job }: { readonly job: Generation; readonly 
       <div className="card max-w-md p-5">
         <p className="text-base font-semibold">The result has expired</p>
         <p className="mt-1 text-muted">
-          {job.result_expires_at === null ? "It is not available." : `It was available until ${date(job.result_expires_at)}.`}
+          {job.result_expires_at === null
+            ? "It is not available."
+            : `It was available until ${date(job.result_expires_at)}.`}
         </p>
       </div>
     )

@@ -45,7 +45,11 @@ export const ExportStatement = ({ rows }: { readonly rows: ReadonlyArray<Transac
 export const statementColumns: ReadonlyArray<Column<Transaction>> = [
   { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
   { title: "Kind", cell: ({ kind }) => <Badge tone={tones[kind]}>{labels[kind]}</Badge> },
-  { title: "Reference", className: "max-w-56", cell: ({ reference }) => <CopyId id={reference} label="Copy reference" /> },
+  {
+    title: "Reference",
+    className: "max-w-56",
+    cell: ({ reference }) => <CopyId id={reference} label="Copy reference" />
+  },
   {
     title: "Movements",
     className: "min-w-64",

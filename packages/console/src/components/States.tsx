@@ -17,9 +17,7 @@ const useIsSlow = () => {
 /** A gray block in place of content that is loading. */
 export const Skeleton = ({ className }: { readonly className: string }) => {
   const isSlow = useIsSlow()
-  return (
-    <div role="status" aria-label="Loading" className={names("rounded-lg", isSlow && "shimmer", className)} />
-  )
+  return <div role="status" aria-label="Loading" className={names("rounded-lg", isSlow && "shimmer", className)} />
 }
 
 /** Rows in place of a table that is loading. */
@@ -27,9 +25,10 @@ export const SkeletonRows = ({ rows = 5 }: { readonly rows?: number }) => {
   const isSlow = useIsSlow()
   return (
     <div role="status" aria-label="Loading" className="space-y-3 px-5 pt-2 pb-5">
-      {Array.from({ length: rows }, (_, index) => (
-        <div key={index} className={names("h-6 rounded-md", isSlow && "shimmer")} />
-      ))}
+      {Array.from(
+        { length: rows },
+        (_, index) => <div key={index} className={names("h-6 rounded-md", isSlow && "shimmer")} />
+      )}
     </div>
   )
 }
@@ -48,7 +47,7 @@ export const Empty = ({ action, children, title }: {
 )
 
 /** Content of a query, or the state in which the query is. Earlier data stays visible while new data loads. */
-export const Loaded = <T,>({ children, loading, query, what }: {
+export const Loaded = <T extends object>({ children, loading, query, what }: {
   readonly query: UseQueryResult<T>
   /** Names the content in the message of an error, such as "Jobs". */
   readonly what: string

@@ -1,7 +1,7 @@
 /** The steps of a job, as the service recorded them. */
 import type { JobActivity } from "../api/types.ts"
-import { utc } from "../format/time.ts"
 import { plural } from "../format/number.ts"
+import { utc } from "../format/time.ts"
 import { names } from "./names.ts"
 
 type Step = JobActivity["timeline"][number]

@@ -13,13 +13,13 @@ export interface Column<Row> {
 }
 
 /** A table that scrolls inside its card. */
-export const Table = <Row,>({ columns, label, rowKey, rows }: {
+export const Table = <Row extends object>({ columns, label, rowKey, rows }: {
   readonly label: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>
   readonly rowKey: (row: Row) => string
 }) => (
-  <div role="region" aria-label={label} tabIndex={0} className="overflow-x-auto focus-visible:-outline-offset-2">
+  <div role="group" aria-label={label} tabIndex={0} className="overflow-x-auto focus-visible:-outline-offset-2">
     <table className="table">
       <thead>
         <tr>
@@ -34,7 +34,9 @@ export const Table = <Row,>({ columns, label, rowKey, rows }: {
         {rows.map((row) => (
           <tr key={rowKey(row)}>
             {columns.map(({ cell, className, isNumber }, index) => (
-              <td key={index} className={names(isNumber === true && "text-right tabular-nums", className)}>{cell(row)}</td>
+              <td key={index} className={names(isNumber === true && "text-right tabular-nums", className)}>
+                {cell(row)}
+              </td>
             ))}
           </tr>
         ))}

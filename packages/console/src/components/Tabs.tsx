@@ -33,7 +33,14 @@ export const Tabs = <T extends string>({ aside, children, label, look = "line", 
           look === "pill" && "py-2 pr-2 pl-3"
         )}
       >
-        <div ref={list} role="tablist" tabIndex={-1} aria-label={label} className="flex gap-1 overflow-x-auto p-0.5" onKeyDown={move}>
+        <div
+          ref={list}
+          role="tablist"
+          tabIndex={-1}
+          aria-label={label}
+          className="flex gap-1 overflow-x-auto p-0.5"
+          onKeyDown={move}
+        >
           {tabs.map(([one, text]) => (
             <button
               key={one}
@@ -46,7 +53,9 @@ export const Tabs = <T extends string>({ aside, children, label, look = "line", 
               onClick={() => onChange(one)}
               className={names(
                 "text-sm font-medium whitespace-nowrap transition-colors duration-150",
-                look === "pill" ? "h-7 rounded-md px-2.5" : "relative h-9 px-2.5 after:absolute after:inset-x-2.5 after:-bottom-[3px] after:h-0.5",
+                look === "pill"
+                  ? "h-7 rounded-md px-2.5"
+                  : "relative h-9 px-2.5 after:absolute after:inset-x-2.5 after:-bottom-[3px] after:h-0.5",
                 one !== value
                   ? "text-muted hover:text-ink"
                   : look === "pill"

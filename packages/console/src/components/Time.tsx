@@ -5,9 +5,7 @@ import { useNow } from "./useNow.ts"
 /** A time relative to now, with the UTC time on hover. */
 export const Time = ({ at }: { readonly at: string }) => {
   const now = useNow(10_000)
-  return (
-    <time dateTime={at} title={utc(at)} className="whitespace-nowrap">{relative(Date.parse(at), now)}</time>
-  )
+  return <time dateTime={at} title={utc(at)} className="whitespace-nowrap">{relative(Date.parse(at), now)}</time>
 }
 
 /** A time, or a word in its place. */

@@ -5,10 +5,18 @@ const browsers = [[/Edg\//, "Edge"], [/OPR\//, "Opera"], [/Firefox\//, "Firefox"
   "Safari"
 ]] as const
 
-const systems = [[/iPhone/, "iPhone"], [/iPad/, "iPad"], [/Android/, "Android"], [/Windows/, "Windows"], [
-  /Mac OS X|Macintosh/,
-  "macOS"
-], [/CrOS/, "ChromeOS"], [/Linux/, "Linux"]] as const
+const systems = [
+  [/iPhone/, "iPhone"],
+  [/iPad/, "iPad"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [
+    /Mac OS X|Macintosh/,
+    "macOS"
+  ],
+  [/CrOS/, "ChromeOS"],
+  [/Linux/, "Linux"]
+] as const
 
 /** The browser and the system of a `User-Agent`, such as `Firefox on Linux`. Otherwise its beginning. */
 export const deviceName = (userAgent: string | null): string => {

@@ -9,7 +9,17 @@ import { Empty } from "../components/States.tsx"
 export const PageError = ({ error }: ErrorComponentProps) => (
   <Page title="The page failed" width="max-w-2xl">
     <div className="card">
-      <Empty title="This page stopped working" action={<Button variant="primary" onClick={() => location.reload()}>Reload</Button>}>
+      <Empty
+        title="This page stopped working"
+        action={
+          <Button
+            variant="primary"
+            onClick={() => location.reload()}
+          >
+            Reload
+          </Button>
+        }
+      >
         {problemOf(error).detail}
       </Empty>
     </div>

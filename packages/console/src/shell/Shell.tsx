@@ -62,7 +62,8 @@ const Guarded = ({ session }: { readonly session: Session }) => {
       <div className="mx-auto max-w-2xl p-8">
         <h1 className="sr-only">No permission</h1>
         <NoPermission title="This page is for operators">
-          Operators sign in with a link that <code className="font-mono text-xs">kinora operator sign-in-link</code>{" "}
+          Operators sign in with a link that <code className="font-mono text-xs">kinora operator sign-in-link</code>
+          {" "}
           prints.
         </NoPermission>
       </div>

@@ -49,21 +49,24 @@ export const Sidebar = ({ session }: { readonly session: Session }) => {
           {isOpen ? <Cross /> : <Menu />}
         </IconButton>
       </header>
-      <div
+      <aside
         id="navigation"
+        aria-label="Sidebar"
         className={names(
           "z-20 w-full flex-col gap-5 overflow-y-auto border-line bg-surface p-4 max-lg:fixed max-lg:inset-x-0 max-lg:top-14 max-lg:bottom-0",
           "lg:sticky lg:top-0 lg:flex lg:h-dvh lg:w-60 lg:shrink-0 lg:border-r",
           isOpen ? "flex" : "hidden"
         )}
       >
-        <div className="hidden px-1.5 lg:block"><Brand /></div>
+        <div className="hidden px-1.5 lg:block">
+          <Brand />
+        </div>
         <Navigation session={session} />
         <div className="mt-auto space-y-3">
           {session.account !== null && <Left />}
           <Foot session={session} />
         </div>
-      </div>
+      </aside>
     </>
   )
 }
@@ -153,7 +156,13 @@ const Foot = ({ session }: { readonly session: Session }) => {
       <span className="min-w-0 px-1.5">
         <span className="block truncate text-sm" title={who}>{who}</span>
         <span className="block text-xs text-muted">
-          {session.scope === "key" ? "Signed in with an API key" : session.scope === "operator" ? `Role: ${session.role}` : session.role === "viewer" ? "Viewer" : "Member"}
+          {session.scope === "key"
+            ? "Signed in with an API key"
+            : session.scope === "operator"
+            ? `Role: ${session.role}`
+            : session.role === "viewer"
+            ? "Viewer"
+            : "Member"}
         </span>
       </span>
       <span className="flex">

@@ -3,7 +3,7 @@ import { onlineManager, useIsFetching } from "@tanstack/react-query"
 import { useSyncExternalStore } from "react"
 import { Notice } from "../components/Badge.tsx"
 
-/** Tells that the browser is offline. Queries resume once it is online again. */
+/** A banner while the browser is offline. Queries resume once it is online again. */
 export const OfflineBanner = () => {
   const isOnline = useSyncExternalStore(
     (changed) => onlineManager.subscribe(changed),

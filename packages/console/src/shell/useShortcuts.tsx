@@ -44,7 +44,10 @@ export const useShortcuts = (session: Session): ReactNode => {
     return () => document.removeEventListener("keydown", onKey)
   }, [pages, navigate])
   if (!isListed) return null
-  const all = [...pages.map(([key, name]) => [`g ${key}`, name]), ["/", "Search"], ["Ctrl Enter", "Generate"], ["?", "This list"]]
+  const all = [...pages.map(([key, name]) => [`g ${key}`, name]), ["/", "Search"], ["Ctrl Enter", "Generate"], [
+    "?",
+    "This list"
+  ]]
   return (
     <Dialog title="Keyboard shortcuts" onClose={() => setListed(false)}>
       <dl className="divide-y divide-line text-sm">
@@ -53,7 +56,9 @@ export const useShortcuts = (session: Session): ReactNode => {
             <dt>{name}</dt>
             <dd className="flex gap-1">
               {keys.split(" ").map((key) => (
-                <kbd key={key} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs">{key}</kbd>
+                <kbd key={key} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs">
+                  {key}
+                </kbd>
               ))}
             </dd>
           </div>

@@ -60,7 +60,11 @@ const Content = ({ job }: { readonly job: Generation }) => {
         </span>
         <span className="flex flex-wrap items-center gap-2">
           {(job.status === "pending" || job.status === "queued") && (
-            <Button variant="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+            <Button
+              variant="danger"
+              disabled={cancel.isPending}
+              onClick={() => cancel.mutate()}
+            >
               <Square />Cancel
             </Button>
           )}

@@ -28,7 +28,12 @@ export const JobTable = ({ jobs }: { readonly jobs: ReadonlyArray<Generation> })
             {selected.length > 0 ? `${plural(selected.length, "job")} selected` : cancel.data}
           </span>
           {selected.length > 0 && (
-            <Button size="sm" variant="danger" disabled={cancel.isPending} onClick={() => cancel.mutate(selected)}>
+            <Button
+              size="sm"
+              variant="danger"
+              disabled={cancel.isPending}
+              onClick={() => cancel.mutate(selected)}
+            >
               Cancel {plural(selected.length, "job")}
             </Button>
           )}
@@ -58,8 +63,10 @@ const useSelection = (jobs: ReadonlyArray<Generation>) => {
     const [from, to] = [selectable.indexOf(last.current ?? id), selectable.indexOf(id)]
     const range = isRange && from >= 0 ? selectable.slice(Math.min(from, to), Math.max(from, to) + 1) : [id]
     const next = new Set(chosen)
-    for (const one of range) if (chosen.has(id)) next.delete(one)
+    for (const one of range) {
+      if (chosen.has(id)) next.delete(one)
       else next.add(one)
+    }
     last.current = id
     setChosen(next)
   }
@@ -123,7 +130,11 @@ const columns: ReadonlyArray<Column<Generation>> = [
   { title: "Status", cell: ({ status }) => <JobStatus status={status} /> },
   { title: "Model", cell: ({ model }) => <span className="font-mono text-xs whitespace-nowrap">{model}</span> },
   { title: "Plan", cell: ({ plan }) => planName(plan) },
-  { title: "Cost", isNumber: true, cell: (job) => <span className="whitespace-nowrap">{job.refunded ? "Refunded" : costOf(job)}</span> },
+  {
+    title: "Cost",
+    isNumber: true,
+    cell: (job) => <span className="whitespace-nowrap">{job.refunded ? "Refunded" : costOf(job)}</span>
+  },
   { title: "Duration", isNumber: true, cell: (job) => <Elapsed job={job} /> },
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
   { title: "Expires", cell: ({ result_expires_at }) => <MaybeTime at={result_expires_at} /> }

@@ -1,7 +1,7 @@
 /** The list of jobs, with the panel of one job above it. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useSearch } from "@tanstack/react-router"
-import { jobsQuery, modelsQuery } from "../../api/queries.ts"
+import { jobsQuery } from "../../api/queries.ts"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
 import { FilterSelect } from "../../components/Field.tsx"
@@ -28,7 +28,11 @@ export const Jobs = () => {
       title="Jobs"
       about="Every image and video of the account, newest first."
       width="max-w-7xl"
-      actions={<LinkButton to="/playground" variant="primary"><Sparkles />Generate</LinkButton>}
+      actions={
+        <LinkButton to="/playground" variant="primary">
+          <Sparkles />Generate
+        </LinkButton>
+      }
     >
       <Filters search={search} />
       <Card title={query.isSuccess ? plural(jobs.length, "job") + (query.hasNextPage ? " shown" : "") : "Jobs"} flush>
@@ -53,13 +57,17 @@ export const Jobs = () => {
 
 const Filters = ({ search }: { readonly search: JobSearch }) => {
   const navigate = useNavigate({ from: "/jobs" })
-  const models = useQuery(modelsQuery)
   const set = (change: { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }) =>
     void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
   return (
     <div className="flex flex-wrap items-center justify-between gap-2">
       <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2">
-        <FilterSelect label="Status" value={search.status} options={statusOptions} onChange={(status) => set({ status })} />
+        <FilterSelect
+          label="Status"
+          value={search.status}
+          options={statusOptions}
+          onChange={(status) => set({ status })}
+        />
         <FilterSelect
           label="Kind"
           value={search.kind}
@@ -72,7 +80,6 @@ const Filters = ({ search }: { readonly search: JobSearch }) => {
           options={[["studio", "Studio"], ["credits", "Credits"]]}
           onChange={(plan) => set({ plan })}
         />
-        {models.data === undefined ? null : null}
       </div>
       <Segmented
         label="View"
@@ -80,8 +87,24 @@ const Filters = ({ search }: { readonly search: JobSearch }) => {
         value={search.view ?? "list"}
         onChange={(view) => set({ view: view === "grid" ? "grid" : undefined })}
         options={[
-          { value: "list", label: <><List /><span className="sr-only">List</span></> },
-          { value: "grid", label: <><Grid /><span className="sr-only">Grid</span></> }
+          {
+            value: "list",
+            label: (
+              <>
+                <List />
+                <span className="sr-only">List</span>
+              </>
+            )
+          },
+          {
+            value: "grid",
+            label: (
+              <>
+                <Grid />
+                <span className="sr-only">Grid</span>
+              </>
+            )
+          }
         ]}
       />
     </div>
@@ -90,9 +113,17 @@ const Filters = ({ search }: { readonly search: JobSearch }) => {
 
 const NoJobs = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered
-    ? <Empty title="No jobs match these filters" action={<LinkButton to="/jobs" search={{}}>Clear filters</LinkButton>} />
+    ? (
+      <Empty
+        title="No jobs match these filters"
+        action={<LinkButton to="/jobs" search={{}}>Clear filters</LinkButton>}
+      />
+    )
     : (
-      <Empty title="No jobs yet" action={<LinkButton to="/playground" variant="primary">Open the Playground</LinkButton>}>
+      <Empty
+        title="No jobs yet"
+        action={<LinkButton to="/playground" variant="primary">Open the Playground</LinkButton>}
+      >
         Create one in the Playground or with the API.
       </Empty>
     )

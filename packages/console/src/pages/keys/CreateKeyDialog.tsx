@@ -71,42 +71,8 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
         onChange={(event) => setName(event.target.value)}
       />
       <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
-      <fieldset className="space-y-2">
-        <legend className="mb-1.5 text-sm font-medium">Permits</legend>
-        {scopes.map(([scope, about]) => (
-          <Checkbox
-            key={scope}
-            label={<code className="font-mono text-xs">{scope}</code>}
-            help={about}
-            checked={chosen.includes(scope)}
-            onChange={(event) =>
-              setChosen(event.target.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))}
-          />
-        ))}
-      </fieldset>
-      <details className="rounded-lg border border-line px-3.5 py-2.5">
-        <summary className="cursor-pointer text-sm font-medium">Restrict to models and networks</summary>
-        <div className="space-y-4 pt-3 pb-1">
-          <TextField
-            label="Models"
-            className="font-mono"
-            placeholder="All models"
-            help="Ids, separated by spaces."
-            value={models}
-            error={issues.get("models")}
-            onChange={(event) => setModels(event.target.value)}
-          />
-          <TextField
-            label="Networks"
-            className="font-mono"
-            placeholder="192.0.2.0/24 2001:db8::/32"
-            help="Addresses or networks, separated by spaces."
-            value={networks}
-            error={[...issues].find(([path]) => path.startsWith("ip_ranges"))?.[1]}
-            onChange={(event) => setNetworks(event.target.value)}
-          />
-        </div>
-      </details>
+      <Scopes chosen={chosen} onChange={setChosen} />
+      <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
     </FormDialog>
   )
 }
@@ -117,4 +83,55 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
 
 type AtLeastOne<T> = readonly [T, ...ReadonlyArray<T>]
 
-const isAtLeastOne = <T,>(list: ReadonlyArray<T>): list is AtLeastOne<T> => list.length > 0
+const isAtLeastOne = <T extends string>(list: ReadonlyArray<T>): list is AtLeastOne<T> => list.length > 0
+
+const Scopes = ({ chosen, onChange }: {
+  readonly chosen: ReadonlyArray<Scope>
+  readonly onChange: (chosen: ReadonlyArray<Scope>) => void
+}) => (
+  <fieldset className="space-y-2">
+    <legend className="mb-1.5 text-sm font-medium">Permits</legend>
+    {scopes.map(([scope, about]) => (
+      <Checkbox
+        key={scope}
+        label={<code className="font-mono text-xs">{scope}</code>}
+        help={about}
+        checked={chosen.includes(scope)}
+        onChange={(event) =>
+          onChange(event.target.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))}
+      />
+    ))}
+  </fieldset>
+)
+
+const Restrictions = ({ issues, models, networks, onModels, onNetworks }: {
+  readonly issues: ReadonlyMap<string, string>
+  readonly models: string
+  readonly networks: string
+  readonly onModels: (text: string) => void
+  readonly onNetworks: (text: string) => void
+}) => (
+  <details className="rounded-lg border border-line px-3.5 py-2.5">
+    <summary className="cursor-pointer text-sm font-medium">Restrict to models and networks</summary>
+    <div className="space-y-4 pt-3 pb-1">
+      <TextField
+        label="Models"
+        className="font-mono"
+        placeholder="All models"
+        help="Ids, separated by spaces."
+        value={models}
+        error={issues.get("models")}
+        onChange={(event) => onModels(event.target.value)}
+      />
+      <TextField
+        label="Networks"
+        className="font-mono"
+        placeholder="192.0.2.0/24 2001:db8::/32"
+        help="Addresses or networks, separated by spaces."
+        value={networks}
+        error={[...issues].find(([path]) => path.startsWith("ip_ranges"))?.[1]}
+        onChange={(event) => onNetworks(event.target.value)}
+      />
+    </div>
+  </details>
+)

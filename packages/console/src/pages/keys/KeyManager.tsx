@@ -45,7 +45,14 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
         {({ data }) =>
           data.length === 0
             ? <Empty title="No API keys" action={create}>Create one to use the API from your own code.</Empty>
-            : <Table label="API keys" rows={data} rowKey={({ id }) => id} columns={canChange ? [...columns, actions(setOpen)] : columns} />}
+            : (
+              <Table
+                label="API keys"
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={canChange ? [...columns, actions(setOpen)] : columns}
+              />
+            )}
       </Loaded>
       {open?.dialog === "create" && <CreateKeyDialog owner={owner} onClose={close} onCreated={created} />}
       {open?.dialog === "roll" && <RollKeyDialog owner={owner} apiKey={open.key} onClose={close} onCreated={created} />}
@@ -103,7 +110,12 @@ const actions = (open: (what: Open) => void): Column<ApiKey> => ({
     key.revoked_at === null && (
       <span className="inline-flex gap-1.5">
         <Button size="sm" aria-label={`Roll ${key.name}`} onClick={() => open({ dialog: "roll", key })}>Roll</Button>
-        <Button size="sm" variant="danger" aria-label={`Revoke ${key.name}`} onClick={() => open({ dialog: "revoke", key })}>
+        <Button
+          size="sm"
+          variant="danger"
+          aria-label={`Revoke ${key.name}`}
+          onClick={() => open({ dialog: "revoke", key })}
+        >
           Revoke
         </Button>
       </span>

@@ -9,7 +9,10 @@ import { KeyManager } from "./KeyManager.tsx"
 export const Keys = () => {
   const { data: session } = useQuery(sessionQuery)
   return (
-    <Page title="API keys" about="Programs authenticate with a key. Give each program its own, so that you can revoke one alone.">
+    <Page
+      title="API keys"
+      about="Programs authenticate with a key. Give each program its own, so that you can revoke one alone."
+    >
       {session?.scope === "key"
         ? <NoAccountRights what="manage API keys" />
         : <KeyManager owner={null} canChange={session?.role !== "viewer"} />}

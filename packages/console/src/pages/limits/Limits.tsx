@@ -43,7 +43,13 @@ export const Limits = () => (
 
 const LimitCard = ({ limits, title }: { readonly title: string; readonly limits: ReadonlyArray<Limit> }) => (
   <Card title={title} flush>
-    <Table label={title} rows={limits} rowKey={({ name }) => name} columns={columns} />
+    <Table
+      label={title}
+      rows={limits}
+      rowKey={({ name }) =>
+        name}
+      columns={columns}
+    />
   </Card>
 )
 
@@ -116,7 +122,9 @@ const resultLimits = ({ results: { api_ttl_hours, download } }: Account): Readon
   },
   {
     name: "Downloads",
-    value: `${download.used_bytes_today === null ? "" : `${bytes(download.used_bytes_today)} of `}${download.user_gib_per_day} GiB today`,
+    value: `${
+      download.used_bytes_today === null ? "" : `${bytes(download.used_bytes_today)} of `
+    }${download.user_gib_per_day} GiB today`,
     effect: "Rejected until 00:00 UTC.",
     code: "download_limited"
   },

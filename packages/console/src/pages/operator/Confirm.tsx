@@ -27,7 +27,9 @@ export const ConfirmButton = ({ act, children, label, size = "sm", title, tone =
   })
   return (
     <>
-      <Button size={size} variant={tone === "danger" ? "danger" : "secondary"} onClick={() => setOpen(true)}>{label}</Button>
+      <Button size={size} variant={tone === "danger" ? "danger" : "secondary"} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
       {isOpen && (
         <FormDialog
           title={title}

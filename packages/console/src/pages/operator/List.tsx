@@ -7,12 +7,12 @@ import { Empty, SkeletonRows } from "../../components/States.tsx"
 import { type Column, LoadMore, Table } from "../../components/Table.tsx"
 
 /** The rows of all pages that are loaded. */
-export const rowsOf = <Row,>(
+export const rowsOf = <Row extends object>(
   query: UseInfiniteQueryResult<InfiniteData<{ readonly data: ReadonlyArray<Row> }>>
 ): ReadonlyArray<Row> => query.data?.pages.flatMap(({ data }) => data) ?? []
 
 /** A card with the table of a list. */
-export const ListCard = <Row,>({ actions, columns, empty, query, rowKey, title }: {
+export const ListCard = <Row extends object>({ actions, columns, empty, query, rowKey, title }: {
   readonly title: string
   readonly actions?: ReactNode
   readonly query: UseInfiniteQueryResult<InfiniteData<{ readonly data: ReadonlyArray<Row> }>>

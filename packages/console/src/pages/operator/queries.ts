@@ -7,7 +7,9 @@ const firstPage = undefined as string | undefined
 const nextPage = (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
 const cursorOf = (cursor: string | undefined) => cursor === undefined ? {} : { cursor }
 
-type QueryOf<R extends Parameters<typeof call>[0]> = NonNullable<RequestOf<R> extends { readonly query?: infer Q } ? Q : never>
+type QueryOf<R extends Parameters<typeof call>[0]> = NonNullable<
+  RequestOf<R> extends { readonly query?: infer Q } ? Q : never
+>
 
 /** Filters of the list of accounts. */
 export type AccountFilters = Pick<QueryOf<"GET /admin/v1/accounts">, "search" | "status">

@@ -53,7 +53,10 @@ export const Checklist = ({ canManage }: { readonly canManage: boolean }) => {
             </li>
           ))}
         </ol>
-        <CodeCard label="List the models" text={`curl ${location.origin}/v1/models \\\n  -H "Authorization: Bearer $KINORA_API_KEY"`} />
+        <CodeCard
+          label="List the models"
+          text={`curl ${location.origin}/v1/models \\\n  -H "Authorization: Bearer $KINORA_API_KEY"`}
+        />
       </div>
     </Card>
   )

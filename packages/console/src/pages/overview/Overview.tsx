@@ -11,8 +11,8 @@ import { JobStatus } from "../../components/JobStatus.tsx"
 import { Loaded, Skeleton, SkeletonRows } from "../../components/States.tsx"
 import { Thumb } from "../../components/Thumb.tsx"
 import { Time } from "../../components/Time.tsx"
-import { Checklist } from "./Checklist.tsx"
 import { CreditsCard, DownloadsCard, QueueCard, StudioCard } from "./cards.tsx"
+import { Checklist } from "./Checklist.tsx"
 
 /** The page. */
 export const Overview = () => {
@@ -22,14 +22,18 @@ export const Overview = () => {
     <Page
       title="Overview"
       about={session?.account?.email}
-      actions={<LinkButton to="/playground" variant="primary"><Sparkles />Generate</LinkButton>}
+      actions={
+        <LinkButton to="/playground" variant="primary">
+          <Sparkles />Generate
+        </LinkButton>
+      }
     >
       <Loaded query={account} what="The account" loading={<Skeleton className="h-64" />}>
         {(account) => (
           <>
             <Warnings account={account} />
             <Checklist canManage={session?.scope === "account"} />
-            <div className="grid items-start gap-4 md:grid-cols-2 xl:grid-cols-3">
+            <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
               <StudioCard account={account} />
               <CreditsCard account={account} />
               <div className="grid gap-4 md:max-xl:col-span-2 md:max-xl:grid-cols-2">

@@ -23,7 +23,9 @@ export const ParameterControl = ({ error, onChange, param, value }: {
     return <Checkbox label={label} checked={value === true} onChange={(event) => onChange(event.target.checked)} />
   }
   if (values.length === 0) {
-    return <Range label={label} param={param} value={Number(value ?? param.min ?? 0)} error={error} onChange={onChange} />
+    return (
+      <Range label={label} param={param} value={Number(value ?? param.min ?? 0)} error={error} onChange={onChange} />
+    )
   }
   const isRatio = values.every((one) => /^\d+:\d+$/.test(String(one)))
   if (values.length > 4 && !isRatio) {

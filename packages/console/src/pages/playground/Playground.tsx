@@ -9,8 +9,8 @@ import type { Generation, Model } from "../../api/types.ts"
 import { Button } from "../../components/Button.tsx"
 import { Empty, Loaded, Skeleton } from "../../components/States.tsx"
 import { addReferences, changeDraft, restore, useDraft } from "./draft.ts"
-import { Price } from "./Price.tsx"
 import { priceOf } from "./price.ts"
+import { Price } from "./Price.tsx"
 import { RecentResults } from "./RecentResults.tsx"
 import { type Draft, paramsOf, planOf, promptLength, requestOf } from "./request.ts"
 import { RequestForm } from "./RequestForm.tsx"
@@ -32,8 +32,8 @@ export const Playground = () => {
             <>
               <h1 className="sr-only">Playground</h1>
               <Empty title="No models">
-                Operators configure models in <code className="font-mono text-xs">kinora.config.yaml</code>. Restart the
-                server to apply changes.
+                Operators configure models in{" "}
+                <code className="font-mono text-xs">kinora.config.yaml</code>. Restart the server to apply changes.
               </Empty>
             </>
           )
@@ -52,7 +52,8 @@ const Workspace = ({ models }: { readonly models: ReadonlyArray<Model> }) => {
   const { cancel, create, error, isActive, job } = useRun()
   const navigate = useNavigate({ from: "/playground" })
   useRestored(job, draft.job)
-  const model = models.find(({ id }) => id === draft.model) ?? models.find(({ status }) => status !== "paused") ?? models[0]
+  const model = models.find(({ id }) => id === draft.model) ?? models.find(({ status }) => status !== "paused") ??
+    models[0]
   if (model === undefined) return null
   const plan = planOf(model, draft.plan, account)
   const params = paramsOf(model, draft.chosen)
@@ -88,7 +89,9 @@ const Workspace = ({ models }: { readonly models: ReadonlyArray<Model> }) => {
           onRetry={submit}
           onCancel={cancel.mutate}
           onSwitch={() => changeDraft({ plan: plan === "studio" ? "credits" : "studio" })}
-          onReference={model.max_reference_images > 0 ? (job) => void reference(job, model.max_reference_images) : undefined}
+          onReference={model.max_reference_images > 0
+            ? (job) => void reference(job, model.max_reference_images)
+            : undefined}
         />
         <RecentResults shown={job?.id} onPick={show} />
         <Snippets request={request} kind={model.kind} job={job} />

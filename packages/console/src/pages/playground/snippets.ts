@@ -66,7 +66,9 @@ const openai = ({ model, params, plan }: CreateGenerationRequest, kind: Kind, or
     ...(ratio !== undefined && size === undefined ? ["aspect_ratio"] : []),
     ...(images == null ? [] : ["images"])
   ]
-  const note = missing.length === 0 ? "" : `// This endpoint cannot express: ${missing.join(", ")}. The model's default applies.\n`
+  const note = missing.length === 0
+    ? ""
+    : `// This endpoint cannot express: ${missing.join(", ")}. The model's default applies.\n`
   return `import OpenAI from "openai"
 
 const openai = new OpenAI({
@@ -75,6 +77,8 @@ const openai = new OpenAI({
   defaultHeaders: { "X-Plan": "${plan}" }
 })
 
-${note}const { data } = await openai.images.generate(${json({ model, prompt, ...(size === undefined ? {} : { size }) })})
+${note}const { data } = await openai.images.generate(${
+    json({ model, prompt, ...(size === undefined ? {} : { size }) })
+  })
 console.log(data[0].url)`
 }

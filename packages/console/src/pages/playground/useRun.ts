@@ -1,7 +1,7 @@
 /** Creating jobs and following them. */
+import { isFinal } from "@kinora/client"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { isFinal } from "@kinora/client"
 import { useEffect } from "react"
 import { kinora } from "../../api/call.ts"
 import { jobQuery, queryClient } from "../../api/queries.ts"
@@ -31,7 +31,13 @@ export const useRun = () => {
   })
   const isActive = create.isPending || (job !== undefined && !isFinal(job))
   useFollowing(job !== undefined && !isFinal(job) ? job.id : null)
-  return { job, create, cancel, isActive, error: create.error ?? cancel.error ?? (id === undefined ? null : query.error) }
+  return {
+    job,
+    create,
+    cancel,
+    isActive,
+    error: create.error ?? cancel.error ?? (id === undefined ? null : query.error)
+  }
 }
 
 // -----------------------------------------------------------------------------

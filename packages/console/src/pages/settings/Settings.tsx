@@ -51,7 +51,9 @@ const Sessions = () => {
   const query = useQuery(sessionsQuery)
   const end = useMutation({
     mutationFn: (id: string | null) =>
-      id === null ? call("DELETE /console/v1/sessions", {}) : call("DELETE /console/v1/sessions/:id", { params: { id } }),
+      id === null
+        ? call("DELETE /console/v1/sessions", {})
+        : call("DELETE /console/v1/sessions/:id", { params: { id } }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ["sessions"] })
   })
   const hasOthers = query.data?.data.some(({ current }) => !current) ?? false
@@ -59,16 +61,30 @@ const Sessions = () => {
     <Card
       title="Sessions"
       actions={hasOthers && (
-        <Button size="sm" variant="danger" disabled={end.isPending} onClick={() => end.mutate(null)}>
+        <Button
+          size="sm"
+          variant="danger"
+          disabled={end.isPending}
+          onClick={() => end.mutate(null)}
+        >
           Sign out everywhere else
         </Button>
       )}
       flush
     >
-      {end.isError && <div className="px-5 pb-4"><Problem title="The session was not ended" error={end.error} /></div>}
+      {end.isError && (
+        <div className="px-5 pb-4">
+          <Problem title="The session was not ended" error={end.error} />
+        </div>
+      )}
       <Loaded query={query} what="Sessions" loading={<SkeletonRows rows={3} />}>
         {({ data }) => (
-          <Table label="Sessions" rows={data} rowKey={({ id }) => id} columns={[...columns, endColumn(end.mutate)]} />
+          <Table
+            label="Sessions"
+            rows={data}
+            rowKey={({ id }) => id}
+            columns={[...columns, endColumn(end.mutate)]}
+          />
         )}
       </Loaded>
     </Card>
@@ -114,7 +130,10 @@ const Appearance = () => {
           label="Theme"
           value={theme}
           onChange={setTheme}
-          options={[{ value: "system", label: "System" }, { value: "light", label: "Light" }, { value: "dark", label: "Dark" }]}
+          options={[{ value: "system", label: "System" }, { value: "light", label: "Light" }, {
+            value: "dark",
+            label: "Dark"
+          }]}
         />
         <Segmented
           label="Tables"

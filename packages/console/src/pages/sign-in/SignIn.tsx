@@ -83,14 +83,18 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
 
 const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
   const { code, detail, retryAfterMillis } = problemOf(error)
-  if (error instanceof CallError && error.status === 429) return <Countdown key={retryAfterMillis} millis={retryAfterMillis ?? 60_000} />
+  if (error instanceof CallError && error.status === 429) {
+    return <Countdown key={retryAfterMillis} millis={retryAfterMillis ?? 60_000} />
+  }
   if (code === "invalid_code") {
     return (
       <Notice title="This link was already used or has expired">Ask for a new link, or sign in with an API key.</Notice>
     )
   }
   if (code === "unauthorized") {
-    return <Notice title={isLink ? "This link is not valid" : "This API key is not valid"}>Check it, then try again.</Notice>
+    return (
+      <Notice title={isLink ? "This link is not valid" : "This API key is not valid"}>Check it, then try again.</Notice>
+    )
   }
   return <Notice title="Sign-in failed">{detail}</Notice>
 }

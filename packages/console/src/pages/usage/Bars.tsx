@@ -158,7 +158,10 @@ const Tooltip = ({ chosen, days, series, totals, width }: PlotProps) => {
   return (
     <div
       role="status"
-      className={names("card pointer-events-none absolute top-0 z-10 min-w-44 p-3 text-sm shadow-pop", isRight ? "-translate-x-[calc(100%+16px)]" : "translate-x-4")}
+      className={names(
+        "card pointer-events-none absolute top-0 z-10 min-w-44 p-3 text-sm shadow-pop",
+        isRight ? "-translate-x-[calc(100%+16px)]" : "translate-x-4"
+      )}
       style={{ left: left + (day + 0.5) * ((width - left) / days.length) }}
     >
       <p className="mb-1.5 font-medium">{dayName(days[day] ?? "")}</p>

@@ -51,7 +51,13 @@ export const ChartCard = ({ days, isBusy, rows }: {
       <div className="p-5">
         {isEmpty
           ? <p className="grid h-72 place-items-center text-muted">{empty[of]}</p>
-          : <Bars days={days} series={series.filter(({ values }) => values.some((value) => value > 0))} unit={of === "failed" ? "failed jobs" : of} />}
+          : (
+            <Bars
+              days={days}
+              series={series.filter(({ values }) => values.some((value) => value > 0))}
+              unit={of === "failed" ? "failed jobs" : of}
+            />
+          )}
       </div>
     </section>
   )

@@ -4,10 +4,10 @@ import type { UsageReport } from "../../api/types.ts"
 /** The jobs of one day, plan group, model and kind. */
 export type UsageRow = NonNullable<UsageReport["data"]>[number]
 
-/** What is counted. */
+/** The figure that is counted. */
 export type Measure = "jobs" | "credits" | "failed"
 
-/** By what it is split. */
+/** The property by which figures are split. */
 export type Split = "model" | "plan" | "kind"
 
 /** A line of a chart: one value per day. */

@@ -43,7 +43,9 @@ export const Deliveries = ({ canChange, endpoint }: { readonly endpoint: Endpoin
         )}
       </div>
       {resend.isError && (
-        <div className="px-5 pb-4"><Problem title="The delivery was not sent again" error={resend.error} /></div>
+        <div className="px-5 pb-4">
+          <Problem title="The delivery was not sent again" error={resend.error} />
+        </div>
       )}
       {query.isPending && <SkeletonRows />}
       {query.isError && (

@@ -116,13 +116,23 @@ const Rotation = ({ endpoint }: { readonly endpoint: Endpoint }) => {
     onSuccess: () => refresh(endpoint.id)
   })
   return (
-    <Section title="Secret" about={<>Created <Time at={endpoint.secret_created_at} />. During the overlap, both secrets sign.</>}>
+    <Section
+      title="Secret"
+      about={
+        <>
+          Created <Time at={endpoint.secret_created_at} />. During the overlap, both secrets sign.
+        </>
+      }
+    >
       <div className="max-w-sm">
         <Segmented
           label="The former secret ends"
           value={overlap}
           onChange={setOverlap}
-          options={[{ value: 0, label: "Now" }, { value: 3_600, label: "In 1 hour" }, { value: 86_400, label: "In 24 hours" }]}
+          options={[{ value: 0, label: "Now" }, { value: 3_600, label: "In 1 hour" }, {
+            value: 86_400,
+            label: "In 24 hours"
+          }]}
         />
       </div>
       <Button disabled={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>

@@ -65,7 +65,11 @@ const TestResult = ({ send }: { readonly send: Send | undefined }) =>
   send === undefined
     ? <Notice tone="accent" title="Sending the test event…" />
     : send.reason === "ok"
-    ? <Notice tone="positive" title="The receiver accepted the test event">HTTP {send.http_status} after {duration(send.duration_ms)}</Notice>
+    ? (
+      <Notice tone="positive" title="The receiver accepted the test event">
+        HTTP {send.http_status} after {duration(send.duration_ms)}
+      </Notice>
+    )
     : <Notice title="The test event failed">{reasonText(send.reason)}.</Notice>
 
 const columns: ReadonlyArray<Column<Send>> = [
@@ -75,7 +79,9 @@ const columns: ReadonlyArray<Column<Send>> = [
   {
     title: "Response",
     cell: ({ http_status, reason }) => (
-      <Badge tone={reason === "ok" ? "positive" : "danger"}>{http_status === null ? "None" : `HTTP ${http_status}`}</Badge>
+      <Badge tone={reason === "ok" ? "positive" : "danger"}>
+        {http_status === null ? "None" : `HTTP ${http_status}`}
+      </Badge>
     )
   },
   { title: "Outcome", className: "min-w-52", cell: ({ reason }) => reasonText(reason) },
@@ -84,5 +90,9 @@ const columns: ReadonlyArray<Column<Send>> = [
     isNumber: true,
     cell: ({ duration_ms }) => <span className="font-mono text-xs whitespace-nowrap">{duration_ms} ms</span>
   },
-  { title: "Delivery", className: "max-w-44", cell: ({ delivery_id }) => <CopyId id={delivery_id} label="Copy delivery ID" /> }
+  {
+    title: "Delivery",
+    className: "max-w-44",
+    cell: ({ delivery_id }) => <CopyId id={delivery_id} label="Copy delivery ID" />
+  }
 ]

@@ -17,8 +17,9 @@ export const Verify = () => {
       <div className="min-w-0 space-y-3">
         <h2 className="text-base font-semibold">Verify events in your receiver</h2>
         <p className="text-sm text-muted">
-          Every event has the header <code className="font-mono text-xs">X-Service-Signature</code>. Verify it on the raw
-          body, before you parse it.
+          Every event has the header{" "}
+          <code className="font-mono text-xs">X-Service-Signature</code>. Verify it on the raw body, before you parse
+          it.
         </p>
         <div className="w-fit">
           <Segmented
@@ -40,10 +41,23 @@ export const Verify = () => {
 // internal
 // -----------------------------------------------------------------------------
 
-const outcomes: Readonly<Record<SignatureCheck, { readonly tone: "positive" | "warning" | "danger"; readonly title: string; readonly text: string }>> = {
-  valid: { tone: "positive", title: "The signature is valid", text: "The body is unchanged and was signed with this secret." },
+const outcomes: Readonly<
+  Record<
+    SignatureCheck,
+    { readonly tone: "positive" | "warning" | "danger"; readonly title: string; readonly text: string }
+  >
+> = {
+  valid: {
+    tone: "positive",
+    title: "The signature is valid",
+    text: "The body is unchanged and was signed with this secret."
+  },
   old: { tone: "warning", title: "The signature is valid, but older than 5 minutes", text: "A receiver rejects it." },
-  wrong: { tone: "danger", title: "The signature does not match", text: "Use the raw body, byte for byte, and the newest secret." },
+  wrong: {
+    tone: "danger",
+    title: "The signature does not match",
+    text: "Use the raw body, byte for byte, and the newest secret."
+  },
   malformed: { tone: "danger", title: "The header is malformed", text: "It looks like t=1764000000,v1=5257a869…" }
 }
 

@@ -9,7 +9,8 @@ export const typesText = (types: ReadonlyArray<string> | null): string =>
 
 /** The outcome of an attempt in words. */
 export const reasonText = (reason: string): string =>
-  reasons[reason] ?? (reason.startsWith("status_") ? `The receiver responded with ${reason.slice("status_".length)}` : reason)
+  reasons[reason] ??
+    (reason.startsWith("status_") ? `The receiver responded with ${reason.slice("status_".length)}` : reason)
 
 const reasons: Readonly<Record<string, string>> = {
   ok: "Accepted",

@@ -2,7 +2,10 @@
 
 /** The languages and their code. */
 export const receivers = [
-  ["node", "Node", `import { Webhook } from "@kinora/webhook-signing"
+  [
+    "node",
+    "Node",
+    `import { Webhook } from "@kinora/webhook-signing"
 
 /** A handler for standard requests: Next, SvelteKit, Remix, Deno, Bun, Workers. */
 export const POST = async (request: Request): Promise<Response> => {
@@ -14,8 +17,12 @@ export const POST = async (request: Request): Promise<Response> => {
   } catch (error) {
     return new Response(null, { status: Webhook.statusOf(error) })
   }
-}`],
-  ["python", "Python", `import hashlib
+}`
+  ],
+  [
+    "python",
+    "Python",
+    `import hashlib
 import hmac
 import json
 import re
@@ -35,8 +42,12 @@ def verify(body: bytes, signature: str, secret: str) -> dict:
         raise ValueError("no signature matches")
     if time.time() - int(stamps[0]) > 300:
         raise ValueError("the signature is too old")
-    return json.loads(body)`],
-  ["go", "Go", `package webhooks
+    return json.loads(body)`
+  ],
+  [
+    "go",
+    "Go",
+    `package webhooks
 
 import (
 	"crypto/hmac"
@@ -83,5 +94,6 @@ func Verify(body []byte, signature, secret string) error {
 		return errors.New("the signature is too old")
 	}
 	return nil
-}`]
+}`
+  ]
 ] as const

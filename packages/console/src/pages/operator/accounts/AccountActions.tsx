@@ -40,8 +40,8 @@ export const AccountActions = ({ account: { email, id, status } }: { readonly ac
           typed={email}
           act={() => call("DELETE /admin/v1/accounts/:id", { params })}
         >
-          Revokes its keys and removes its plans and webhook endpoints. Its data is erased after 30 days, unless you restore
-          the account before.
+          Revokes its keys and removes its plans and webhook endpoints. Its data is erased after 30 days, unless you
+          restore the account before.
         </ConfirmButton>
       )}
       {canDelete && status === "deleted" && (

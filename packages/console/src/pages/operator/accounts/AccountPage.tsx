@@ -17,8 +17,8 @@ import { ListCard, rowsOf } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { operatorAccountQuery, operatorJobsQuery, transactionsQuery } from "../queries.ts"
 import { AccountActions } from "./AccountActions.tsx"
-import { AccountStatus } from "./Accounts.tsx"
 import { AccountPlans } from "./AccountPlans.tsx"
+import { AccountStatus } from "./Accounts.tsx"
 import { type AccountTab, accountTabs } from "./search.ts"
 import { Wallet } from "./Wallet.tsx"
 
@@ -38,7 +38,9 @@ export const AccountPage = () => {
             <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
               <AccountStatus status={account.status} />
               <CopyId id={account.id} label="Copy account ID" />
-              <span>Created <Time at={account.created_at} /></span>
+              <span>
+                Created <Time at={account.created_at} />
+              </span>
             </span>
           }
           actions={<AccountActions account={account} />}

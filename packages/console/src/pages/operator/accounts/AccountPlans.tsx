@@ -28,7 +28,11 @@ export const AccountPlans = ({ account }: { readonly account: OperatorAccount })
     <div className="space-y-4">
       {balances.data !== undefined && (
         <Figures>
-          <Figure label="Credits" value={count(balances.data.credits)} note={`${count(balances.data.credits_images_only)} for images only`} />
+          <Figure
+            label="Credits"
+            value={count(balances.data.credits)}
+            note={`${count(balances.data.credits_images_only)} for images only`}
+          />
           <Figure label="Images today" value={count(balances.data.quota_used.images)} note="of the Studio quota" />
           <Figure label="Videos today" value={count(balances.data.quota_used.videos)} note="of the Studio quota" />
           <Figure label="Lots" value={count(balances.data.lots.length)} note="with credits" />
@@ -61,7 +65,9 @@ const PlanCard = ({ account, canChange, plan }: {
       titleAside={current === null ? <Badge>No plan</Badge> : <Badge tone="positive">{current.tier}</Badge>}
       actions={canChange && (
         <>
-          <Button size="sm" aria-label={`Set the ${planName(plan)} plan`} onClick={() => setOpen(true)}>Set plan</Button>
+          <Button size="sm" aria-label={`Set the ${planName(plan)} plan`} onClick={() => setOpen(true)}>
+            Set plan
+          </Button>
           {current !== null && (
             <ConfirmButton
               label="End plan"
@@ -110,7 +116,14 @@ const LotsCard = ({ canChange, id }: { readonly id: string; readonly canChange: 
         {({ lots }) =>
           lots.length === 0
             ? <Empty title="No credits" />
-            : <Table label="Credit lots" rows={lots} rowKey={({ id }) => id} columns={canChange ? [...columns, revokeColumn(id)] : columns} />}
+            : (
+              <Table
+                label="Credit lots"
+                rows={lots}
+                rowKey={({ id }) => id}
+                columns={canChange ? [...columns, revokeColumn(id)] : columns}
+              />
+            )}
       </Loaded>
       {isOpen && <GrantDialog id={id} onClose={() => setOpen(false)} />}
     </Card>

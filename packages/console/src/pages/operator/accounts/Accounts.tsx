@@ -39,7 +39,8 @@ export const Accounts = () => {
       <SearchForm
         fields={[["search", "E-mail address or ID"]]}
         values={search}
-        onSearch={(values) => void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
+        onSearch={(values) =>
+          void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
       >
         <FilterSelect
           label="Status"

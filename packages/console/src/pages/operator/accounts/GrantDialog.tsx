@@ -2,6 +2,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
+import type { RequestOf } from "../../../api/contract.ts"
 import { problemOf } from "../../../api/problem.ts"
 import { queryClient } from "../../../api/queries.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
@@ -22,23 +23,7 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
   const [credits, setCredits] = useState("100")
   const [days, setDays] = useState("365")
   const [imagesOnly, setImagesOnly] = useState(false)
-  const grant = useMutation({
-    mutationFn: () =>
-      call("POST /admin/v1/accounts/:id/lots", {
-        params: { id },
-        payload: {
-          reference,
-          kind,
-          credits: Number(credits),
-          expires_at: new Date(Date.now() + Number(days) * day).toISOString(),
-          images_only: imagesOnly
-        }
-      }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["operator"] })
-      onClose()
-    }
-  })
+  const grant = useGrant(id, onClose)
   const issues = problemOf(grant.error).issues
   return (
     <FormDialog
@@ -47,7 +32,14 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
       busy={grant.isPending || reference === "" || !(Number(credits) >= 1) || !(Number(days) > 0)}
       error={grant.error}
       onClose={onClose}
-      onSubmit={() => grant.mutate()}
+      onSubmit={() =>
+        grant.mutate({
+          reference,
+          kind,
+          credits: Number(credits),
+          expires_at: new Date(Date.now() + Number(days) * day).toISOString(),
+          images_only: imagesOnly
+        })}
     >
       <TextField
         label="Reference"
@@ -87,7 +79,25 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
         help={kind === "trial" ? "Jobs of the API never use trial credits." : undefined}
         onChange={(event) => setKind(kinds.find(({ value }) => value === event.target.value)?.value ?? kind)}
       />
-      <Checkbox label="For images only" checked={imagesOnly} onChange={(event) => setImagesOnly(event.target.checked)} />
+      <Checkbox
+        label="For images only"
+        checked={imagesOnly}
+        onChange={(event) => setImagesOnly(event.target.checked)}
+      />
     </FormDialog>
   )
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const useGrant = (id: string, onDone: () => void) =>
+  useMutation({
+    mutationFn: (payload: RequestOf<"POST /admin/v1/accounts/:id/lots">["payload"]) =>
+      call("POST /admin/v1/accounts/:id/lots", { params: { id }, payload }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["operator"] })
+      onDone()
+    }
+  })

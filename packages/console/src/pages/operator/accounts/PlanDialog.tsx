@@ -46,7 +46,9 @@ export const PlanDialog = ({ id, onClose, plan }: {
   return (
     <FormDialog
       title={`Set the ${planName(plan)} plan`}
-      about={plan === "credits" ? "Replaces the current one. Grants no credits for this period." : "Replaces the current one."}
+      about={plan === "credits"
+        ? "Replaces the current one. Grants no credits for this period."
+        : "Replaces the current one."}
       submit="Set plan"
       busy={set.isPending || !(Number(days) > 0)}
       error={set.error}

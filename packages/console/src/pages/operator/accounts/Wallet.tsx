@@ -53,7 +53,11 @@ export const Wallet = ({ account }: { readonly account: OperatorAccount }) => {
 const columns: ReadonlyArray<Column<ResponseOf<"GET /admin/v1/accounts/:id/movements">["data"][number]>> = [
   { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
   { title: "Kind", cell: ({ kind }) => <Badge tone={kind === "deposit" ? "positive" : "neutral"}>{kind}</Badge> },
-  { title: "Reference", className: "max-w-64", cell: ({ reference }) => <CopyId id={reference} label="Copy reference" /> },
+  {
+    title: "Reference",
+    className: "max-w-64",
+    cell: ({ reference }) => <CopyId id={reference} label="Copy reference" />
+  },
   { title: "Amount", isNumber: true, cell: ({ usd_cents }) => money(usd_cents) },
   { title: "Balance after", isNumber: true, cell: ({ balance_usd_cents }) => money(balance_usd_cents) }
 ]
@@ -83,7 +87,11 @@ const ChangeDialog = ({ id, kind, onClose }: {
   return (
     <FormDialog
       title={title}
-      submit={cents > 0 ? `${kind === "deposit" ? "Deposit" : "Take"} ${money(cents)}` : kind === "deposit" ? "Deposit" : "Take"}
+      submit={cents > 0
+        ? `${kind === "deposit" ? "Deposit" : "Take"} ${money(cents)}`
+        : kind === "deposit"
+        ? "Deposit"
+        : "Take"}
       busy={change.isPending || reference === "" || !(cents >= 1)}
       error={change.error}
       onClose={onClose}

@@ -67,9 +67,9 @@ const exportEntries = (rows: ReadonlyArray<Entry>) =>
     "kinora-audit.csv",
     csv(
       ["at", "actor", "role", "action", "subject", "address", "request_id"],
-      rows.map(({ action, actor, address, at, request_id, role, subject }) =>
-        [at, actor, role, action, subject, address, request_id]
-      )
+      rows.map((
+        { action, actor, address, at, request_id, role, subject }
+      ) => [at, actor, role, action, subject, address, request_id])
     )
   )
 

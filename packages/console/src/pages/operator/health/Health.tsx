@@ -41,7 +41,11 @@ const Verdict = () => {
     ? <Badge tone="positive">All systems operational</Badge>
     : (
       <ul className="flex flex-wrap gap-2">
-        {problems.map((problem) => <li key={problem}><Badge tone="danger">{problem}</Badge></li>)}
+        {problems.map((problem) => (
+          <li key={problem}>
+            <Badge tone="danger">{problem}</Badge>
+          </li>
+        ))}
       </ul>
     )
 }
@@ -94,7 +98,12 @@ const Books = () => (
       {({ balanced, booked, data }) => (
         <Facts
           facts={[
-            ["Balance", balanced ? <Badge key="b" tone="positive">balanced</Badge> : <Badge key="b" tone="danger">not balanced</Badge>],
+            [
+              "Balance",
+              balanced
+                ? <Badge key="b" tone="positive">balanced</Badge>
+                : <Badge key="b" tone="danger">not balanced</Badge>
+            ],
             ["Booked in total", count(booked)],
             ...data.map(({ balance, class: name, unit }) => [name, `${count(balance)} ${unit}`] as const)
           ]}

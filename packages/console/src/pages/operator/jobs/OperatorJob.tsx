@@ -35,10 +35,14 @@ export const OperatorJob = () => {
         >
           <div className="grid items-start gap-4 lg:grid-cols-2">
             <div className="grid gap-4">
-              <Card title="Job"><Details job={job} /></Card>
+              <Card title="Job">
+                <Details job={job} />
+              </Card>
               <Deliveries deliveries={job.deliveries} />
             </div>
-            <Card title="Timeline"><Steps steps={job.timeline} /></Card>
+            <Card title="Timeline">
+              <Steps steps={job.timeline} />
+            </Card>
           </div>
           <CodeCard label="JSON" text={JSON.stringify(job, null, 2)} />
         </Page>
@@ -96,7 +100,12 @@ const Details = ({ job }: { readonly job: JobActivity }) => (
     facts={[
       [
         "Account",
-        <Link key="a" to="/operator/accounts/$id" params={{ id: job.account }} className="font-mono text-xs break-all underline">
+        <Link
+          key="a"
+          to="/operator/accounts/$id"
+          params={{ id: job.account }}
+          className="font-mono text-xs break-all underline"
+        >
           {job.account}
         </Link>
       ],
@@ -130,7 +139,12 @@ const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveri
           columns={[
             { title: "Event", cell: ({ type }) => <span className="font-mono text-xs">{type}</span> },
             { title: "Status", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-            { title: "Failed attempts", isNumber: true, cell: ({ failed_sends }) => failed_sends },
+            {
+              title: "Failed attempts",
+              isNumber: true,
+              cell: ({ failed_sends }) =>
+                failed_sends
+            },
             { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
           ]}
         />

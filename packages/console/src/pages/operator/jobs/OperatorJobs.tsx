@@ -23,7 +23,8 @@ export const OperatorJobs = () => {
         key={JSON.stringify(search)}
         fields={[["account", "Account ID"], ["model", "Model"]]}
         values={search}
-        onSearch={(values) => void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
+        onSearch={(values) =>
+          void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
       >
         <FilterSelect
           label="Status"
@@ -62,7 +63,11 @@ export const jobColumns: ReadonlyArray<Column<Job>> = [
     title: "Account",
     className: "max-w-40",
     cell: ({ account }) => (
-      <Link to="/operator/accounts/$id" params={{ id: account }} className="block truncate font-mono text-xs hover:underline">
+      <Link
+        to="/operator/accounts/$id"
+        params={{ id: account }}
+        className="block truncate font-mono text-xs hover:underline"
+      >
         {account}
       </Link>
     )

@@ -67,7 +67,9 @@ const discrepancyColumns: ReadonlyArray<Column<Discrepancy>> = [
   {
     title: "Account",
     cell: ({ account }) => (
-      <Link to="/operator/accounts/$id" params={{ id: account }} className="font-mono text-xs underline">{account}</Link>
+      <Link to="/operator/accounts/$id" params={{ id: account }} className="font-mono text-xs underline">
+        {account}
+      </Link>
     )
   },
   { title: "Figure", cell: ({ figure }) => figure },
@@ -87,7 +89,12 @@ const TrialBalance = () => {
     >
       <Loaded query={query} what="The trial balance" loading={<SkeletonRows />}>
         {({ data }) => (
-          <Table label="Trial balance" rows={data} rowKey={(line) => `${line.class} ${line.unit}`} columns={lineColumns} />
+          <Table
+            label="Trial balance"
+            rows={data}
+            rowKey={(line) => `${line.class} ${line.unit}`}
+            columns={lineColumns}
+          />
         )}
       </Loaded>
     </Card>

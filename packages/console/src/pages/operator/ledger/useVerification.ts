@@ -40,7 +40,9 @@ export const useVerification = () => {
         }))
       } while (cursor !== null)
     } catch (error) {
-      setProgress((now) => controller.signal.aborted ? { ...now, state: "stopped" } : { ...now, state: "failed", error })
+      setProgress((now) =>
+        controller.signal.aborted ? { ...now, state: "stopped" } : { ...now, state: "failed", error }
+      )
     }
   }
   return { ...progress, start: () => void start(), stop: () => abort.current?.abort() }

@@ -21,7 +21,14 @@ export const Models = () => {
           {({ data }) =>
             data.length === 0
               ? <Empty title="No models" />
-              : <Table label="Models" rows={data} rowKey={({ id }) => id} columns={canPause ? [...columns, pauseColumn] : columns} />}
+              : (
+                <Table
+                  label="Models"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={canPause ? [...columns, pauseColumn] : columns}
+                />
+              )}
         </Loaded>
       </Card>
     </Page>

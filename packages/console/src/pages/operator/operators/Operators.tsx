@@ -43,7 +43,11 @@ export const Operators = () => {
       <Card
         title="Operators"
         actions={canChange && (
-          <Button size="sm" variant="primary" onClick={() => setCreating(true)}>
+          <Button
+            size="sm"
+            variant="primary"
+            onClick={() => setCreating(true)}
+          >
             <Plus />Create operator
           </Button>
         )}
@@ -53,16 +57,28 @@ export const Operators = () => {
           {({ data }) =>
             data.length === 0
               ? <Empty title="No operators">Until you create one, only the owner's token can sign in.</Empty>
-              : <Table label="Operators" rows={data} rowKey={({ id }) => id} columns={canChange ? [...columns, actions(show)] : columns} />}
+              : (
+                <Table
+                  label="Operators"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={canChange ? [...columns, actions(show)] : columns}
+                />
+              )}
         </Loaded>
       </Card>
-      {isCreating && <CreateDialog onClose={() => setCreating(false)} onCreated={show} />}
+      {isCreating && (
+        <CreateDialog onClose={() => setCreating(false)} onCreated={show} />
+      )}
       {created !== null && (
         <SecretDialog
           title={`Token of ${created.name}`}
           what="token"
           secret={created.token}
-          examples={[{ label: "Try it", text: `curl ${location.origin}/admin/v1/accounts \\\n  -H "Authorization: Bearer ${created.token}"` }]}
+          examples={[{
+            label: "Try it",
+            text: `curl ${location.origin}/admin/v1/accounts \\\n  -H "Authorization: Bearer ${created.token}"`
+          }]}
           onClose={() => setCreated(null)}
         />
       )}
@@ -93,7 +109,14 @@ const CreateDialog = ({ onClose, onCreated }: {
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <TextField label="Name" autoFocus required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+      <TextField
+        label="Name"
+        autoFocus
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
       <SelectField
         label="Role"
         options={roles}

@@ -56,7 +56,9 @@ const lanes: ReadonlyArray<Column<Lane>> = [
   {
     title: "Account",
     cell: ({ account }) => (
-      <Link to="/operator/accounts/$id" params={{ id: account }} className="font-mono text-xs hover:underline">{account}</Link>
+      <Link to="/operator/accounts/$id" params={{ id: account }} className="font-mono text-xs hover:underline">
+        {account}
+      </Link>
     )
   },
   { title: "Plan", cell: ({ plan }) => planName(plan) },

@@ -22,7 +22,14 @@ export const Workers = () => {
           {({ data }) =>
             data.length === 0
               ? <Empty title="No workers">Jobs wait until a worker starts.</Empty>
-              : <Table label="Workers" rows={data} rowKey={({ id }) => id} columns={canDrain ? [...columns, drainColumn] : columns} />}
+              : (
+                <Table
+                  label="Workers"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={canDrain ? [...columns, drainColumn] : columns}
+                />
+              )}
         </Loaded>
       </Card>
     </Page>
@@ -48,7 +55,8 @@ const columns: ReadonlyArray<Column<Worker>> = [
   },
   {
     title: "Status",
-    cell: ({ status }) => status === "running" ? <Badge tone="positive">Running</Badge> : <Badge tone="warning">Draining</Badge>
+    cell: ({ status }) =>
+      status === "running" ? <Badge tone="positive">Running</Badge> : <Badge tone="warning">Draining</Badge>
   },
   {
     title: "Jobs",
