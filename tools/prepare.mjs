@@ -10,19 +10,20 @@ import { fileURLToPath } from "node:url"
 
 const isInstalled = (name) => existsSync(fileURLToPath(new URL(`../node_modules/${name}/package.json`, import.meta.url)))
 
-/** Runs a program of a dependency. A failure ends the installation with its exit code. */
-const run = (program, args, cwd = "..") => {
-  const { error, status } = spawnSync(program, args, {
-    stdio: "inherit",
-    shell: process.platform === "win32",
-    cwd: fileURLToPath(new URL(cwd, import.meta.url))
-  })
+const options = (directory) => ({
+  stdio: "inherit",
+  shell: process.platform === "win32",
+  cwd: fileURLToPath(new URL(directory, import.meta.url))
+})
+
+/** Ends the installation if a program failed. */
+const check = ({ error, status }) => {
   if (error !== undefined) throw error
   if (status !== 0) process.exit(status ?? 1)
 }
 
-if (isInstalled("@effect/tsgo")) run("effect-tsgo", ["patch", "--typescript"])
+if (isInstalled("@effect/tsgo")) check(spawnSync("effect-tsgo", ["patch", "--typescript"], options("..")))
 else console.log("Development dependencies are not installed: the compiler is not patched")
 
-if (isInstalled("@vitejs/plugin-react")) run("vite", ["build", "--logLevel", "warn"], "../packages/console")
+if (isInstalled("@vitejs/plugin-react")) check(spawnSync("vite", ["build", "--logLevel", "warn"], options("../packages/console")))
 else console.log("Development dependencies are not installed: the console is not built")

@@ -2,14 +2,14 @@
 import type { InferredRequest, InferredResponse, InferredRoute } from "./inferred.ts"
 
 /** The running and waiting jobs of a plan group. */
-export interface LaneSummary {
+interface LaneSummary {
   readonly running: number
   readonly concurrency: number
   readonly waiting: number
 }
 
 /** Figures of the account. */
-export interface Summary {
+interface Summary {
   readonly jobs: Readonly<Record<"pending" | "queued" | "processing", number>>
   readonly plans: { readonly studio: LaneSummary; readonly credits: LaneSummary }
   readonly warnings: ReadonlyArray<{ readonly code: string; readonly message: string }>

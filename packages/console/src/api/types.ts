@@ -11,7 +11,6 @@ export type {
   Status,
   UsageReport
 } from "@kinora/client"
-export type { Summary } from "./consoleContract.ts"
 
 /** The session of the browser. */
 export type Session = NonNullable<ResponseOf<"GET /console/v1/session">>

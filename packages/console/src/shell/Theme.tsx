@@ -3,8 +3,7 @@ import { useSyncExternalStore } from "react"
 
 /** The choices of a theme. */
 export const themes = ["system", "light", "dark"] as const
-/** The densities of tables. */
-export const densities = ["comfortable", "compact"] as const
+const densities = ["comfortable", "compact"] as const
 
 /** A choice that the browser keeps and that is set on `<html>`. */
 const kept = <T extends string>(name: string, values: readonly [T, ...ReadonlyArray<T>]) => {

@@ -21,7 +21,7 @@ export const valueOf = (row: UsageRow, measure: Measure): number =>
   measure === "credits" ? row.credits : measure === "failed" ? row.failed : row.completed + row.failed + row.cancelled
 
 /** The name of the series to which a row belongs. */
-export const nameOf = (row: UsageRow, split: Split): string => {
+const nameOf = (row: UsageRow, split: Split): string => {
   if (split === "model") return row.model
   if (split === "plan") return row.plan === "studio" ? "Studio" : "Credits"
   return row.kind === "image" ? "Images" : "Videos"
