@@ -1,7 +1,7 @@
 /** The API of the console: what people need besides `/v1` and `/admin/v1`. Sessions authenticate it. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ConsoleAuth, Envelope } from "./Access.ts"
+import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation } from "./internal/documentation.ts"
@@ -33,7 +33,7 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("session").add(
     ["unavailable"],
     (error) => HttpApiEndpoint.delete("signOut", "/session", { success: SignedOut, error })
   )
-).annotate(OpenApi.Description, "Sign in, show the session, and sign out.") {}
+).middleware(SameOrigin).annotate(OpenApi.Description, "Sign in, show the session, and sign out.") {}
 
 /** Lists and ends sessions. */
 export class ConsoleSessions extends HttpApiGroup.make("sessions").add(
