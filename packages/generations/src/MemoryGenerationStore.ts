@@ -9,6 +9,8 @@ import {
   attemptsKept,
   type Ending,
   type Expired,
+  type Filtered,
+  type FilteredSelection,
   GenerationStore,
   type SearchSelection,
   type Selection,
@@ -16,6 +18,7 @@ import {
   type Subject
 } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import { lowerAscii } from "./internal/read/promptTexts.ts"
 import { attemptOf } from "./internal/store/generationAttempts.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
 import * as MemoryModelPauses from "./internal/store/MemoryModelPauses.ts"
@@ -52,6 +55,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
       list: (account, selection) => access(() => list(tables, account, selection)),
+      filter: (account, selection) => access(() => filter(tables, account, selection)),
       search: (selection) => access(() => search(tables, selection)),
       queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
       unqueue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["queued"], { status: "pending" }))),
@@ -150,6 +154,16 @@ const list = ({ generations }: Tables, account: string, selection: Selection): R
     .toSorted((a, b) => a.id > b.id ? -1 : 1)
     .slice(0, selection.limit)
 
+const filter = (tables: Tables, account: string, selection: FilteredSelection): Filtered => {
+  const { limit, model, readMax, texts } = selection
+  const read = list(tables, account, { ...selection, limit: readMax })
+  const generations = read.filter((generation) =>
+    (model === undefined || generation.model === model) &&
+    (texts === undefined || texts.some((text) => lowerAscii(generation.prompt).includes(text)))
+  )
+  return { generations: generations.slice(0, limit), last: read[readMax - 1]?.id }
+}
+
 const search = (
   { generations }: Tables,
   { before, from, limit, model, status }: SearchSelection
@@ -164,10 +178,11 @@ const search = (
     .toSorted((a, b) => a.id > b.id ? -1 : 1)
     .slice(0, limit)
 
-const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
+const isSelected = (generation: Generation, { before, from, kind, plan, status }: Selection): boolean =>
   (status === undefined || generation.status === status) &&
   (kind === undefined || generation.kind === kind) &&
   (plan === undefined || generation.plan === plan) &&
+  (from === undefined || generation.id >= from) &&
   (before === undefined || generation.id < before)
 
 const usage = ({ usage }: Tables, account: string, { from, to }: UsageSpan): ReadonlyArray<UsageRow> =>

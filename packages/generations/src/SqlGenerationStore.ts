@@ -37,6 +37,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       insert: Writes.insert(sql),
       find: Reads.find(sql),
       list: Reads.list(sql),
+      filter: Reads.filter(sql),
       search: Reads.search(sql),
       queue: Writes.queue(sql),
       unqueue: Writes.unqueue(sql),

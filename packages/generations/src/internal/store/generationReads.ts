@@ -5,7 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { GenerationId, Kind, Output, Plan } from "../../Generation.ts"
 import type { GenerationStore } from "../../GenerationStore.ts"
-import { selectPage } from "./generationPage.ts"
+import { selectFiltered, selectIds, selectPage } from "./generationPage.ts"
 import { columns, decodeGenerations } from "./generationRow.ts"
 import { selectFound } from "./generationSearch.ts"
 
@@ -20,6 +20,16 @@ export const find = (sql: SqlClient.SqlClient): Store["find"] => (ids) =>
 
 export const list = (sql: SqlClient.SqlClient): Store["list"] => (account, selection) =>
   selectPage(sql, account, selection).pipe(decodeGenerations, mapSql("GenerationStore.list"))
+
+export const filter = (sql: SqlClient.SqlClient): Store["filter"] => (account, selection) =>
+  Effect.gen(function*() {
+    const { readMax } = selection
+    const read = yield* decodeIds(selectIds(sql, account, { ...selection, limit: readMax }))
+    const ids = read.map(({ id }) => id)
+    const generations = ids.length === 0 ? [] : yield* decodeGenerations(selectFiltered(sql, ids, selection))
+    const last = ids[readMax - 1]
+    return { generations, last: last === undefined ? undefined : GenerationId.fromUuid(last) }
+  }).pipe(mapSql("GenerationStore.filter"))
 
 export const search = (sql: SqlClient.SqlClient): Store["search"] => (selection) =>
   selectFound(sql, selection).pipe(decodeGenerations, mapSql("GenerationStore.search"))
@@ -83,6 +93,8 @@ const decodeUsage = Rows.decodeAll(Schema.Struct({
   cancelled: Schema.NumberFromString,
   credits: Schema.NumberFromString
 }))
+
+const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
 
 const decodeSubjects = Rows.decodeAll(Schema.Struct({ id: Schema.String, account: Schema.String, plan: Plan }))
 
