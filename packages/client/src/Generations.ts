@@ -9,6 +9,8 @@ export interface ListQuery {
   readonly plan?: Plan | undefined
   /** Id of the model. */
   readonly model?: string | undefined
+  /** Id of the API key that created them, `key_…`. */
+  readonly key?: string | undefined
   /** Only jobs created at this time or later: RFC 3339 in UTC, as from `Date.toISOString`. */
   readonly from?: string | undefined
   /** Only jobs created before this time. */
@@ -32,7 +34,7 @@ export interface Generations {
   /** Iterates over all jobs, newest first, and requests the pages as needed. `timeoutMillis` applies to each page. */
   readonly list: (query?: ListQuery, options?: CallOptions) => AsyncIterable<Generation>
   /**
-   * Returns one page of jobs, newest first. Its `next_cursor` is the `cursor` of the next page. With `model` or `q`, a
+   * Returns one page of jobs, newest first. Its `next_cursor` is the `cursor` of the next page. With `model`, `key` or `q`, a
    * page can be empty although another one follows.
    */
   readonly page: (query?: ListQuery & { readonly cursor?: string }, options?: CallOptions) => Promise<GenerationList>

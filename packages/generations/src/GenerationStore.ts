@@ -6,7 +6,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
-import type { UsageRow, UsageSpan } from "./Usage.ts"
+import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
 
 /** Start of an attempt of a generation. */
 export interface Start {
@@ -77,6 +77,8 @@ export interface Selection {
 /** Filters of a list that no index has. An absent filter matches everything. */
 export interface Filter {
   readonly model?: string | undefined
+  /** Id of the API key that created them. */
+  readonly key?: string | undefined
   /** Texts of which the prompt contains at least one. The letters A to Z match in either case. In lower case. */
   readonly texts?: ReadonlyArray<string> | undefined
 }
@@ -171,6 +173,13 @@ export class GenerationStore extends Context.Service<GenerationStore, {
 
   /** Returns the usage of an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Returns the usage of an account by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
+  readonly usageByKey: (
+    account: string,
+    span: UsageSpan,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
 
   /** Returns generations of these models that have not started, oldest first, except the excluded ones. */
   readonly waiting: (

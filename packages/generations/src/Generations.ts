@@ -32,7 +32,7 @@ import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
 import { type ListCriteria, makeSearch, type SearchCriteria } from "./internal/read/search.ts"
 import type { ModelStatuses } from "./ModelStatuses.ts"
-import type { UsageRow, UsageSpan } from "./Usage.ts"
+import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
 export { isFailedByOperator } from "./internal/end/intervene.ts"
@@ -79,7 +79,7 @@ export class Generations extends Context.Service<Generations, {
 
   /**
    * Returns a page of the account's generations, newest first. The cost depends on the length of the page only. With
-   * `model` or `text`, a call reads at most `filteredMax` generations of the account, so that a page can have fewer than
+   * `model`, `key` or `text`, a call reads at most `filteredMax` generations of the account, so that a page can have fewer than
    * `limit` generations although another one follows.
    */
   readonly list: (account: string, criteria: ListCriteria) => Effect.Effect<Page, StorageError>
@@ -103,6 +103,13 @@ export class Generations extends Context.Service<Generations, {
 
   /** Returns the number and cost of the account's jobs by the day they ended, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Returns the usage by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
+  readonly usageByKey: (
+    account: string,
+    span: UsageSpan,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
 
   /**
    * Restarts the window in which requests without a key match this request, which
@@ -153,7 +160,7 @@ export interface GenerationsOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
   /** How often a waiting call reads the generation without a notification. Default 1 second. */
   readonly lookEvery?: Duration.Input | undefined
-  /** Maximum number of an account's generations that a list filtered by model or text reads per page. Default 1,000. */
+  /** Maximum number of an account's generations that a list filtered by model, key or text reads per page. Default 1,000. */
   readonly filteredMax?: number | undefined
   /** How long a job may wait before it starts. Use the value given to `GenerationSweep`. Default 24 hours. */
   readonly queueLimit?: Duration.Input | undefined
@@ -197,7 +204,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
   const { filteredMax = 1_000, inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
-  const { file, find, get, usage } = yield* makeReads
+  const { file, find, get, usage, usageByKey } = yield* makeReads
   const { list, search } = yield* makeSearch({ filteredMax })
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const { extend, replay } = yield* makeReplay({ find, get })
@@ -221,6 +228,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     wait,
     changes,
     usage,
+    usageByKey,
     extend,
     cancel,
     fail,

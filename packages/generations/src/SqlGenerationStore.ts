@@ -46,6 +46,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       attempts: Attempts.attempts(sql),
       end: Writes.end(sql),
       usage: Reads.usage(sql),
+      usageByKey: Reads.usageByKey(sql),
       waiting: Reads.waiting(sql),
       expired: Reads.expired(sql),
       putOff: Writes.putOff(sql),

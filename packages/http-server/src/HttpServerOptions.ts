@@ -76,6 +76,8 @@ export interface HttpServerOptions {
    * A killed process leaves at most one block each counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
+  /** Rows of a usage report by API key. A report that would have more is rejected. Default 10,000. */
+  readonly usageRowsMax: number
   /** Bytes of a body that creates a job. Default 48 MiB. */
   readonly creatingBodyBytesMax: number
   /**
@@ -163,6 +165,7 @@ export const defaults: HttpServerOptions = {
   resultDownloadMultiple: 10,
   downloadPlaceKept: Duration.seconds(1),
   downloadBlockBytes: 16 * 1024 ** 2,
+  usageRowsMax: 10_000,
   creatingBodyBytesMax: 48 * 1024 * 1024,
   bodyStringBytesMax: 16 * 1024 * 1024,
   uploadBytesMax: 10 * 1024 * 1024,

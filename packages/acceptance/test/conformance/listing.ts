@@ -74,6 +74,13 @@ export const listing = ({ holds, inTime }: Define): void => {
     }
   })
 
+  holds("lists.key", async (stage) => {
+    const account = await stage.openAccount()
+    await Calls.createJob(account)
+    expect((await list(account, "?key=key_01q3dcbd00evhthzyyqsfhxazr")).data).toEqual([])
+    await Calls.refusalOf(await account.fetch("/v1/generations?key=%00"), 400, "invalid_params")
+  })
+
   holds(["lists.text", "lists.letters", "lists.filtered"], async (stage) => {
     const account = await stage.openAccount()
     const made: Array<Job> = []

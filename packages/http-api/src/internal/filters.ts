@@ -16,6 +16,13 @@ export const ModelFilter = filter(
   "the id of a model"
 )
 
+/** The id of an API key. */
+export const KeyFilter = filter(
+  "Returns only jobs that the API key with this id created, `key_…`.",
+  128,
+  "the id of an API key"
+)
+
 /** The maximum length of a text to find in prompts. */
 const promptTextMax = 100
 

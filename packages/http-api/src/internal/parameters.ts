@@ -57,6 +57,10 @@ const parameters: Readonly<Record<string, Parameter>> = {
     schema: { type: "string" },
     description: "Returns only jobs that were created for the model with this id."
   },
+  "generations.list key": {
+    schema: { type: "string" },
+    description: "Returns only jobs that the API key with this id created, `key_…`."
+  },
   "generations.list from": {
     schema: { type: "string", format: "date-time" },
     description: "Returns only jobs created at this time or later."

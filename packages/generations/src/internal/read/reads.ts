@@ -28,6 +28,10 @@ export const makeReads = Effect.gen(function*() {
 
   const usage = Effect.fn("Generations.usage")((account: string, span: UsageSpan) => store.usage(account, span))
 
+  const usageByKey = Effect.fn("Generations.usageByKey")((account: string, span: UsageSpan, limit: number) =>
+    store.usageByKey(account, span, limit)
+  )
+
   const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string) {
     const generation = yield* findByText(text)
     if (generation === undefined || (account !== undefined && generation.account !== account)) {
@@ -36,7 +40,7 @@ export const makeReads = Effect.gen(function*() {
     return { generation, file: yield* orRefuse(resultFile(generation, file, yield* DateTime.now)) }
   })
 
-  return { find, get, usage, file }
+  return { find, get, usage, usageByKey, file }
 })
 
 // -----------------------------------------------------------------------------

@@ -22,6 +22,8 @@ interface Criteria {
 export interface ListCriteria extends Criteria {
   readonly kind?: Kind | undefined
   readonly plan?: Plan | undefined
+  /** Id of the API key that created them. */
+  readonly key?: string | undefined
   /**
    * A part of the prompt, of one character or more. Letters from A to Z match in either case. Other letters match as they
    * are, and in a word that is all lower case, all upper case or has a capital first letter.
@@ -45,11 +47,11 @@ export const makeSearch = Effect.fnUntraced(function*({ filteredMax }: SearchOpt
   const store = yield* GenerationStore
 
   const list = Effect.fn("Generations.list")(function*(account: string, criteria: ListCriteria) {
-    const { kind, limit, model, plan, status, text } = criteria
+    const { key, kind, limit, model, plan, status, text } = criteria
     const selection: Selection = { ...boundsOf(criteria), status, kind, plan, limit: limit + 1 }
-    if (model === undefined && text === undefined) return pageOf(yield* store.list(account, selection), limit)
-    const texts = text === undefined ? undefined : formsOf(text)
-    const { generations, last } = yield* store.filter(account, { ...selection, model, texts, readMax: filteredMax })
+    if ((key ?? model ?? text) === undefined) return pageOf(yield* store.list(account, selection), limit)
+    const filter = { key, model, texts: text === undefined ? undefined : formsOf(text), readMax: filteredMax }
+    const { generations, last } = yield* store.filter(account, { ...selection, ...filter })
     const page = pageOf(generations, limit)
     return page.next === null && last !== undefined ? { ...page, next: last } : page
   })

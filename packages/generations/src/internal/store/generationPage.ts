@@ -22,11 +22,12 @@ export const selectIds = (sql: SqlClient.SqlClient, account: string, selection: 
 export const selectFiltered = (
   sql: SqlClient.SqlClient,
   ids: ReadonlyArray<string>,
-  { limit, model, texts }: Filter & { readonly limit: number }
+  { key, limit, model, texts }: Filter & { readonly limit: number }
 ) => {
   const filters = [
     sql`id = ANY(${Rows.array("uuid", ids)})`,
     ...(model === undefined ? [] : [sql`model = ${model}`]),
+    ...(key === undefined ? [] : [sql`key_id = ${key}`]),
     ...(texts === undefined ? [] : [
       sql`EXISTS (
         SELECT FROM unnest(${Rows.array("text", texts)}) AS wanted

@@ -1,4 +1,4 @@
-/** Statements that read `generation_job` and `generation_usage`. */
+/** Statements that read `generation_job`, `generation_usage` and `generation_key_usage`. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect, Option, Schema } from "effect"
@@ -44,6 +44,32 @@ export const usage = (sql: SqlClient.SqlClient): Store["usage"] => (account, { f
     ORDER BY generation_usage.day, plan COLLATE "C", model COLLATE "C", kind COLLATE "C"
   `.pipe(decodeUsage, mapSql("GenerationStore.usage"))
 
+export const usageByKey = (sql: SqlClient.SqlClient): Store["usageByKey"] => (account, { from, to }, limit) =>
+  // One statement, so that jobs which end meanwhile are in both tables or in none. The rest of each total has no key.
+  sql`
+    WITH total AS (
+      SELECT * FROM generation_usage WHERE account = ${account} AND day BETWEEN ${from}::date AND ${to}::date
+    ), by_key AS (
+      SELECT * FROM generation_key_usage WHERE account = ${account} AND day BETWEEN ${from}::date AND ${to}::date
+    ), counted AS (
+      SELECT day, plan, model, kind, key_id, completed, failed, cancelled, credits FROM by_key
+      UNION ALL
+      SELECT
+        day, plan, model, kind, NULL,
+        total.completed - coalesce(sum(by_key.completed), 0), total.failed - coalesce(sum(by_key.failed), 0),
+        total.cancelled - coalesce(sum(by_key.cancelled), 0), total.credits - coalesce(sum(by_key.credits), 0)
+      FROM total LEFT JOIN by_key USING (account, day, plan, model, kind)
+      GROUP BY day, plan, model, kind, total.completed, total.failed, total.cancelled, total.credits
+    )
+    SELECT
+      to_char(day, 'YYYY-MM-DD') AS day, plan, model, kind, key_id AS key,
+      completed::text, failed::text, cancelled::text, credits::text
+    FROM counted
+    WHERE completed + failed + cancelled > 0
+    ORDER BY counted.day, plan COLLATE "C", model COLLATE "C", kind COLLATE "C", key_id COLLATE "C" NULLS FIRST
+    LIMIT ${limit}
+  `.pipe(decodeKeyUsage, mapSql("GenerationStore.usageByKey"))
+
 export const waiting = (sql: SqlClient.SqlClient): Store["waiting"] => (models, limit, except = []) =>
   sql`
     SELECT id, account, plan
@@ -83,7 +109,7 @@ export const expired = (sql: SqlClient.SqlClient): Store["expired"] => (now, lim
 // internal
 // -----------------------------------------------------------------------------
 
-const decodeUsage = Rows.decodeAll(Schema.Struct({
+const UsageFields = {
   day: Schema.String,
   plan: Plan,
   model: Schema.String,
@@ -92,7 +118,11 @@ const decodeUsage = Rows.decodeAll(Schema.Struct({
   failed: Schema.NumberFromString,
   cancelled: Schema.NumberFromString,
   credits: Schema.NumberFromString
-}))
+}
+
+const decodeUsage = Rows.decodeAll(Schema.Struct(UsageFields))
+
+const decodeKeyUsage = Rows.decodeAll(Schema.Struct({ ...UsageFields, key: Schema.NullOr(Schema.String) }))
 
 const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
 
