@@ -58,8 +58,13 @@ export interface HttpServerOptions {
    * worker's; the API only reports it, in whole hours. Default 24 hours.
    */
   readonly resultTtl: Duration.Duration
-  /** Concurrent downloads of one account with its keys, and as many through signed URLs. Default 8. */
+  /** Concurrent downloads of results of one account with its keys, and as many through signed URLs. Default 8. */
   readonly downloadStreamsMax: number
+  /**
+   * Concurrent downloads of thumbnails, previews and posters of one account with its keys, and as many through signed
+   * URLs. A gallery requests one for each job on the page. Default 200.
+   */
+  readonly downloadPicturesMax: number
   /**
    * How long this process keeps the place of a download that ended for the next one of the account, while at most
    * half of the places are taken. Other processes find it taken until then. Default 1 second.
@@ -160,6 +165,7 @@ export const defaults: HttpServerOptions = {
   imageWaitsMax: 40,
   resultTtl: Duration.hours(24),
   downloadStreamsMax: 8,
+  downloadPicturesMax: 200,
   downloadBytesPerDay: 50 * 1024 ** 3,
   downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,

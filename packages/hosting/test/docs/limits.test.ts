@@ -148,8 +148,14 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "results_ttl_hours",
     "410 `result_expired`; the file is deleted"
   ],
+  downloadPicturesMax: [
+    "the same of thumbnails, previews and posters",
+    String(defaults.downloadPicturesMax),
+    "download_pictures",
+    "429 `download_limited`, `details.scope` `streams`"
+  ],
   downloadStreamsMax: [
-    "concurrent downloads per account with keys, and as many through signed URLs",
+    "concurrent downloads of results per account with keys, and as many through signed URLs",
     String(defaults.downloadStreamsMax),
     "download_streams",
     "429 `download_limited`, `details.scope` `streams`"
@@ -276,6 +282,7 @@ const bodies: ReadonlyArray<Row> = [
 const downloads: ReadonlyArray<Row> = [
   server.resultTtl,
   server.downloadStreamsMax,
+  server.downloadPicturesMax,
   server.downloadBytesPerDay,
   server.downloadLinkShare,
   server.resultDownloadMultiple,
