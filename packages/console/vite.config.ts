@@ -1,24 +1,33 @@
 /** The build of the console: `dist/web` with compressed variants of every text file. */
 import tailwindcss from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
 import { defaultClientConditions, defineConfig, type Plugin } from "vite"
 
-/** Writes `.br` and `.gz` variants of text files, so that the server never compresses. */
+/** Writes the `.br` and `.gz` variants of a file. */
+const compress = async (path: string): Promise<void> => {
+  const bytes = await readFile(path)
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+  await Promise.all([
+    promisify(brotliCompress)(bytes, { params }).then((compressed) => writeFile(`${path}.br`, compressed)),
+    promisify(gzip)(bytes, { level: 9 }).then((compressed) => writeFile(`${path}.gz`, compressed))
+  ])
+}
+
+/** Compresses every text file, so that the server never does. */
 const precompress = (): Plugin => ({
   name: "precompress",
   apply: "build",
-  writeBundle({ dir = "" }) {
-    for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !/\.(js|css|html|svg)$/.test(entry.name)) continue
-      const path = join(entry.parentPath, entry.name)
-      const bytes = readFileSync(path)
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-      writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }))
-      writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
-    }
+  async writeBundle({ dir = "" }) {
+    const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+    await Promise.all(
+      entries
+        .filter((entry) => entry.isFile() && /\.(js|css|html|svg)$/.test(entry.name))
+        .map((entry) => compress(join(entry.parentPath, entry.name)))
+    )
   }
 })
 
@@ -35,6 +44,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      // Compression takes most of a build, which is expected.
+      checks: { pluginTimings: false },
       output: {
         codeSplitting: {
           // A separate chunk stays cached when only the application changes.

@@ -9,7 +9,7 @@ interface LaneSummary {
 }
 
 /** Figures of the account. */
-interface Summary {
+export interface Summary {
   readonly jobs: Readonly<Record<"pending" | "queued" | "processing", number>>
   readonly plans: { readonly studio: LaneSummary; readonly credits: LaneSummary }
   readonly warnings: ReadonlyArray<{ readonly code: string; readonly message: string }>

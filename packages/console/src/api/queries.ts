@@ -1,9 +1,10 @@
 /** Reads of pages, and their cache. */
-import { isFinal } from "@kinora/client"
+import { isFinal, type ListQuery } from "@kinora/client"
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query"
+import { day } from "../format/time.ts"
 import { call, kinora } from "./call.ts"
 import { isSessionEnded } from "./problem.ts"
-import type { Generation } from "./types.ts"
+import type { Generation, Summary } from "./types.ts"
 
 /** The cache of all pages. A 401 marks the session as ended, so the shell asks to sign in and then returns to the page. */
 export const queryClient: QueryClient = new QueryClient({
@@ -42,7 +43,7 @@ export const accountQuery = queryOptions({
 /** Jobs by status, and running and waiting jobs per plan. */
 export const summaryQuery = queryOptions({
   queryKey: ["summary"],
-  queryFn: ({ signal }) => call("GET /console/v1/summary", {}, { signal }),
+  queryFn: ({ signal }): Promise<Summary> => call("GET /console/v1/summary", {}, { signal }),
   refetchInterval: 15_000
 })
 
@@ -53,18 +54,22 @@ export const recentQuery = queryOptions({
   refetchInterval: ({ state }) => hasActive(state.data?.data ?? []) ? 3_000 : 60_000
 })
 
-/** Filters of the list of jobs. */
-export type JobFilters = NonNullable<Parameters<typeof kinora.generations.page>[0]>
+/** Filters of the list of jobs. `days` limits it to jobs created in the last days. */
+export interface JobFilters extends Omit<ListQuery, "limit" | "from" | "to"> {
+  readonly days?: string
+}
 
 /** Jobs, newest first. */
-export const jobsQuery = (filters: JobFilters) =>
+export const jobsQuery = ({ days, ...filters }: JobFilters) =>
   infiniteQueryOptions({
-    queryKey: ["jobs", "list", filters],
+    queryKey: ["jobs", "list", filters, days],
     queryFn: ({ pageParam, signal }) =>
-      kinora.generations.page(
-        { ...filters, limit: 50, ...(pageParam === undefined ? {} : { cursor: pageParam }) },
-        { signal }
-      ),
+      kinora.generations.page({
+        ...filters,
+        limit: 50,
+        ...(days === undefined ? {} : { from: new Date(Date.now() - Number(days) * day).toISOString() }),
+        ...(pageParam === undefined ? {} : { cursor: pageParam })
+      }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     refetchInterval: ({ state }) => hasActive(state.data?.pages.flatMap(({ data }) => data) ?? []) ? 3_000 : 30_000
@@ -85,11 +90,11 @@ export const activityQuery = (id: string) =>
     queryFn: ({ signal }) => call("GET /console/v1/generations/:id/activity", { params: { id } }, { signal })
   })
 
-/** Jobs and credits by day. */
-export const usageQuery = (from: string, to: string) =>
+/** Jobs and credits by day, and by API key if asked. */
+export const usageQuery = (from: string, to: string, byKey: boolean) =>
   queryOptions({
-    queryKey: ["usage", from, to],
-    queryFn: ({ signal }) => kinora.account.usage({ from, to }, { signal }),
+    queryKey: ["usage", from, to, byKey],
+    queryFn: ({ signal }) => kinora.account.usage({ from, to, ...(byKey ? { group_by: "key" } : {}) }, { signal }),
     placeholderData: (previous) => previous
   })
 

@@ -1,20 +1,18 @@
 /** The list of jobs, with the panel of one job above it. */
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { Outlet, useNavigate, useSearch } from "@tanstack/react-router"
+import { Outlet, useSearch } from "@tanstack/react-router"
 import { jobsQuery } from "../../api/queries.ts"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
-import { FilterSelect } from "../../components/Field.tsx"
-import { Grid, List, Sparkles } from "../../components/Icon.tsx"
-import { statusOptions } from "../../components/JobStatus.tsx"
+import { Sparkles } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
-import { Segmented } from "../../components/Segmented.tsx"
 import { Empty, SkeletonRows } from "../../components/States.tsx"
 import { LoadMore } from "../../components/Table.tsx"
 import { plural } from "../../format/number.ts"
+import { JobFilterBar } from "./JobFilterBar.tsx"
 import { JobGrid } from "./JobGrid.tsx"
 import { JobTable } from "./JobTable.tsx"
-import { filtersOf, type JobSearch } from "./search.ts"
+import { filtersOf } from "./search.ts"
 
 /** The page. */
 export const Jobs = () => {
@@ -34,7 +32,7 @@ export const Jobs = () => {
         </LinkButton>
       }
     >
-      <Filters search={search} />
+      <JobFilterBar search={search} />
       <Card title={query.isSuccess ? plural(jobs.length, "job") + (query.hasNextPage ? " shown" : "") : "Jobs"} flush>
         {query.isPending && <SkeletonRows rows={8} />}
         {query.isError && (
@@ -55,62 +53,6 @@ export const Jobs = () => {
 // internal
 // -----------------------------------------------------------------------------
 
-const Filters = ({ search }: { readonly search: JobSearch }) => {
-  const navigate = useNavigate({ from: "/jobs" })
-  const set = (change: { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }) =>
-    void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-2">
-      <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2">
-        <FilterSelect
-          label="Status"
-          value={search.status}
-          options={statusOptions}
-          onChange={(status) => set({ status })}
-        />
-        <FilterSelect
-          label="Kind"
-          value={search.kind}
-          options={[["image", "Images"], ["video", "Videos"]]}
-          onChange={(kind) => set({ kind })}
-        />
-        <FilterSelect
-          label="Plan"
-          value={search.plan}
-          options={[["studio", "Studio"], ["credits", "Credits"]]}
-          onChange={(plan) => set({ plan })}
-        />
-      </div>
-      <Segmented
-        label="View"
-        hideLabel
-        value={search.view ?? "list"}
-        onChange={(view) => set({ view: view === "grid" ? "grid" : undefined })}
-        options={[
-          {
-            value: "list",
-            label: (
-              <>
-                <List />
-                <span className="sr-only">List</span>
-              </>
-            )
-          },
-          {
-            value: "grid",
-            label: (
-              <>
-                <Grid />
-                <span className="sr-only">Grid</span>
-              </>
-            )
-          }
-        ]}
-      />
-    </div>
-  )
-}
-
 const NoJobs = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered
     ? (
@@ -127,6 +69,3 @@ const NoJobs = ({ isFiltered }: { readonly isFiltered: boolean }) =>
         Create one in the Playground or with the API.
       </Empty>
     )
-
-const withoutAbsent = (search: { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }): JobSearch =>
-  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined))

@@ -13,7 +13,8 @@ const measures = [
 const splits = [
   { value: "model", label: "Model" },
   { value: "plan", label: "Plan" },
-  { value: "kind", label: "Kind" }
+  { value: "kind", label: "Kind" },
+  { value: "key", label: "Key" }
 ] as const
 const ranges = [
   { value: "7", label: "7 days" },

@@ -16,13 +16,13 @@ import { UsageTable } from "./UsageTable.tsx"
 
 /** The page. */
 export const Usage = () => {
-  const { days: chosen } = useSearch({ from: "/usage" })
+  const { by, days: chosen } = useSearch({ from: "/usage" })
   const length = Number(chosen ?? 14)
   const now = useNow(60_000)
   const days = lastDays(now, length)
   const before = lastDays(now, length, length)
-  const usage = useQuery(usageQuery(days[0] ?? "", days.at(-1) ?? ""))
-  const earlier = useQuery(usageQuery(before[0] ?? "", before.at(-1) ?? ""))
+  const usage = useQuery(usageQuery(days[0] ?? "", days.at(-1) ?? "", by === "key"))
+  const earlier = useQuery(usageQuery(before[0] ?? "", before.at(-1) ?? "", false))
   const rows = usage.data?.data ?? []
   return (
     <Page
@@ -88,5 +88,8 @@ const columns = ["day", "plan", "model", "kind", "completed", "failed", "cancell
 const exportRows = (rows: ReadonlyArray<UsageRow>, days: ReadonlyArray<string>) =>
   download(
     `kinora-usage-${days[0]}-${days.at(-1)}.csv`,
-    csv(columns, rows.map((row) => columns.map((name) => row[name])))
+    csv(
+      [...columns, "key"],
+      rows.map((row) => [...columns.map((name) => row[name]), row.key?.name ?? row.key?.id ?? null])
+    )
   )

@@ -12,8 +12,10 @@ export const UsageTable = ({ rows }: { readonly rows: ReadonlyArray<UsageRow> })
     <Table
       label="Usage by day"
       rows={rows.toReversed()}
-      rowKey={({ day, kind, model, plan }) => `${day} ${plan} ${model} ${kind}`}
-      columns={columns}
+      rowKey={({ day, key, kind, model, plan }) => `${day} ${plan} ${model} ${kind} ${key?.id}`}
+      columns={rows.some(({ key }) => key !== undefined)
+        ? [...firstColumns, keyColumn, ...figures]
+        : [...firstColumns, ...figures]}
     />
   </Card>
 )
@@ -28,10 +30,18 @@ const figure = (title: string, pick: (row: UsageRow) => number): Column<UsageRow
   cell: (row) => <span className={names(pick(row) === 0 && "text-muted")}>{count(pick(row))}</span>
 })
 
-const columns: ReadonlyArray<Column<UsageRow>> = [
+const firstColumns: ReadonlyArray<Column<UsageRow>> = [
   { title: "Day", className: "tabular-nums whitespace-nowrap", cell: ({ day }) => day },
   { title: "Plan", cell: ({ plan }) => planName(plan) },
-  { title: "Model", cell: ({ model }) => <span className="font-mono text-xs whitespace-nowrap">{model}</span> },
+  { title: "Model", cell: ({ model }) => <span className="font-mono text-xs whitespace-nowrap">{model}</span> }
+]
+
+const keyColumn: Column<UsageRow> = {
+  title: "Key",
+  cell: ({ key }) => key?.name ?? key?.id ?? <span className="text-muted">none</span>
+}
+
+const figures: ReadonlyArray<Column<UsageRow>> = [
   figure("Completed", ({ completed }) => completed),
   figure("Failed", ({ failed }) => failed),
   figure("Cancelled", ({ cancelled }) => cancelled),

@@ -8,7 +8,7 @@ export type UsageRow = NonNullable<UsageReport["data"]>[number]
 export type Measure = "jobs" | "credits" | "failed"
 
 /** The property by which figures are split. */
-export type Split = "model" | "plan" | "kind"
+export type Split = "model" | "plan" | "kind" | "key"
 
 /** A line of a chart: one value per day. */
 export interface Series {
@@ -24,6 +24,7 @@ export const valueOf = (row: UsageRow, measure: Measure): number =>
 const nameOf = (row: UsageRow, split: Split): string => {
   if (split === "model") return row.model
   if (split === "plan") return row.plan === "studio" ? "Studio" : "Credits"
+  if (split === "key") return row.key?.name ?? row.key?.id ?? "No key recorded"
   return row.kind === "image" ? "Images" : "Videos"
 }
 

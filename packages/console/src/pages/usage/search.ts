@@ -14,7 +14,7 @@ export interface UsageSearch {
 export const usageSearch = (search: Readonly<Record<string, unknown>>): UsageSearch => ({
   ...oneOf("days", { days: String(search["days"]) }, ["7", "31"]),
   ...oneOf("of", search, ["credits", "failed"]),
-  ...oneOf("by", search, ["plan", "kind"])
+  ...oneOf("by", search, ["plan", "kind", "key"])
 })
 
 /** The last `count` UTC days up to a time, after skipping `skipped` days. */

@@ -3,6 +3,7 @@ import { call } from "../../../api/call.ts"
 import type { OperatorAccount } from "../../../api/types.ts"
 import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
+import { SignInLinkButton } from "../SignInLink.tsx"
 
 /** The buttons that the status of the account and the role permit. */
 export const AccountActions = ({ account: { email, id, status } }: { readonly account: OperatorAccount }) => {
@@ -10,6 +11,13 @@ export const AccountActions = ({ account: { email, id, status } }: { readonly ac
   const params = { id }
   return (
     <>
+      {canDelete && status === "active" && (
+        <SignInLinkButton
+          size="md"
+          who={email}
+          create={() => call("POST /admin/v1/accounts/:id/sign-in-links", { params, payload: {} })}
+        />
+      )}
       {canSuspend && status === "active" && (
         <ConfirmButton
           size="md"

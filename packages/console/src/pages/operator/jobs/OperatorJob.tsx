@@ -111,6 +111,7 @@ const Details = ({ job }: { readonly job: JobActivity }) => (
       ],
       ["Model", <span key="m" className="font-mono text-xs">{job.model}</span>],
       ["Mode", <span key="o" className="font-mono text-xs">{job.mode}</span>],
+      ["API key", job.key_id === null ? null : <CopyId key="k" id={job.key_id} label="Copy key ID" />],
       ["Charged to", planName(job.plan)],
       ["Charge", job.refunded ? `${costOf(job)}, refunded` : costOf(job)],
       ["Queue", job.run === null ? "ended" : job.run.state],

@@ -17,6 +17,7 @@ import { MaybeTime, Time } from "../../../components/Time.tsx"
 import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
 import { operatorsQuery } from "../queries.ts"
+import { SignInLinkButton } from "../SignInLink.tsx"
 
 type Operator = ResponseOf<"GET /admin/v1/operators">["data"][number]
 type NewOperator = ResponseOf<"POST /admin/v1/operators">
@@ -154,6 +155,10 @@ const actions = (show: (operator: NewOperator) => void): Column<Operator> => ({
   cell: ({ id, name, revoked_at }) =>
     revoked_at === null && (
       <span className="inline-flex gap-1.5">
+        <SignInLinkButton
+          who={name}
+          create={() => call("POST /admin/v1/operators/:id/sign-in-links", { params: { id } })}
+        />
         <ConfirmButton
           label="Rotate token"
           title={`Rotate the token of ${name}?`}
