@@ -5,6 +5,7 @@ import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation } from "./internal/documentation.ts"
+import { authenticationErrors } from "./internal/errorCodes.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
 import * as Policy from "./RequestPolicy.ts"
@@ -16,7 +17,7 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("session").add(
     "Sign in",
     "Starts a session and sets its cookie. It replaces the session of the request, if there is one. A code can be used " +
       "once. Failed attempts count against the limit of the address.",
-    [],
+    authenticationErrors.credential,
     (error) => HttpApiEndpoint.post("signIn", "/session", { payload: SignInRequest, success: SignedIn, error })
   ),
   browse(
