@@ -115,6 +115,9 @@ export class Accounts extends Context.Service<Accounts, {
   /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
   readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey>, Failure>
 
+  /** Returns the record of a key of the account, also of a revoked or expired one. */
+  readonly getKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
+
   /** Revokes a key: immediately on this host, within `revocationWithin` on others. Idempotent. */
   readonly revokeKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
 

@@ -193,6 +193,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* reasonOf(host.listKeys(nobody)), "AccountNotFound")
         assert.strictEqual(yield* reasonOf(host.setPlan(nobody, "studio", Option.none())), "AccountNotFound")
         assert.strictEqual(yield* reasonOf(host.revokeKey(nobody, key)), "KeyNotFound")
+        assert.strictEqual(yield* reasonOf(host.getKey(nobody, key)), "KeyNotFound")
       }))
 
     it.effect("returns the identity of a key", () =>
@@ -253,8 +254,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const stranger = yield* makeAccount(host)
         assert.strictEqual(yield* reasonOf(host.revokeKey(stranger.id, record.id)), "KeyNotFound")
         assert.isTrue(yield* isKnown(host, key))
+        assert.strictEqual(yield* reasonOf(host.getKey(stranger.id, record.id)), "KeyNotFound")
+        assert.isTrue(Option.isNone((yield* host.getKey(account.id, record.id)).revokedAt))
         const revoked = yield* host.revokeKey(account.id, record.id)
         assert.isTrue(Option.isSome(revoked.revokedAt))
+        assert.deepStrictEqual((yield* host.getKey(account.id, record.id)).revokedAt, revoked.revokedAt)
         yield* TestClock.adjust("1 minute")
         assert.deepStrictEqual((yield* host.revokeKey(account.id, record.id)).revokedAt, revoked.revokedAt)
       }))

@@ -6,6 +6,8 @@ import { Sweep } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
+import { Members } from "@kinora/sessions/Members"
+import { Sessions } from "@kinora/sessions/Sessions"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { Changes } from "./Changes.ts"
@@ -15,8 +17,8 @@ import { makeApplySlots } from "./internal/planSlots.ts"
 /** Deletion of accounts. */
 export class AccountDeletion extends Context.Service<AccountDeletion, {
   /**
-   * Deletes an account like `Accounts.remove`. One unit of work also removes its webhook endpoints, and the slots of its
-   * plans. Jobs that wait or run continue. Idempotent.
+   * Deletes an account like `Accounts.remove`. One unit of work also removes its members and webhook endpoints, ends its
+   * sessions, and removes the slots of its plans. Jobs that wait or run continue. Idempotent.
    */
   readonly delete: (account: AccountId) => Effect.Effect<Account, Failure>
 
@@ -32,7 +34,15 @@ export class AccountDeletion extends Context.Service<AccountDeletion, {
 export const keptMin: Duration.Duration = Duration.days(2)
 
 /** Services that the deletion requires. */
-export type Requirements = Accounts | Changes | GenerationStore | Scheduler | UnitOfWork | Webhooks
+export type Requirements =
+  | Accounts
+  | Changes
+  | GenerationStore
+  | Members
+  | Scheduler
+  | Sessions
+  | UnitOfWork
+  | Webhooks
 
 /** Options for `AccountDeletion.layerWith`. */
 export interface AccountDeletionOptions {
@@ -52,10 +62,14 @@ export const layerWith = (
       const applySlots = yield* makeApplySlots(planTable)
       const eraseOne = yield* makeEraseOne
       const removeEndpoints = yield* makeRemoveEndpoints
+      const members = yield* Members
+      const sessions = yield* Sessions
 
       const remove = Effect.fn("AccountDeletion.delete")(function*(id: AccountId) {
         const account = yield* accounts.remove(id)
         yield* removeEndpoints(id)
+        yield* members.removeAll(id)
+        yield* sessions.endAll({ account: id })
         // Lanes are locked last.
         yield* applySlots(id, "studio", Option.none())
         yield* applySlots(id, "credits", Option.none())

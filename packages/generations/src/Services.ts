@@ -14,6 +14,7 @@ import { MemoryPaymentStore, PaymentProvider, Payments, SqlPaymentStore } from "
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { MemoryRateLimitStore, Places, RateLimit, SqlRateLimitStore } from "@kinora/rate-limit"
 import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kinora/scheduler"
+import { Members, MemorySessionStore, Sessions, SqlSessionStore } from "@kinora/sessions"
 import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
@@ -49,6 +50,8 @@ export interface ServicesOptions {
   readonly rateLimit?: RateLimit.RateLimitOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
+  /** Times and limits of sessions. Default: those of `Sessions`. */
+  readonly sessions?: Sessions.SessionsOptions | undefined
   /** Limits of the status of models. Default: those of `ModelStatuses`. */
   readonly statuses?: ModelStatuses.ModelStatusesOptions | undefined
   /** Limits of uploads. Default: those of `Uploads`. */
@@ -68,7 +71,7 @@ export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
-  const { paymentProvider = PaymentProvider.layerNone, payments = {}, rateLimit = {} } = options
+  const { paymentProvider = PaymentProvider.layerNone, payments = {}, rateLimit = {}, sessions = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     AccountDeletion.layerWith({ planTable }),
@@ -85,11 +88,13 @@ export const layer = (options: ServicesOptions) => {
         AuditLog.layer,
         Idempotency.layer,
         Ledger.layer,
+        Members.layerWith({}),
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
         RateLimit.layerWith(rateLimit),
         Scheduler.layerWith(scheduler),
+        Sessions.layerWith(sessions),
         Webhooks.layerWith(webhooks)
       )
     ),
@@ -130,6 +135,7 @@ export const layerMemoryStores = Layer.mergeAll(
   MemoryPaymentStore.layer,
   MemoryRateLimitStore.layer,
   MemorySchedulerStore.layer,
+  MemorySessionStore.layer,
   MemoryWebhookStore.layer
 ).pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
@@ -144,6 +150,7 @@ export const layerSqlStoresWith = (options: UnitOfWork.UnitOfWorkOptions) =>
     SqlPaymentStore.layer,
     SqlRateLimitStore.layer,
     SqlSchedulerStore.layer,
+    SqlSessionStore.layer,
     SqlWebhookStore.layer
   ).pipe(Layer.provideMerge(UnitOfWork.layerSqlWith(options)))
 
@@ -160,6 +167,7 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
   SqlPaymentStore.migrations,
   SqlRateLimitStore.migrations,
   SqlSchedulerStore.migrations,
+  SqlSessionStore.migrations,
   SqlWebhookStore.migrations
 ]
 

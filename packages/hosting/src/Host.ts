@@ -152,6 +152,7 @@ export const layer = (settings: Settings) =>
           paymentProvider: Payments.layerProviderOf(settings),
           planTable,
           rateLimit: { advance: limitAdvance },
+          sessions: settings.sessions,
           uploads,
           webhooks: { keepFor: webhookTtl }
         })

@@ -51,6 +51,8 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   adminToken: settings.adminToken,
   baseUrl: settings.baseUrl,
   bodyTimeMax: settings.bodyTimeMax,
+  console: settings.console,
+  consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadLinkShare: settings.downloadLinkShare,
@@ -174,6 +176,8 @@ const withPlans = <A, E, R>(
 ) => Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ ...options, plans })))
 
 const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
+
+const sharesListener = (settings: Settings): boolean => OperatorListener.ofServer(settings) === "shared"
 
 const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listening)
 

@@ -18,6 +18,7 @@ export interface ServicesOptions extends
     | "paymentProvider"
     | "planTable"
     | "rateLimit"
+    | "sessions"
     | "uploads"
     | "webhooks"
   >

@@ -22,6 +22,7 @@ import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
+import { sessionsOf } from "./internal/settings/sessions.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
 import type { Retention } from "./Work.ts"
@@ -96,6 +97,10 @@ export interface Settings {
   readonly adminToken: Redacted.Redacted | undefined
   /** If `true`, a server creates the demo account in a database without one. */
   readonly demoAccount: boolean
+  /** If `true`, a server serves the console. */
+  readonly console: boolean
+  /** How long sessions of accounts and of operators last. */
+  readonly sessions: ReturnType<typeof sessionsOf>
   /** Access to Stripe. If `undefined`, customers cannot pay by themselves. */
   readonly stripe: StripeProvider.StripeOptions | undefined
   /** How long after completion a result can be downloaded. */
@@ -207,6 +212,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     demoAccount: values.demo_account === undefined
       ? values.database_url === undefined && !isPublic(values.host)
       : values.demo_account === "true",
+    console: values.console === "true",
+    sessions: sessionsOf(values),
     stripe: stripeOf(values),
     resultTtl: Duration.hours(values.results_ttl_hours),
     retention: retentionOf(values),

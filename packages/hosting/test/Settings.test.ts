@@ -92,6 +92,13 @@ describe("Settings", () => {
         webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
+        console: true,
+        sessions: {
+          maxAge: Duration.days(7),
+          idle: Duration.hours(12),
+          operatorMaxAge: Duration.hours(12),
+          operatorIdle: Duration.hours(1)
+        },
         stripe: undefined,
         resultTtl: Duration.hours(24),
         retention: {

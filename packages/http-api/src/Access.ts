@@ -1,6 +1,7 @@
 /** Authentication of requests, and the errors that every endpoint can respond with. Servers implement it. */
 import { Context, type DateTime } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type { SessionRole, SessionScope } from "./ConsoleSession.ts"
 import { authenticationErrors, schemaErrors } from "./internal/errorCodes.ts"
 import { errors } from "./internal/errorResponses.ts"
 import type { OperatorRole } from "./RequestPolicy.ts"
@@ -9,7 +10,7 @@ import type { OperatorRole } from "./RequestPolicy.ts"
 export class CurrentKey extends Context.Service<CurrentKey, {
   /** The id of the account. */
   readonly account: string
-  /** The id of the key. Not the key itself. */
+  /** The id of the key, not the key itself; the id of the session if it was not created with a key. */
   readonly key: string
 }>()("@kinora/http-api/CurrentKey") {}
 
@@ -31,6 +32,20 @@ export class CurrentOperator extends Context.Service<CurrentOperator, {
   readonly role: OperatorRole
 }>()("@kinora/http-api/CurrentOperator") {}
 
+/** The session of a request of the console. */
+export class CurrentConsoleSession extends Context.Service<CurrentConsoleSession, {
+  /** The id of the session. */
+  readonly id: string
+  readonly scope: SessionScope
+  readonly role: SessionRole
+  /** The id of the account. `undefined` if the session is of an operator. */
+  readonly account: string | undefined
+  /** The id of the API key that the session was created with, if it was created with one. */
+  readonly key: string | undefined
+  /** The id of the operator, or `owner`. `undefined` if the session is of an account. */
+  readonly operator: string | undefined
+}>()("@kinora/http-api/CurrentConsoleSession") {}
+
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotate(OpenApi.Description, "An API key of the account: `Authorization: Bearer <key>`.")
 )
@@ -46,30 +61,52 @@ const operator = HttpApiSecurity.bearer.pipe(
   )
 )
 
-/** Requires a valid API key within its rate limit. */
+const session = HttpApiSecurity.apiKey({ in: "cookie", key: "__Host-kinora" }).pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "The cookie that `POST /console/v1/session` sets. On plain HTTP its name is `kinora_<port>`."
+  )
+)
+
+/** Requires a valid API key, or the cookie of a session that permits the endpoint, within its rate limit. */
 export class BearerAuth extends HttpApiMiddleware.Service<BearerAuth, { provides: CurrentKey }>()(
   "@kinora/http-api/BearerAuth",
-  { security: { bearer }, error: errors(...authenticationErrors.key), requiredForClient: true }
+  { security: { bearer }, error: errors(...authenticationErrors.key, "cross_origin"), requiredForClient: true }
 ) {}
 
-/** Requires a valid API key or a valid signed URL. */
+/** Requires a valid API key, a session or a valid signed URL. */
 export class ContentAuth extends HttpApiMiddleware.Service<ContentAuth, { provides: ContentReader }>()(
   "@kinora/http-api/ContentAuth",
-  { security: { bearer, signed }, error: errors(...authenticationErrors.link), requiredForClient: true }
+  {
+    security: { bearer, signed },
+    error: errors(...authenticationErrors.link, "cross_origin"),
+    requiredForClient: true
+  }
 ) {}
 
 /**
- * Requires the token of an operator whose role permits the endpoint. A wrong token counts as a failed authentication of
- * the address.
+ * Requires the token or the session of an operator whose role permits the endpoint. A wrong token counts as a failed
+ * authentication of the address.
  */
 export class AdminAuth extends HttpApiMiddleware.Service<AdminAuth, { provides: CurrentOperator }>()(
   "@kinora/http-api/AdminAuth",
   {
     security: { bearer: operator },
-    error: errors(...authenticationErrors.operator, "role_missing"),
+    error: errors(...authenticationErrors.operator, "role_missing", "cross_origin"),
     requiredForClient: true
   }
 ) {}
+
+/** Requires the cookie of a session that permits the endpoint, within the rate limit of the session. */
+export class ConsoleAuth extends HttpApiMiddleware.Service<ConsoleAuth, { provides: CurrentConsoleSession }>()(
+  "@kinora/http-api/ConsoleAuth",
+  { security: { session }, error: errors(...authenticationErrors.session, "cross_origin"), requiredForClient: true }
+) {}
+
+/** Requires that changes come from a page of this server. For endpoints of the console that need no session. */
+export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin>()("@kinora/http-api/SameOrigin", {
+  error: errors("cross_origin")
+}) {}
 
 /** Maps schema errors to the error envelope: 400 for a request, 500 for a response. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("@kinora/http-api/Envelope", {

@@ -25,6 +25,7 @@ import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
+import { AdminSignInLinks } from "./AdminSignInApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
@@ -232,6 +233,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminWebhooks)
   .add(AdminOperators)
   .add(AdminAudit)
+  .add(AdminSignInLinks)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")

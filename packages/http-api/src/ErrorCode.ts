@@ -5,6 +5,7 @@
  */
 import type { Schema } from "effect"
 import { clientErrors } from "./internal/clientErrors.ts"
+import { consoleErrors } from "./internal/consoleErrors.ts"
 import type { ErrorDefinition } from "./internal/ErrorDefinition.ts"
 import { operatorErrors, UrlProblem } from "./internal/operatorErrors.ts"
 import type { Plan } from "./Scalar.ts"
@@ -17,8 +18,11 @@ export const table = clientErrors
 /** The codes that only operators receive. */
 export const operatorTable = operatorErrors
 
+/** The codes that only sessions of the console receive. */
+export const consoleTable = consoleErrors
+
 /** Every code. */
-export const definitions = { ...clientErrors, ...operatorErrors }
+export const definitions = { ...clientErrors, ...operatorErrors, ...consoleErrors }
 
 /** A code that clients receive. */
 export type ErrorCode = keyof typeof table

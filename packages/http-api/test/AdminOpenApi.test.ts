@@ -83,7 +83,9 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /operators",
       "post /operators/{id}/rotate",
       "delete /operators/{id}",
-      "get /audit"
+      "get /audit",
+      "post /accounts/{id}/sign-in-links",
+      "post /operators/{id}/sign-in-links"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))
@@ -116,7 +118,9 @@ it.effect("forbids caches to store responses with a secret", () =>
       "webhook-endpoints",
       "rotate",
       "operators",
-      "rotate"
+      "rotate",
+      "sign-in-links",
+      "sign-in-links"
     ])
   }))
 

@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
-import { AdminAuth, BearerAuth, ContentAuth } from "../src/Access.ts"
+import { AdminAuth, BearerAuth, ConsoleAuth, ContentAuth } from "../src/Access.ts"
 import { AdminApi } from "../src/AdminApi.ts"
 import { Api } from "../src/Api.ts"
+import { ConsoleApi } from "../src/ConsoleApi.ts"
 import * as RequestPolicy from "../src/RequestPolicy.ts"
 
 interface Found {
@@ -24,9 +25,16 @@ const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return found
 }
 
-const endpoints = [...endpointsOf(Api), ...endpointsOf(AdminApi)]
+const endpoints = [...endpointsOf(Api), ...endpointsOf(AdminApi), ...endpointsOf(ConsoleApi)]
 
-const middlewareOf = { none: undefined, key: BearerAuth, link: ContentAuth, operator: AdminAuth } as const
+const middlewareOf = {
+  none: undefined,
+  key: BearerAuth,
+  link: ContentAuth,
+  operator: AdminAuth,
+  session: ConsoleAuth,
+  credential: undefined
+} as const
 
 it.effect("annotates every endpoint with a policy", () =>
   Effect.sync(() => {
@@ -40,7 +48,7 @@ it.effect("requires exactly the authentication of the policy", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       const expected = middlewareOf[RequestPolicy.of(endpoint).authentication]
-      for (const middleware of [BearerAuth, ContentAuth, AdminAuth]) {
+      for (const middleware of [BearerAuth, ContentAuth, AdminAuth, ConsoleAuth]) {
         const found = Array.from(endpoint.middlewares, ({ key }) => key).includes(middleware.key)
         assert.strictEqual(found, middleware === expected, `${middleware.key} of ${name}`)
       }
@@ -61,8 +69,8 @@ it.effect("reads a body exactly where the endpoint has a payload", () =>
 it.effect("counts every request below /v1 against its key, and creations against the plan group too", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
-      const { body, rate } = RequestPolicy.of(endpoint)
-      assert.strictEqual(rate !== "none", endpoint.path.startsWith("/v1/"), name)
+      const { authentication, body, rate } = RequestPolicy.of(endpoint)
+      assert.strictEqual(rate !== "none", endpoint.path.startsWith("/v1/") || authentication === "session", name)
       assert.strictEqual(rate === "creation", body === "creation", name)
     }
   }))
@@ -71,5 +79,15 @@ it.effect("requires a role of operators exactly below /admin/v1", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       assert.strictEqual(RequestPolicy.of(endpoint).role !== undefined, endpoint.path.startsWith("/admin/v1/"), name)
+    }
+  }))
+
+it.effect("requires a session below /console/v1, except for its own start, display and end", () =>
+  Effect.sync(() => {
+    for (const { endpoint, name } of endpoints) {
+      const { access, authentication } = RequestPolicy.of(endpoint)
+      const isConsole = endpoint.path.startsWith("/console/v1/") && endpoint.path !== "/console/v1/session"
+      assert.strictEqual(access !== undefined, isConsole, name)
+      assert.strictEqual(authentication === "session", isConsole, name)
     }
   }))

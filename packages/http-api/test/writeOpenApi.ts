@@ -1,7 +1,8 @@
-/** Writes `openapi.json` and `admin-openapi.json`: `npm run openapi -w @kinora/http-api`. */
+/** Writes `openapi.json`, `admin-openapi.json` and `console-openapi.json`: `npm run openapi -w @kinora/http-api`. */
 import type { OpenApi } from "effect/http-api"
 import { writeFileSync } from "node:fs"
 import * as Admin from "../src/AdminOpenApiDocument.ts"
+import * as Console from "../src/ConsoleOpenApiDocument.ts"
 import { document } from "../src/OpenApiDocument.ts"
 
 const write = (name: string, document: OpenApi.OpenAPISpec) =>
@@ -9,3 +10,4 @@ const write = (name: string, document: OpenApi.OpenAPISpec) =>
 
 write("openapi.json", document)
 write("admin-openapi.json", Admin.document)
+write("console-openapi.json", Console.document)

@@ -139,6 +139,13 @@ export interface HttpServerOptions {
   readonly corsOrigins: ReadonlyArray<string>
   /** Whether to serve `/docs`. Default `true`. */
   readonly docs: boolean
+  /** Whether to serve the console API, and to accept sessions. Default `true`. */
+  readonly console: boolean
+  /**
+   * Origin of the console for members of accounts, in sign-in links. If `undefined`, `baseUrl`, or else the origin that
+   * the operator used. Default `undefined`.
+   */
+  readonly consoleUrl: string | undefined
   /** Whether to serve `/metrics`. Default `true`. */
   readonly metrics: boolean
   /** The operator's token. If `undefined`, the operator API is disabled. Default `undefined`. */
@@ -187,6 +194,8 @@ export const defaults: HttpServerOptions = {
   trustedProxies: [],
   corsOrigins: [],
   docs: true,
+  console: true,
+  consoleUrl: undefined,
   metrics: true,
   adminToken: undefined,
   operatorRoutes: true

@@ -30,6 +30,11 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts, cache, keysMax }
       return yield* store.listKeys(account, 2 * keysMax)
     }),
 
+    getKey: Effect.fn("Accounts.getKey")(function*(account: AccountId, key: ApiKey.KeyId) {
+      const record = yield* store.findKey(account, key)
+      return Option.isSome(record) ? record.value : yield* refuse(new AccountsError.KeyNotFound({ account, key }))
+    }),
+
     revokeKey: Effect.fn("Accounts.revokeKey")(function*(account: AccountId, key: ApiKey.KeyId) {
       const record = yield* store.revokeKey(account, key, yield* DateTime.now)
       if (Option.isNone(record)) return yield* refuse(new AccountsError.KeyNotFound({ account, key }))

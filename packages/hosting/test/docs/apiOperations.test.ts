@@ -1,5 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import * as AdminOpenApiDocument from "@kinora/http-api/AdminOpenApiDocument"
+import * as ConsoleOpenApiDocument from "@kinora/http-api/ConsoleOpenApiDocument"
 import * as OpenApiDocument from "@kinora/http-api/OpenApiDocument"
 import { code, expectTables, type Table } from "./Page.ts"
 
@@ -19,16 +20,16 @@ const operationsOf = ({ paths }: Document, tag?: string): Table => ({
   )
 })
 
+const operationsByTag = (document: Document) =>
+  Object.fromEntries(document.tags.map(({ name }) => [name, operationsOf(document, name)]))
+
 describe("docs/reference", () => {
   it.effect("lists every operation of the HTTP API", () =>
     expectTables("reference/http-api.md", { operations: operationsOf(OpenApiDocument.document) }))
 
-  it.effect("lists every operation of the operator API", () => {
-    const { document } = AdminOpenApiDocument
-    const tags = document.tags.map(({ name }) => name)
-    return expectTables(
-      "reference/operator-api.md",
-      Object.fromEntries(tags.map((tag) => [tag, operationsOf(document, tag)]))
-    )
-  })
+  it.effect("lists every operation of the operator API", () =>
+    expectTables("reference/operator-api.md", operationsByTag(AdminOpenApiDocument.document)))
+
+  it.effect("lists every operation of the console API", () =>
+    expectTables("reference/console-api.md", operationsByTag(ConsoleOpenApiDocument.document)))
 })

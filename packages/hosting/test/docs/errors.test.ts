@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FailureCode } from "@kinora/generations/Generation"
-import { AdminOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
+import { AdminOpenApiDocument, ConsoleOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
 import { Effect } from "effect"
 import { code, expectTables, read } from "./Page.ts"
 
@@ -23,7 +23,7 @@ const detail = ([name, { description, enum: values = [] }]: readonly [string, De
 
 /** The properties of `details` with their descriptions, by code. */
 const details: ReadonlyMap<string, string> = new Map(
-  [OpenApiDocument.document, AdminOpenApiDocument.document].flatMap(({ components }) =>
+  [OpenApiDocument.document, AdminOpenApiDocument.document, ConsoleOpenApiDocument.document].flatMap(({ components }) =>
     Object.values(components.schemas as Readonly<Record<string, ErrorSchema>>).flatMap(({ properties }) =>
       (properties?.code?.enum ?? []).map((name): [string, string] => [
         name,
@@ -47,7 +47,8 @@ describe("docs/reference/errors.md", () => {
     const head = ["status", "code", "message", "retry", "details"]
     return expectTables("reference/errors.md", {
       codes: { head, rows: rowsOf(ErrorCode.table) },
-      operatorCodes: { head, rows: rowsOf(ErrorCode.operatorTable) }
+      operatorCodes: { head, rows: rowsOf(ErrorCode.operatorTable) },
+      consoleCodes: { head, rows: rowsOf(ErrorCode.consoleTable) }
     })
   })
 })

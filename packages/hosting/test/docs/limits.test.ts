@@ -19,6 +19,8 @@ type NoLimit =
   | "operatorRoutes"
   | "adminToken"
   | "baseUrl"
+  | "console"
+  | "consoleUrl"
   | "docs"
   | "downloadBlockBytes"
   | "downloadPlaceKept"
@@ -57,7 +59,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "503 `unavailable`"
   ],
   keyRequestsPerMinute: fixed(
-    "requests per API key, all endpoints together",
+    "requests per API key or session, all endpoints together",
     perMinute(defaults.keyRequestsPerMinute),
     "429 `rate_limited`, `details.scope` `key`"
   ),
@@ -67,7 +69,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "429 `rate_limited`, `details.scope` `auth`; requests with a valid key are never rejected for it"
   ),
   longPollsMax: fixed(
-    "concurrent requests with `wait` and event streams per key",
+    "concurrent requests with `wait` and event streams per key or session",
     String(defaults.longPollsMax),
     "returns at once with the current state"
   ),

@@ -209,7 +209,7 @@ export const clientErrors = {
     details: {
       scope: field(
         Schema.Literals(["key", "plan", "auth", "uploads"]),
-        "The limit: requests of the API key, creations of the plan group, failed authentications of the address, " +
+        "The limit: requests of the API key or of the session, creations of the plan group, failed authentications of the address, " +
           "or uploads and pixels of input images of the account."
       )
     },

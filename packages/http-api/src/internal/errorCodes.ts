@@ -55,5 +55,22 @@ export const authenticationErrors = {
     "rate_limited",
     "unavailable"
   ],
-  operator: ["unauthorized", "rate_limited", "unavailable"]
+  operator: ["unauthorized", "rate_limited", "unavailable"],
+  session: [
+    "unauthorized",
+    "session_not_allowed",
+    "scope_missing",
+    "address_not_allowed",
+    "rate_limited",
+    "unavailable"
+  ],
+  credential: [
+    "invalid_code",
+    "unauthorized",
+    "key_expired",
+    "account_suspended",
+    "address_not_allowed",
+    "rate_limited",
+    "unavailable"
+  ]
 } as const

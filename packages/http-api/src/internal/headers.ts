@@ -18,7 +18,7 @@ export const header = (description: string, schema: object, required = true): Op
 /** The headers of every response with this status: limits and the request id. */
 export const commonHeaders = ({ authentication, rate }: Policy, status: number): Headers => ({
   ...(rate !== "none" ? rateHeaders : {}),
-  ...(authentication === "operator" && (status === 401 || status === 429) ? failureHeaders : {}),
+  ...(countsFailures.has(authentication) && (status === 401 || status === 429) ? failureHeaders : {}),
   "X-Request-Id": header("The id of the request in the logs: the caller's, or a new one.", text)
 })
 
@@ -76,6 +76,9 @@ const rateHeaders = {
   "X-RateLimit-Reset": header("Unix time when the minute ends.", int64)
 }
 
+/** The kinds of authentication without a limit of their own. */
+const countsFailures: ReadonlySet<Policy["authentication"]> = new Set(["operator", "credential"])
+
 const failureHeaders = {
   "X-RateLimit-Limit": header("Failed authentications per minute of one address.", int64),
   "X-RateLimit-Remaining": header("Failed authentications left in the current minute.", int64),
@@ -91,7 +94,9 @@ const described: Readonly<Record<string, { readonly name: string; readonly descr
   "x-ratelimit-limit": { name: "X-RateLimit-Limit", description: "Creations per minute of the plan group." },
   "x-ratelimit-remaining": { name: "X-RateLimit-Remaining", description: "Creations left in the current minute." },
   "x-ratelimit-reset": { name: "X-RateLimit-Reset", description: "Unix time when the minute ends." },
-  "cache-control": { name: "Cache-Control", description: "The response contains a secret and must not be stored." }
+  "cache-control": { name: "Cache-Control", description: "The response contains a secret and must not be stored." },
+  "set-cookie": { name: "Set-Cookie", description: "The cookie of the session, or one that has expired." },
+  "clear-site-data": { name: "Clear-Site-Data", description: "Browsers remove what they have cached." }
 }
 
 const isNumberText = (schema: object): boolean =>

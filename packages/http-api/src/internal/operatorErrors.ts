@@ -36,6 +36,10 @@ export const operatorErrors = {
     message: "The account is deleted; restore it first, unless its data was erased.",
     details: { erased: flag("Whether the data of the account was erased, so that it cannot be restored.") }
   },
+  console_disabled: {
+    status: 409,
+    message: "The console is off; set KINORA_CONSOLE to true, and restart the server."
+  },
   delivery_pending: {
     status: 409,
     message: "The delivery is still pending; wait until its status is delivered or failed."
@@ -82,6 +86,11 @@ export const operatorErrors = {
     status: 409,
     message: "The account has the maximum number of API keys; revoke one first.",
     details: { keys_max: int("The maximum number of keys in use.") }
+  },
+  too_many_links: {
+    status: 409,
+    message: "The maximum number of sign-in links is valid; use one, or wait until one expires.",
+    details: { links_max: int("The maximum number of links of one account and role, or of one operator.") }
   },
   too_many_operators: {
     status: 409,

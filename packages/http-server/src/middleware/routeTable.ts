@@ -2,10 +2,12 @@
 import { Callbacks } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Api, ClientApi, MonitoringApi } from "@kinora/http-api/Api"
+import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
+import * as ConsoleDocument from "../routes/console/document.ts"
 import * as PaymentWebhooks from "../routes/paymentWebhooks.ts"
 import { Route } from "./metrics.ts"
 
@@ -44,19 +46,26 @@ const pagePaths: Paths = [["/", documentMethods], ["/docs", documentMethods]]
 
 const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
-type Options = Pick<HttpServerOptions, "adminToken" | "docs" | "operatorRoutes">
+const consolePaths: Paths = [...pathsOf(ConsoleApi), [ConsoleDocument.path, documentMethods]]
+
+type Options = Pick<HttpServerOptions, "adminToken" | "console" | "docs" | "operatorRoutes">
 
 /** The paths of a listener for clients. With `operatorRoutes` it is the only listener, and also has those for operators. */
-export const clientRoutes = ({ adminToken, docs, operatorRoutes }: Options): FindMyWay.Router<Route> =>
+export const clientRoutes = ({ adminToken, console, docs, operatorRoutes }: Options): FindMyWay.Router<Route> =>
   routerOf([
     ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
     ...documentPaths,
     ...(docs ? pagePaths : []),
+    ...(console ? consolePaths : []),
     [Callbacks.route, ["POST"]],
     [PaymentWebhooks.route, ["POST"]],
     ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
   ])
 
 /** The paths of a listener for operators alone. */
-export const operatorRoutes = ({ adminToken }: Options): FindMyWay.Router<Route> =>
-  routerOf([...pathsOf(MonitoringApi), ...(adminToken === undefined ? [] : adminPaths)])
+export const operatorRoutes = ({ adminToken, console }: Options): FindMyWay.Router<Route> =>
+  routerOf([
+    ...pathsOf(MonitoringApi),
+    ...(adminToken === undefined ? [] : adminPaths),
+    ...(adminToken === undefined || !console ? [] : consolePaths)
+  ])

@@ -1,0 +1,21 @@
+/** Error codes that only sessions receive, besides those of clients and operators. */
+import { ConsoleAccess } from "../RequestPolicy.ts"
+import type { ErrorDefinition } from "./ErrorDefinition.ts"
+import { field } from "./fields.ts"
+
+/** The codes of sessions. `/v1` and `/admin/v1` respond with `cross_origin` only to requests with a session. */
+export const consoleErrors = {
+  invalid_code: {
+    status: 401,
+    message: "The sign-in link was used or has expired; get another one."
+  },
+  cross_origin: {
+    status: 403,
+    message: "The request does not come from a page of this server; open the console of this server."
+  },
+  session_not_allowed: {
+    status: 403,
+    message: "The session does not permit this request; sign in with a link of a member who may do this.",
+    details: { access: field(ConsoleAccess, "What the session must permit.") }
+  }
+} as const satisfies Readonly<Record<string, ErrorDefinition>>

@@ -1,0 +1,62 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { document } from "../src/ConsoleOpenApiDocument.ts"
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  (["get", "post", "put", "patch", "delete"] as const).flatMap((method) => {
+    const operation = item[method]
+    return operation === undefined ? [] : [{ name: `${method} ${path}`, method, path, ...operation }]
+  })
+)
+
+it.effect("console-openapi.json is up to date", () =>
+  Effect.sync(() => {
+    const written = readFileSync(new URL("../console-openapi.json", import.meta.url), "utf8")
+    assert.strictEqual(
+      written,
+      `${JSON.stringify(document, null, 2)}\n`,
+      "run: npm run openapi -w @kinora/http-api"
+    )
+  }))
+
+it.effect("documents the operations of sessions", () =>
+  Effect.sync(() => {
+    assert.deepStrictEqual(operations.map(({ name }) => name.replace("/console/v1", "")), [
+      "get /session",
+      "post /session",
+      "delete /session",
+      "get /sessions",
+      "delete /sessions",
+      "delete /sessions/{id}"
+    ])
+  }))
+
+it.effect("requires the cookie of a session everywhere except below /session", () =>
+  Effect.sync(() => {
+    for (const { name, path, responses, security } of operations) {
+      assert.deepStrictEqual(security, path === "/console/v1/session" ? [] : [{ session: [] }], name)
+      if (path !== "/console/v1/session") assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
+      for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
+    }
+  }))
+
+it.effect("documents cross_origin for every change and for no read", () =>
+  Effect.sync(() => {
+    for (const { method, name, responses } of operations) {
+      const isDocumented = JSON.stringify(responses).includes("schemas/CrossOriginError")
+      assert.strictEqual(isDocumented, method !== "get", name)
+    }
+  }))
+
+it.effect("documents bodies without other properties, and the cookie of sign-in and sign-out", () =>
+  Effect.sync(() => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      if ("properties" in schema) assert.propertyVal(schema, "additionalProperties", false, name)
+    }
+    const withCookie = operations.filter(({ responses }) => "Set-Cookie" in (responses[204]?.headers ?? {}))
+    assert.deepStrictEqual(withCookie.map(({ name }) => name), [
+      "post /console/v1/session",
+      "delete /console/v1/session"
+    ])
+  }))

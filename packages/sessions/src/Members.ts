@@ -1,0 +1,128 @@
+/** Members of accounts: people who sign in with an identity provider. */
+import { type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Identity, isText, type Member, MemberId, type MemberRole, textCharsMax } from "./Member.ts"
+import {
+  MemberExists,
+  MemberInvalid,
+  MemberNotFound,
+  SessionsError,
+  type SessionsErrorReason,
+  TooManyMembers
+} from "./SessionsError.ts"
+import { SessionStore } from "./SessionStore.ts"
+
+/** A member to add. */
+export type NewMember = Pick<Member, "account" | "email" | "issuer" | "role" | "subject">
+
+/** The failures of the service: a rejected command, or the storage. */
+export type Failure = SessionsError | StorageError.StorageError
+
+/** Adds, lists, changes and removes members. */
+export class Members extends Context.Service<Members, {
+  /** Adds a member. An account has at most `membersMax`, each with another identity. */
+  readonly add: (member: NewMember) => Effect.Effect<Member, Failure>
+
+  /** Returns the members of an account, newest first. */
+  readonly list: (account: string) => Effect.Effect<ReadonlyArray<Member>, StorageError.StorageError>
+
+  /** Returns the members with this identity: one for each account of the person. */
+  readonly find: (identity: Identity) => Effect.Effect<ReadonlyArray<Member>, StorageError.StorageError>
+
+  /** Changes the role of a member, and ends the member's sessions, since the rights of a session do not change. Idempotent. */
+  readonly setRole: (account: string, id: MemberId, role: MemberRole) => Effect.Effect<Member, Failure>
+
+  /** Removes a member and ends the member's sessions. */
+  readonly remove: (account: string, id: MemberId) => Effect.Effect<void, Failure>
+
+  /** Removes all members of an account and ends their sessions. Idempotent. */
+  readonly removeAll: (account: string) => Effect.Effect<void, StorageError.StorageError>
+}>()("@kinora/sessions/Members") {}
+
+/** Options for `layerWith`. */
+export interface MembersOptions {
+  /** Maximum number of members of an account. Default 100. */
+  readonly membersMax?: number | undefined
+}
+
+const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
+  const store = yield* SessionStore
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const random = yield* SecureRandom.SecureRandom
+
+  const get = Effect.fnUntraced(function*(account: string, id: MemberId) {
+    yield* store.lock(membersOf(account))
+    const found = (yield* store.listMembers(account)).find((member) => member.id === id)
+    return found === undefined ? yield* refuse(new MemberNotFound({ member: id })) : found
+  })
+
+  const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
+    for (const { id } of members) {
+      const sessions = yield* store.listSessions({ subject: `member:${id}` })
+      yield* store.deleteSessions(sessions.map(({ id }) => id))
+    }
+  })
+
+  return Members.of({
+    add: Effect.fn("Members.add")(
+      function*(member: NewMember) {
+        for (const field of ["issuer", "subject", "email"] as const) {
+          if (!isText(member[field])) return yield* refuse(new MemberInvalid({ field, charsMax: textCharsMax }))
+        }
+        yield* store.lock(membersOf(member.account))
+        const members = yield* store.listMembers(member.account)
+        const same = members.find(({ issuer, subject }) => issuer === member.issuer && subject === member.subject)
+        if (same !== undefined) return yield* refuse(new MemberExists({ member: same.id }))
+        if (members.length >= membersMax) return yield* refuse(new TooManyMembers({ membersMax }))
+        const added: Member = { ...member, id: yield* MemberId.make, createdAt: yield* DateTime.now }
+        yield* store.insertMember(added)
+        return added
+      },
+      atomically,
+      Effect.provideService(SecureRandom.SecureRandom, random)
+    ),
+
+    list: Effect.fn("Members.list")(store.listMembers),
+
+    find: Effect.fn("Members.find")((identity: Identity) =>
+      // No member has such an identity, and the database rejects U+0000.
+      isText(identity.issuer) && isText(identity.subject) ? store.findMembers(identity) : Effect.succeed([])
+    ),
+
+    setRole: Effect.fn("Members.setRole")(function*(account: string, id: MemberId, role: MemberRole) {
+      const member = yield* get(account, id)
+      if (member.role === role) return member
+      yield* store.saveRole(id, role)
+      yield* endSessions([member])
+      return { ...member, role }
+    }, atomically),
+
+    remove: Effect.fn("Members.remove")(function*(account: string, id: MemberId) {
+      const member = yield* get(account, id)
+      yield* store.deleteMembers([id])
+      yield* endSessions([member])
+    }, atomically),
+
+    removeAll: Effect.fn("Members.removeAll")(function*(account: string) {
+      yield* store.lock(membersOf(account))
+      const members = yield* store.listMembers(account)
+      yield* store.deleteMembers(members.map(({ id }) => id))
+      yield* endSessions(members)
+    }, atomically)
+  })
+})
+
+/** Provides the service over the surrounding store. */
+export const layerWith = (
+  options: MembersOptions
+): Layer.Layer<Members, never, SessionStore | UnitOfWork.UnitOfWork | SecureRandom.SecureRandom> =>
+  Layer.effect(Members, make(options))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const membersOf = (account: string) => `members:${account}`
+
+const refuse = (reason: SessionsErrorReason) => new SessionsError({ reason })

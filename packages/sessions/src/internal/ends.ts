@@ -1,0 +1,50 @@
+/** Listing and ending sessions. */
+import type { UnitOfWork } from "@kinora/persistence"
+import { DateTime, Effect, Option, Redacted } from "effect"
+import * as Session from "../Session.ts"
+import { SessionNotFound, SessionsError } from "../SessionsError.ts"
+import type { SessionStore } from "../SessionStore.ts"
+import * as SessionToken from "../SessionToken.ts"
+
+/** Creates the methods of `Sessions` that list and end sessions. */
+export const makeEnds = (
+  store: SessionStore["Service"],
+  atomically: UnitOfWork.UnitOfWork["Service"]["atomically"]
+) => {
+  const endAll = Effect.fnUntraced(function*(reach: Session.Reach, except?: Session.SessionId) {
+    // The codes first, like a redemption, so that one that is in progress ends its session here too.
+    yield* store.deleteCodes(reach)
+    const found = yield* store.listSessions(reach)
+    yield* store.deleteSessions(found.map(({ id }) => id).filter((id) => id !== except))
+  }, atomically)
+
+  return {
+    list: Effect.fn("Sessions.list")(function*(grant: Session.Grant) {
+      const now = yield* DateTime.now
+      return (yield* store.listSessions(Session.reachOf(grant))).filter((found) =>
+        Session.endedBy(found, now) === undefined
+      )
+    }),
+
+    end: Effect.fn("Sessions.end")(function*(grant: Session.Grant, id: Session.SessionId) {
+      const found = (yield* store.listSessions(Session.reachOf(grant))).some((session) => session.id === id)
+      if (!found) return yield* new SessionsError({ reason: new SessionNotFound({ session: id }) })
+      yield* store.deleteSessions([id])
+    }, atomically),
+
+    endOthers: Effect.fn("Sessions.endOthers")(({ grant, id }: Session.Session) => endAll(Session.reachOf(grant), id)),
+
+    endAll: Effect.fn("Sessions.endAll")((reach: Session.Reach) => endAll(reach)),
+
+    signOut: Effect.fn("Sessions.signOut")(function*(token: Redacted.Redacted) {
+      if (!SessionToken.isWellFormed(Redacted.value(token))) return Option.none()
+      const found = yield* store.findSession(SessionToken.hash(token))
+      yield* store.deleteSessions(Option.toArray(found).map(({ id }) => id))
+      return found
+    }, atomically),
+
+    deleteEnded: Effect.fn("Sessions.deleteEnded")(function*(limit: number) {
+      return yield* store.deleteEnded(yield* DateTime.now, limit)
+    })
+  }
+}

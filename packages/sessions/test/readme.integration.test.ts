@@ -1,0 +1,10 @@
+import { assert, it } from "@effect/vitest"
+import { Example, TestDatabase } from "@kinora/testkit"
+import { Effect } from "effect"
+
+it.live("the Postgres example of the README prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/postgres.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "The sign-in code was rejected: unknown")
+  }))
