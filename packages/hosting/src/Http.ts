@@ -17,6 +17,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as ConsoleDirectory from "./internal/consoleDirectory.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
@@ -52,6 +53,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   baseUrl: settings.baseUrl,
   bodyTimeMax: settings.bodyTimeMax,
   console: settings.console,
+  consoleDirectory: settings.console ? Option.getOrUndefined(ConsoleDirectory.find()) : undefined,
   consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,

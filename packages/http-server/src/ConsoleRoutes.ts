@@ -1,5 +1,5 @@
 /**
- * The API of the console as one layer of routes. `HttpServerRoutes` and `OperatorRoutes` contain it, because a session
+ * The API of the console and its pages as one layer of routes. `HttpServerRoutes` and `OperatorRoutes` contain it, because a session
  * works on the listener that has started it. Without `console` it has no routes.
  */
 import type { Accounts } from "@kinora/accounts"
@@ -15,6 +15,7 @@ import { defaults, type HttpServerOptions, type ServerRequirements } from "./Htt
 import * as ConsoleAuthentication from "./middleware/consoleAuthentication.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import * as DocumentRoute from "./routes/console/document.ts"
+import * as PageRoutes from "./routes/console/pages.ts"
 import * as SessionRoutes from "./routes/console/session.ts"
 import * as SessionsRoutes from "./routes/console/sessions.ts"
 
@@ -41,5 +42,5 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       ConsoleAuthentication.layerSameOrigin(all)
     ])
   )
-  return Layer.mergeAll(api, DocumentRoute.layer)
+  return Layer.mergeAll(api, DocumentRoute.layer, PageRoutes.layer(all))
 }

@@ -139,8 +139,10 @@ export interface HttpServerOptions {
   readonly corsOrigins: ReadonlyArray<string>
   /** Whether to serve `/docs`. Default `true`. */
   readonly docs: boolean
-  /** Whether to serve the console API, and to accept sessions. Default `true`. */
+  /** Whether to serve the console and its API, and to accept sessions. Default `true`. */
   readonly console: boolean
+  /** Directory of the built console. If `undefined`, its pages are 503. Default `undefined`. */
+  readonly consoleDirectory: string | undefined
   /**
    * Origin of the console for members of accounts, in sign-in links. If `undefined`, `baseUrl`, or else the origin that
    * the operator used. Default `undefined`.
@@ -195,6 +197,7 @@ export const defaults: HttpServerOptions = {
   corsOrigins: [],
   docs: true,
   console: true,
+  consoleDirectory: undefined,
   consoleUrl: undefined,
   metrics: true,
   adminToken: undefined,

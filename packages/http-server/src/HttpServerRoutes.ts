@@ -25,6 +25,7 @@ import { Suspensions } from "./middleware/suspensions.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as AccountRoutes from "./routes/account.ts"
 import * as CallbackRoutes from "./routes/callbacks.ts"
+import * as ConsolePages from "./routes/console/pages.ts"
 import * as ContentRoutes from "./routes/content.ts"
 import * as DocumentRoutes from "./routes/documents.ts"
 import * as GenerationRoutes from "./routes/generations.ts"
@@ -78,7 +79,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     ConsoleRoutes.layerWith(all),
     Edge.layer(all, clientRoutes(all))
   )
-  return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage(all)) : routes
+  if (all.docs) return Layer.mergeAll(routes, DocumentRoutes.layerPage(all))
+  return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot) : routes
 }
 
 /** The routes with the default options. */

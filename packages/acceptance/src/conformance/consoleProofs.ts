@@ -3,6 +3,7 @@ import { type Proof, test } from "./Proof.ts"
 
 const signIn = test("http-server/test/SignIn.test.ts")
 const sessions = test("http-server/test/Sessions.test.ts")
+const pages = test("http-server/test/ConsolePages.test.ts")
 const operators = test("http-server/test/OperatorSessions.test.ts")
 const store = test("sessions/test/SessionsContract.ts")
 const codes = test("sessions/test/CodesContract.ts")
@@ -37,6 +38,16 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     ],
     "- A session of an account counts": sessions("counts requests per session"),
     "- [Errors]": test("hosting/test/docs/errors.test.ts")("lists every code")
+  },
+  "pages": {
+    "The pages of the console are": [
+      ...pages("leads browsers at / to the console, and programs to the documentation"),
+      ...operators("serves the console on a listener for operators alone")
+    ],
+    "- Every path below": pages("serves the page on every path of the console without an extension"),
+    "- The files are read": pages("serves files that browsers keep, encoded as they accept"),
+    "- `Content-Security-Policy`": pages("serves the page on every path of the console without an extension"),
+    "- If the console is not built": pages("says how to build the console if it is not built")
   },
   "cookie": {
     "- On HTTPS": signIn("sets a cookie that scripts and other sites cannot use"),

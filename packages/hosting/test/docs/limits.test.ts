@@ -21,6 +21,7 @@ type NoLimit =
   | "baseUrl"
   | "console"
   | "consoleUrl"
+  | "consoleDirectory"
   | "docs"
   | "downloadBlockBytes"
   | "downloadPlaceKept"

@@ -8,6 +8,7 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
 import * as ConsoleDocument from "../routes/console/document.ts"
+import * as ConsolePages from "../routes/console/pages.ts"
 import * as PaymentWebhooks from "../routes/paymentWebhooks.ts"
 import { Route } from "./metrics.ts"
 
@@ -16,7 +17,8 @@ export const unknownRoute = new Route("unknown", [])
 
 const documentMethods = ["GET", "HEAD"]
 
-type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]>
+/** `route` is the path of the route if it also has other paths. */
+type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>, route?: string]>
 
 const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -37,16 +39,23 @@ const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 /** Every path once, under GET: the methods of a path are those of its `Route`. */
 const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
   const router = FindMyWay.make<Route>()
-  for (const [path, methods] of paths) router.on("GET", path as `/${string}`, new Route(path, methods))
+  for (const [path, methods, route = path] of paths) router.on("GET", path as `/${string}`, new Route(route, methods))
   return router
 }
 
 const documentPaths: Paths = [["/openapi.json", documentMethods]]
-const pagePaths: Paths = [["/", documentMethods], ["/docs", documentMethods]]
+const rootPaths: Paths = [["/", documentMethods]]
+const pagePaths: Paths = [["/docs", documentMethods]]
 
 const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
-const consolePaths: Paths = [...pathsOf(ConsoleApi), [ConsoleDocument.path, documentMethods]]
+const consolePaths: Paths = [
+  ...pathsOf(ConsoleApi),
+  [ConsoleDocument.path, documentMethods],
+  [ConsolePages.apiRoute, []],
+  ["/console", documentMethods, ConsolePages.route],
+  [ConsolePages.route, documentMethods]
+]
 
 type Options = Pick<HttpServerOptions, "adminToken" | "console" | "docs" | "operatorRoutes">
 
@@ -55,6 +64,7 @@ export const clientRoutes = ({ adminToken, console, docs, operatorRoutes }: Opti
   routerOf([
     ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
     ...documentPaths,
+    ...(docs || console ? rootPaths : []),
     ...(docs ? pagePaths : []),
     ...(console ? consolePaths : []),
     [Callbacks.route, ["POST"]],
