@@ -224,7 +224,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadStreamsMax: values.download_streams,
     downloadPicturesMax: values.download_pictures,
     requestTime: Duration.seconds(values.request_seconds),
-    uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * MiB },
+    uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
     limitAdvance: Duration.seconds(values.limit_advance_seconds),
     bodyTimeMax: Duration.seconds(values.body_seconds),
@@ -262,7 +262,7 @@ const mediaOf = (values: Values): Settings["media"] => ({
   concurrency: values.result_images,
   inputConcurrency: values.input_images,
   probe: {
-    bytesMax: values.probe_mib * MiB,
+    bytesMax: values.probe_mib * 1024 ** 2,
     sideMax: values.probe_side_max,
     pixelsMax: values.probe_pixels_max,
     durationMax: Duration.seconds(values.probe_duration_seconds),
@@ -272,7 +272,7 @@ const mediaOf = (values: Values): Settings["media"] => ({
   frame: {
     program: values.frame_program,
     directory: values.frame_directory,
-    fileBytesMax: values.frame_mib * MiB,
+    fileBytesMax: values.frame_mib * 1024 ** 2,
     pixelsMax: values.frame_pixels_max,
     secondsMax: values.frame_seconds
   }
@@ -283,8 +283,6 @@ const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
   const url = baseUrl === undefined ? null : URL.parse(baseUrl)
   return url !== null && url.protocol === "https:" && AddressGuard.hasPublicHost(url) ? baseUrl : undefined
 }
-
-const MiB = 1024 ** 2
 
 const sectionOf = (
   key: "drivers" | "moderation",

@@ -2,7 +2,9 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
+import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
+import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation } from "./internal/documentation.ts"
 import { authenticationErrors } from "./internal/errorCodes.ts"
@@ -70,6 +72,9 @@ export class ConsoleSessions extends HttpApiGroup.make("sessions").add(
 export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleSessionGroup)
   .add(ConsoleSessions)
+  .add(ConsoleKeys)
+  .add(ConsoleWebhooks)
+  .add(ConsoleReports)
   .middleware(Envelope)
   .prefix("/console/v1")
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })

@@ -41,6 +41,8 @@ export interface HttpServerOptions {
   readonly longPollsMax: number
   /** The longest silence of an event stream before a comment keeps it open. Default 15 seconds. */
   readonly eventsHeartbeat: Duration.Duration
+  /** How long an event stream of all jobs of an account lasts before the client connects again. Default 5 minutes. */
+  readonly accountEventsTime: Duration.Duration
   /**
    * How long the image endpoint waits for the image before it responds with 504. Must be
    * shorter than the 120 seconds during which a repeated request finds its job. Default
@@ -170,6 +172,7 @@ export const defaults: HttpServerOptions = {
   failedAuthenticationsPerMinute: 60,
   longPollsMax: 20,
   eventsHeartbeat: Duration.seconds(15),
+  accountEventsTime: Duration.minutes(5),
   imageWait: Duration.seconds(50),
   imageWaitsMax: 40,
   resultTtl: Duration.hours(24),

@@ -80,7 +80,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     Edge.layer(all, clientRoutes(all))
   )
   if (all.docs) return Layer.mergeAll(routes, DocumentRoutes.layerPage(all))
-  return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot) : routes
+  return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot(all)) : routes
 }
 
 /** The routes with the default options. */

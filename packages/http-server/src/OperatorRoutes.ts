@@ -16,7 +16,7 @@ import type { Readiness } from "./Readiness.ts"
 import * as HealthRoutes from "./routes/health.ts"
 
 /** The services that the routes need. */
-export type Requirements = AdminRoutes.Requirements | Readiness
+export type Requirements = ConsoleRoutes.Requirements | AdminRoutes.Requirements | Readiness
 
 /** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {

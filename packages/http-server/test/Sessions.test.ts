@@ -3,7 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import type { Session } from "@kinora/sessions"
-import { Effect, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
@@ -50,7 +50,11 @@ it.effect("rejects requests without a session on every route of the console", ()
 
 it.effect("permits each kind of session exactly the routes of the console that it may use", () =>
   Effect.gen(function*() {
-    const send = yield* Host.start({ adminToken: Redacted.make("x".repeat(32)) })
+    const send = yield* Host.start({
+      adminToken: Redacted.make("x".repeat(32)),
+      // The stream of events ends at once.
+      accountEventsTime: Duration.zero
+    })
     const { account, key } = yield* Host.openAccount()
     const signInAs = {
       key: Browsers.signIn(send, { api_key: Redacted.value(key) }),

@@ -3,6 +3,8 @@ import { type Proof, test } from "./Proof.ts"
 
 const signIn = test("http-server/test/SignIn.test.ts")
 const sessions = test("http-server/test/Sessions.test.ts")
+const account = test("http-server/test/ConsoleAccount.test.ts")
+const events = account("streams the changes of all jobs of the account, from the last event on, for a limited time")
 const pages = test("http-server/test/ConsolePages.test.ts")
 const operators = test("http-server/test/OperatorSessions.test.ts")
 const store = test("sessions/test/SessionsContract.ts")
@@ -101,5 +103,34 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       ...store("are listed and ended within their reach only", "end with sign-out, with all others")
     ],
     "- An API key, a role": store("never exceed sessionsMax of a subject")
+  },
+  "api-keys": {
+    ...operations,
+    "- Members manage the keys": [
+      ...account("creates, rolls, lists and revokes the keys of the account"),
+      ...account("lets only members change keys and webhooks, and says so")
+    ]
+  },
+  "webhooks": {
+    ...operations,
+    "- Members manage the webhook endpoints": [
+      ...account("manages the webhook endpoints of the account"),
+      ...account("lets only members change keys and webhooks, and says so")
+    ]
+  },
+  "reports": {
+    ...operations,
+    "- The summary has": account("reports the statement, the summary and the activity of jobs of the account only"),
+    "- The statement is": account("reports the statement, the summary and the activity of jobs of the account only"),
+    "- The activity of": account("reports the statement, the summary and the activity of jobs of the account only")
+  },
+  "events": {
+    "`GET /console/v1/events`": events,
+    "- The stream begins": events,
+    "- If two changes": test("generations/test/AccountChangesContract.ts")(
+      "reach a slow reader, who skips states but not the last one",
+      "begin with what a reader missed who was disconnected"
+    ),
+    "- The stream ends": events
   }
 }

@@ -79,6 +79,11 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     seconds(defaults.eventsHeartbeat),
     "a comment is sent, to keep proxies from closing the connection"
   ),
+  accountEventsTime: fixed(
+    "duration of an event stream of all jobs of an account",
+    `${Duration.toMinutes(defaults.accountEventsTime)} minutes`,
+    "the stream ends, and the browser connects again"
+  ),
   imageWait: [
     "wait of the image endpoint",
     seconds(defaults.imageWait),
@@ -196,6 +201,7 @@ const requests: ReadonlyArray<Row> = [
   server.longPollsMax,
   fixed("seconds of `wait`", "60", "treated as 60"),
   server.eventsHeartbeat,
+  server.accountEventsTime,
   server.imageWait,
   server.imageWaitsMax,
   server.requestTime,

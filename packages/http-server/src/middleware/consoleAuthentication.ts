@@ -8,7 +8,7 @@ import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Callers from "./callers.ts"
-import { CurrentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
+import { CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure, rateLimited, sessionRequests } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
 import * as SessionCookie from "./sessionCookie.ts"
@@ -93,6 +93,9 @@ export const currentSession: Effect.Effect<Session.Session> = Effect.withFiber((
     ? Effect.die(new Error("A handler of the console ran without authentication"))
     : Effect.succeed(session)
 })
+
+/** The account of the session of the current request. Dies if the session has none, which `ConsoleAccess` excludes. */
+export const currentAccount = Effect.map(currentIdentity, ({ account }) => account.id)
 
 /** The role of a session in the API. */
 export const roleOf = (grant: Session.Grant) => grant.scope === "key" ? "member" : grant.role

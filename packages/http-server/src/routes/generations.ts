@@ -15,7 +15,7 @@ import { answers, invalidParameter } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
-import { linksOf, pathOf, toWire } from "../wire/generation.ts"
+import { type Links, linksOf, pathOf, toWire } from "../wire/generation.ts"
 import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
@@ -70,13 +70,12 @@ export const layer = (options: HttpServerOptions) =>
           if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
           const mayFollow = yield* places.longPoll
           const later = mayFollow ? generations.changes(account, id) : Stream.empty
-          const links_ = yield* links
           return EventStream.response(
             Stream.concat(
               Stream.succeed(first),
               Stream.dropWhile(later, ({ status }) => status === first.status)
             ).pipe(Stream.interruptWhen(awaitSuspension(account))),
-            (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
+            toEvent(yield* links),
             options.eventsHeartbeat,
             mayFollow || first.finishedAt !== null
           )
@@ -113,6 +112,10 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
         ))
         : generations.get(account, id)))
 })
+
+/** Converts a state to an event. A job enters each state once, so the state is the id. */
+const toEvent = (links: Links) => (generation: Generation) =>
+  Effect.map(DateTime.now, (at) => ({ id: generation.status, job: toWire(generation, at, links) }))
 
 /**
  * Whether the client of an event stream already has the final state. An `EventSource`

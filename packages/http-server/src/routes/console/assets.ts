@@ -3,7 +3,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { Digest } from "effect/crypto"
 
 /** One encoding of a file. */
-export interface Variant {
+interface Variant {
   readonly bytes: Uint8Array
   readonly etag: string
 }

@@ -4,6 +4,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { accepts } from "../../middleware/acceptEncoding.ts"
 import { currentRequest, type RequestState } from "../../middleware/currentRequest.ts"
+import { failedAuthentications } from "../../middleware/rateLimits.ts"
 import { noSuchRoute } from "../../wire/errorResponse.ts"
 import * as Assets from "./assets.ts"
 
@@ -32,25 +33,33 @@ export const layer = (options: HttpServerOptions) =>
         Effect.map(currentRequest, (state) => {
           const path = state.request.url.split("?", 1)[0] ?? ""
           if (path === "/console") return redirection
-          if (/^\/console\/v1(?:\/|$)/.test(path)) return noSuchRoute
-          return assets === undefined ? notBuilt : respond(assets, path.slice("/console/".length), state, headers)
+          if (/^\/console\/v1(?:\/|$)/.test(path)) return unknownPath(state, options)
+          if (assets === undefined) return notBuilt
+          return respond(assets, path.slice("/console/".length), state, headers) ?? unknownPath(state, options)
         })
       )
     }
   ))
 
 /** `/` on a server without `/docs`: leads browsers to the console. */
-export const layerRoot = HttpRouter.add(
-  "GET",
-  "/",
-  Effect.map(currentRequest, (state) => isPageRequest(state) ? redirection : noSuchRoute)
-)
+export const layerRoot = (options: HttpServerOptions) =>
+  HttpRouter.add(
+    "GET",
+    "/",
+    Effect.map(currentRequest, (state) => isPageRequest(state) ? redirection : unknownPath(state, options))
+  )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 type Response = HttpServerResponse.HttpServerResponse
+
+/** 404, which shows the limit of the address like that of any other path that does not exist. */
+const unknownPath = (state: RequestState, options: HttpServerOptions): Response => {
+  state.limit = failedAuthentications(state, options)
+  return noSuchRoute
+}
 
 /** Files below this path have a digest of their content in their names. */
 const immutablePath = "assets/"
@@ -60,11 +69,11 @@ const respond = (
   path: string,
   { request: { headers } }: RequestState,
   security: Readonly<Record<string, string>>
-): Response => {
+): Response | undefined => {
   // The page reads the path in the browser, so it is the same for all of them.
   const name = assets.has(path) ? path : Assets.extensionOf(path) === "" ? Assets.indexPath : undefined
   const asset = name === undefined ? undefined : assets.get(name)
-  if (name === undefined || asset === undefined) return noSuchRoute
+  if (name === undefined || asset === undefined) return undefined
   const { encoding, variant } = select(asset, headers["accept-encoding"])
   const validity = {
     "etag": variant.etag,
