@@ -54,7 +54,6 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadLinkShare: settings.downloadLinkShare,
-  downloadPlaceKept: settings.limitAdvance,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,

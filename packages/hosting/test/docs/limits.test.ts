@@ -21,7 +21,6 @@ type NoLimit =
   | "baseUrl"
   | "docs"
   | "downloadBlockBytes"
-  | "downloadPlaceKept"
   | "corsOrigins"
   | "metrics"
   | "plans"

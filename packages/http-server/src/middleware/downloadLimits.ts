@@ -17,8 +17,8 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** Makes the limits. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadPlaceKept, downloadStreamsMax } = options
-  const { resultDownloadMultiple } = options
+  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadStreamsMax, resultDownloadMultiple } =
+    options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * its signed URLs, so that a leaked URL leaves the places of its keys free. Signed URLs
    * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
-   * time, so a killed process leaves at most one block per download, account and result counted that was not sent.
+   * time, so a killed process leaves at most one block counted that was not sent.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     isSigned: boolean
   ) {
     const key = `${isSigned ? "links" : "streams"}:${account}`
-    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax, keepFor: downloadPlaceKept })
+    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]
