@@ -110,8 +110,10 @@ export interface Settings {
   readonly downloadLinkShare: number
   /** Bytes of a result that may be downloaded per UTC day, as a multiple of its length. */
   readonly resultDownloadMultiple: number
-  /** Maximum number of concurrent downloads of an account with its keys, and of as many through signed URLs. */
+  /** Maximum number of concurrent downloads of results of an account with its keys, and of as many through signed URLs. */
   readonly downloadStreamsMax: number
+  /** The same for thumbnails, previews and posters. */
+  readonly downloadPicturesMax: number
   /** Limits of the usable uploads of an account: their number, and their bytes together. */
   readonly uploads: { readonly uploadsMax: number; readonly uploadBytesMax: number }
   /** Time after which a request gets 503. */
@@ -211,6 +213,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadLinkShare: values.download_link_percent / 100,
     resultDownloadMultiple: values.download_multiple,
     downloadStreamsMax: values.download_streams,
+    downloadPicturesMax: values.download_pictures,
     requestTime: Duration.seconds(values.request_seconds),
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * MiB },
     requestsMax: values.max_requests,
