@@ -19,6 +19,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
     ...days("jobs_ttl_days")
   ],
   ["generation_usage", "one per account, day, plan group, model and kind", "after the day", ...days("usage_ttl_days")],
+  ["generation_key_usage", "the same by API key", "after the day", ...days("usage_ttl_days")],
   ["accounts_key", "API keys", "after their revocation", ...days("revoked_keys_ttl_days")],
   ["operators_audit", "changes that operators made", "after the change", ...days("audit_ttl_days")],
   ["payments_payment", "payments by a checkout", "after their end", ...days("payments_ttl_days")],

@@ -5,7 +5,7 @@ import { Failure, Generation, GenerationId, Kind, Output } from "../../Generatio
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
-  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, watermark, refunded,
+  id, account, key_id, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, watermark, refunded,
   failure, output, result_expires_at, created_at, started_at, finished_at
 `
 
@@ -38,6 +38,7 @@ const { account, images, kind, mode, model, params, plan, prompt, refunded, stat
 const Row = Schema.Struct({
   id: Schema.String,
   account,
+  key_id: Schema.NullOr(Schema.String),
   model,
   kind,
   mode,
@@ -65,6 +66,7 @@ const decodeRow = Schema.decodeUnknownOption(Row)
 const fromRow = (row: typeof Row.Type): Generation => ({
   id: GenerationId.fromUuid(row.id),
   account: row.account,
+  key: row.key_id,
   model: row.model,
   kind: row.kind,
   mode: row.mode,
