@@ -59,7 +59,6 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadLinkShare: settings.downloadLinkShare,
   downloadPicturesMax: settings.downloadPicturesMax,
-  downloadPlaceKept: settings.limitAdvance,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,

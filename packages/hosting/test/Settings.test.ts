@@ -118,7 +118,6 @@ describe("Settings", () => {
         requestTime: Duration.seconds(5),
         uploads: { uploadsMax: 1_000, uploadBytesMax: 1024 ** 3 },
         requestsMax: 512,
-        limitAdvance: Duration.seconds(1),
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,
         responseStallMax: Duration.seconds(30),

@@ -67,11 +67,6 @@ export interface HttpServerOptions {
    * URLs. A gallery requests one for each job on the page. Default 200.
    */
   readonly downloadPicturesMax: number
-  /**
-   * How long this process keeps the place of a download that ended for the next one of the account, while at most
-   * half of the places are taken. Other processes find it taken until then. Default 1 second.
-   */
-  readonly downloadPlaceKept: Duration.Duration
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
   /** Share of these bytes that signed URLs can use, above 0 and at most 1. Default 0.5. */
@@ -79,8 +74,8 @@ export interface HttpServerOptions {
   /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
-   * Bytes that a download reserves at a time, and that are reserved for the next ranges of an account and a result.
-   * A killed process leaves at most one block each counted; smaller blocks cost more statements. Default 16 MiB.
+   * Bytes that a download reserves at a time. A killed process leaves at most one block
+   * per download counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
   /** Rows of a usage report by API key. A report that would have more is rejected. Default 10,000. */
@@ -181,7 +176,6 @@ export const defaults: HttpServerOptions = {
   downloadBytesPerDay: 50 * 1024 ** 3,
   downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,
-  downloadPlaceKept: Duration.seconds(1),
   downloadBlockBytes: 16 * 1024 ** 2,
   usageRowsMax: 10_000,
   creatingBodyBytesMax: 48 * 1024 * 1024,

@@ -3,7 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import type { Session } from "@kinora/sessions"
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, Fiber, Redacted } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
@@ -226,6 +226,26 @@ it.effect("lists and ends sessions: one, all others, and none of other accounts"
     assert.strictEqual((yield* first.page("DELETE", sessions)).status, 204)
     errorOf(yield* second.page("GET", models), "unauthorized")
     for (const { page } of [first, stranger]) assert.strictEqual((yield* page("GET", models)).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("ends the event streams of a session within 5 seconds after its end, and those of a key not", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { account, key } = yield* Host.openAccount()
+    const { page } = yield* Browsers.signInAs(send, memberOf(account.id))
+    const created = yield* page("POST", "/v1/generations", { body: job })
+    const path = `${created.headers["location"]!.replace("https://api.example.com", "")}/events`
+    const { id } = Browsers.sessionOf((yield* page("GET", session)).json)
+    const ofSession = yield* Effect.forkChild(page("GET", path))
+    const ofKey = yield* Effect.forkChild(send("GET", path, { key }))
+    yield* Host.held("wait", id, 1)
+    yield* TestClock.adjust("30 seconds")
+    assert.isUndefined(ofSession.pollUnsafe())
+    yield* page("DELETE", session)
+    yield* TestClock.adjust("5 seconds")
+    assert.include((yield* Fiber.join(ofSession)).text, "\"status\":\"queued\"")
+    yield* Host.held("wait", id, 0)
+    assert.isUndefined(ofKey.pollUnsafe())
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("ends a session without use after 12 hours, which showing it does not prolong", () =>

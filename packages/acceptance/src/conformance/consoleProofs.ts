@@ -92,7 +92,10 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       ...store("record a use at most once a minute", "of operators end earlier")
     ],
     "- A session with an API key": [
-      ...sessions("ends the sessions of a revoked key and of a suspended account, also after it is resumed"),
+      ...sessions(
+        "ends the sessions of a revoked key and of a suspended account, also after it is resumed",
+        "ends the event streams of a session within 5 seconds after its end"
+      ),
       ...operators(
         "ends the sessions of an operator that is revoked or expires",
         "ends the sessions of KINORA_ADMIN_TOKEN"

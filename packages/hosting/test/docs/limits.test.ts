@@ -24,7 +24,6 @@ type NoLimit =
   | "consoleDirectory"
   | "docs"
   | "downloadBlockBytes"
-  | "downloadPlaceKept"
   | "corsOrigins"
   | "metrics"
   | "plans"
@@ -206,6 +205,13 @@ const requests: ReadonlyArray<Row> = [
   server.imageWaitsMax,
   server.requestTime,
   server.requestsMax,
+  fixed(
+    "sessions of an API key, of a role of an account, or of an operator",
+    "20",
+    "the session that was not used for the longest time ends"
+  ),
+  fixed("valid sign-in links of a role of an account, or of an operator", "20", "409 `too_many_links`"),
+  fixed("time for which a sign-in link works", "10 minutes", "401 `invalid_code`"),
   fixed("jobs per page", "100", "400 `invalid_params`"),
   fixed("jobs that a page with `model`, `key` or `q` reads", "1,000", "the page has fewer jobs, and a cursor"),
   fixed("characters of `q`", "100", "400 `invalid_params`"),

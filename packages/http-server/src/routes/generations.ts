@@ -12,6 +12,7 @@ import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
+import * as SessionEnds from "../middleware/sessionEnds.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
@@ -27,7 +28,7 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
       const creation = yield* Creation.make(options)
       const places = yield* WaitingPlaces.make(options)
-      const { awaitSuspension } = yield* Suspensions
+      const endOf = yield* SessionEnds.makeAwaitEnd(options)
       const awaitFinal = yield* makeAwaitFinal(options)
       const { links, respond, respondWithPage } = yield* makeRespond(options)
 
@@ -74,7 +75,7 @@ export const layer = (options: HttpServerOptions) =>
             Stream.concat(
               Stream.succeed(first),
               Stream.dropWhile(later, ({ status }) => status === first.status)
-            ).pipe(Stream.interruptWhen(awaitSuspension(account))),
+            ).pipe(Stream.interruptWhen(yield* endOf(account))),
             toEvent(yield* links),
             options.eventsHeartbeat,
             mayFollow || first.finishedAt !== null

@@ -13,7 +13,7 @@ import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { currentAccount } from "../../middleware/consoleAuthentication.ts"
 import { currentIdentity, currentRequest } from "../../middleware/currentRequest.ts"
 import { answers } from "../../middleware/refusals.ts"
-import { Suspensions } from "../../middleware/suspensions.ts"
+import * as SessionEnds from "../../middleware/sessionEnds.ts"
 import * as WaitingPlaces from "../../middleware/waitingPlaces.ts"
 import { summaryOf } from "../../wire/accountSummary.ts"
 import * as EventStream from "../../wire/eventStream.ts"
@@ -89,7 +89,7 @@ const makeFollow = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
   const signer = yield* UrlSigner.UrlSigner
-  const { awaitSuspension } = yield* Suspensions
+  const endOf = yield* SessionEnds.makeAwaitEnd(options)
 
   return Effect.gen(function*() {
     const account = yield* currentAccount
@@ -104,8 +104,7 @@ const makeFollow = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const since = Option.getOrElse(DateTime.make(request.headers["last-event-id"] ?? ""), () => now)
     return EventStream.responseOfMany(
       generations.accountChanges(account, since).pipe(
-        Stream.interruptWhen(awaitSuspension(account)),
-        // A session that has ended loses the stream. A client with another one connects again.
+        Stream.interruptWhen(yield* endOf(account)),
         Stream.interruptWhen(Effect.sleep(options.accountEventsTime))
       ),
       (generation) =>
