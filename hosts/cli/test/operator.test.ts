@@ -189,6 +189,19 @@ it.effect("manages operators, shows a token once, and lists the changes that eac
     assert.include(yield* text("audit", "list", "--limit", "1"), "More: --cursor aud_")
   }).pipe(Effect.scoped))
 
+it.effect("creates sign-in links of accounts and operators", () =>
+  Effect.gen(function*() {
+    const { host: { account }, json, run, text } = yield* Terminal.make()
+    const link = /^link +http:\/\/.*\/console\/#code=[0-9a-f]{64}\nrole +(\w+)\nexpires +2030-01-01 00:10:00Z\n/
+    const roleOf = (shown: string) => link.exec(shown)?.[1]
+    assert.strictEqual(roleOf(yield* text("account", "sign-in-link", account.email)), "member")
+    assert.strictEqual(roleOf(yield* text("account", "sign-in-link", account.id, "--role", "viewer")), "viewer")
+    assert.strictEqual(roleOf(yield* text("operator", "sign-in-link", "owner")), "owner")
+    const ada = yield* json("operator", "create", "Ada", "--role", "support")
+    assert.deepInclude(yield* json("operator", "sign-in-link", ada.id), { role: "support" })
+    assert.include((yield* run("operator", "sign-in-link", "opr_x")).errors, "not_found")
+  }).pipe(Effect.scoped))
+
 it.effect("shows workers and queues", () =>
   Effect.gen(function*() {
     const { host: { account, fetch }, json, run, text } = yield* Terminal.make()

@@ -30,6 +30,7 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
     Workers    ${workers}
     Webhooks   ${webhooks}
     Docs       ${baseUrl}/docs
+    Console    ${consoleText(ready, settings)}
 ${curl(ready)}`
 }
 
@@ -51,6 +52,20 @@ const keyText = ({ apiKey }: Ready, { demoAccount }: Settings.Settings): string 
         : "none: the demo account is disabled; create an account with the admin API",
     onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
   })
+
+const consoleText = (
+  { baseUrl, signInLinks: { account, operator } }: Ready,
+  { console }: Settings.Settings
+): string => {
+  if (!console) return "off"
+  const links = [
+    ...Option.toArray(Option.map(account, (url) => `${url} (demo account)`)),
+    ...Option.toArray(Option.map(operator, (url) => `${url} (operator)`))
+  ]
+  return links.length === 0
+    ? `${baseUrl}/console/ (links: kinora account sign-in-link, kinora operator sign-in-link)`
+    : `sign in once, within 10 minutes:${links.map((link) => `\n               ${link}`).join("")}`
+}
 
 /** Returns commands that create a job with the key and wait for it. Empty without a key, or if no model starts from text. */
 const curl = ({ apiKey, baseUrl, models }: Ready): string =>

@@ -10,5 +10,9 @@ export const serverCommand = Process.command({
   json: "{\"base_url\":…,\"operator_url\":…,\"api_key\":…}",
   workers: "Concurrent jobs in this process; 0 if only other processes run jobs",
   layer: (settings, say) =>
-    ServerHost.layer(settings, (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }))
+    ServerHost.layer(
+      settings,
+      (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }),
+      { isInteractive: process.stdout.isTTY }
+    )
 })

@@ -1,7 +1,7 @@
 /** The page that a start prints. */
 import { assert, it } from "@effect/vitest"
 import { Catalog, DefaultModels, type Model } from "@kinora/catalog"
-import { Settings } from "@kinora/hosting"
+import { Settings, SignInLinks } from "@kinora/hosting"
 import { Effect, Option, Redacted } from "effect"
 import * as banner from "../src/banner.ts"
 
@@ -13,6 +13,7 @@ const exampleOf = Effect.fnUntraced(function*(models: ReadonlyArray<Model.ModelI
     baseUrl: "http://127.0.0.1:4747",
     operatorUrl: Option.none(),
     apiKey: Option.map(Option.fromNullOr(key), (text) => Redacted.make(text)),
+    signInLinks: SignInLinks.none,
     models: yield* Effect.fromResult(Catalog.parse(models))
   }, yield* Settings.load({}))
   return /-d '(.*)'/.exec(page)?.[1]
@@ -38,4 +39,31 @@ it.effect("shows no request without a key, and without a model that starts from 
   Effect.gen(function*() {
     assert.isUndefined(yield* exampleOf(DefaultModels.models, null))
     assert.isUndefined(yield* exampleOf([{ ...motion, capabilities: ["image_to_video"] }]))
+  }))
+
+it.effect("shows the sign-in links in the page only, and none if nobody reads it", () =>
+  Effect.gen(function*() {
+    const pageOf = Effect.fnUntraced(function*(
+      signInLinks: SignInLinks.StartLinks,
+      environment: Readonly<Record<string, string>> = {}
+    ) {
+      const ready = {
+        baseUrl: "http://127.0.0.1:4747",
+        operatorUrl: Option.none(),
+        apiKey: Option.none(),
+        signInLinks,
+        models: []
+      }
+      assert.notInclude(JSON.stringify(banner.json(ready)), "code")
+      return banner.page(ready, yield* Settings.load(environment))
+    })
+    const links = {
+      account: Option.some("http://127.0.0.1:4747/console/#code=1"),
+      operator: Option.some("http://127.0.0.1:4747/console/#code=2")
+    }
+    const page = yield* pageOf(links)
+    assert.include(page, "http://127.0.0.1:4747/console/#code=1 (demo account)")
+    assert.include(page, "http://127.0.0.1:4747/console/#code=2 (operator)")
+    assert.include(yield* pageOf(SignInLinks.none), "Console    http://127.0.0.1:4747/console/ (links: ")
+    assert.include(yield* pageOf(SignInLinks.none, { KINORA_CONSOLE: "false" }), "Console    off")
   }))

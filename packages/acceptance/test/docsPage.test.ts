@@ -21,7 +21,7 @@ describe("/docs", { timeout: 600_000 }, () => {
           if (message.text().includes("Content Security Policy")) violations.push(message.text())
         })
         page.on("pageerror", (error) => violations.push(error.message))
-        await page.goto(baseUrl)
+        await page.goto(`${baseUrl}/docs`)
         const text = await vi.waitFor(async () => {
           const shown = await page.locator("body").innerText()
           assert.include(shown, "--header 'Authorization: ")

@@ -6,7 +6,10 @@
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { GenerationId } from "./Generation.ts"
+import { type ChangedSet, makeFeeds } from "./internal/feeds.ts"
 import { makeWatchers } from "./internal/watchers.ts"
+
+export type { ChangedSet } from "./internal/feeds.ts"
 
 /** Wakes fibers that wait for a generation to change. */
 export class Changes extends Context.Service<Changes, {
@@ -23,6 +26,12 @@ export class Changes extends Context.Service<Changes, {
    */
   readonly watch: (id: GenerationId) => Effect.Effect<Effect.Effect<boolean>, never, Scope.Scope>
 
+  /**
+   * Watches all generations until the scope closes. The returned effect completes once generations have changed since
+   * `watchAll` or since its last completion, and with `undefined` after `end`.
+   */
+  readonly watchAll: Effect.Effect<Effect.Effect<ChangedSet | undefined>, never, Scope.Scope>
+
   /** Ends all watches. A process that shuts down calls it so that waiting requests return immediately. */
   readonly end: Effect.Effect<void>
 }>()("@kinora/generations/Changes") {}
@@ -31,15 +40,22 @@ export class Changes extends Context.Service<Changes, {
 export interface ChangesOptions {
   /** Sends changes to other processes without waiting for them. Default: changes stay in this process. */
   readonly broadcast?: ((ids: ReadonlyArray<GenerationId>) => Effect.Effect<void>) | undefined
+  /** Maximum number of generations that a watch of all collects until they are taken. Default 10,000. */
+  readonly collectedMax?: number | undefined
 }
 
 /** Changes with these options. */
 export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
   Layer.sync(Changes, () => {
-    const { broadcast } = options
+    const { broadcast, collectedMax = 10_000 } = options
+    const feeds = makeFeeds(collectedMax)
     const { openAll, openOf, watch } = makeWatchers()
     let isEnded = false
-    const receive = (ids: ReadonlyArray<GenerationId>) => Effect.sync(() => ids.forEach(openOf))
+    const receive = (ids: ReadonlyArray<GenerationId>) =>
+      Effect.sync(() => {
+        ids.forEach(openOf)
+        feeds.add(ids)
+      })
 
     return Changes.of({
       publish: (ids) => broadcast === undefined ? receive(ids) : Effect.andThen(receive(ids), broadcast(ids)),
@@ -51,9 +67,11 @@ export const layerWith = (options: ChangesOptions): Layer.Layer<Changes> =>
             latch.await,
             Effect.suspend(() => isEnded ? Effect.succeed(false) : Effect.as(latch.close, true))
           )),
+      watchAll: feeds.watch,
       end: Effect.sync(() => {
         isEnded = true
         openAll()
+        feeds.end()
       })
     })
   })

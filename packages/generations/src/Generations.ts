@@ -15,7 +15,7 @@ import type { RateLimit } from "@kinora/rate-limit/RateLimit"
 import type { Scheduler } from "@kinora/scheduler/Scheduler"
 import type { BlobStore } from "@kinora/storage/BlobStore"
 import type { Webhooks } from "@kinora/webhooks/Webhooks"
-import { Context, Duration, Effect, Layer, type Option, type Stream } from "effect"
+import { Context, type DateTime, Duration, Effect, Layer, type Option, type Stream } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Changes } from "./Changes.ts"
 import type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
@@ -28,6 +28,7 @@ import { makeReplay } from "./internal/create/replay.ts"
 import { makeCancel } from "./internal/end/cancel.ts"
 import { makeIntervene } from "./internal/end/intervene.ts"
 import { inputPixelsPerMinuteDefault } from "./internal/images/inputPixels.ts"
+import { makeAccountWatch } from "./internal/read/accountWatch.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
 import { type ListCriteria, makeSearch, type SearchCriteria } from "./internal/read/search.ts"
@@ -101,6 +102,13 @@ export class Generations extends Context.Service<Generations, {
    */
   readonly changes: (account: string, id: string) => Stream.Stream<Generation, Failure>
 
+  /**
+   * Emits the account's generations when they are created and when they change their state, from now on. Of two changes
+   * of a generation in quick succession, the first may be skipped. With `since`, begins with the newest 100 that have not
+   * ended, or that ended after that time or shortly before. Ends when the process shuts down.
+   */
+  readonly accountChanges: (account: string, since?: DateTime.Utc) => Stream.Stream<Generation, StorageError>
+
   /** Returns the number and cost of the account's jobs by the day they ended, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
 
@@ -160,6 +168,10 @@ export interface GenerationsOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
   /** How often a waiting call reads the generation without a notification. Default 1 second. */
   readonly lookEvery?: Duration.Input | undefined
+  /** How often a stream of an account reads its newest generations without a notification. Default 10 seconds. */
+  readonly accountLookEvery?: Duration.Input | undefined
+  /** Maximum number of changed generations that a stream of an account holds for a slow reader. Default 1,000. */
+  readonly accountHeldMax?: number | undefined
   /** Maximum number of an account's generations that a list filtered by model, key or text reads per page. Default 1,000. */
   readonly filteredMax?: number | undefined
   /** How long a job may wait before it starts. Use the value given to `GenerationSweep`. Default 24 hours. */
@@ -202,11 +214,16 @@ export type Requirements =
 /** Makes the use-cases. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
+  const { accountHeldMax = 1_000, accountLookEvery = "10 seconds" } = options
   const { filteredMax = 1_000, inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
   const { file, find, get, usage, usageByKey } = yield* makeReads
   const { list, search } = yield* makeSearch({ filteredMax })
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
+  const accountChanges = yield* makeAccountWatch({
+    pollInterval: Duration.fromInputUnsafe(accountLookEvery),
+    heldMax: accountHeldMax
+  })
   const { extend, replay } = yield* makeReplay({ find, get })
   const create = yield* makeCreate({
     imageBytesMax,
@@ -227,6 +244,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     search,
     wait,
     changes,
+    accountChanges,
     usage,
     usageByKey,
     extend,

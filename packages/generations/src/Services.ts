@@ -46,8 +46,6 @@ export interface ServicesOptions {
   readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
   /** Limits of payments. Default: those of `Payments`. */
   readonly payments?: Payments.PaymentsOptions | undefined
-  /** Options of rate limits. Default: those of `RateLimit`, which take nothing in advance. */
-  readonly rateLimit?: RateLimit.RateLimitOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
   /** Times and limits of sessions. Default: those of `Sessions`. */
@@ -71,7 +69,7 @@ export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
-  const { paymentProvider = PaymentProvider.layerNone, payments = {}, rateLimit = {}, sessions = {} } = options
+  const { paymentProvider = PaymentProvider.layerNone, payments = {}, sessions = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     AccountDeletion.layerWith({ planTable }),
@@ -92,7 +90,7 @@ export const layer = (options: ServicesOptions) => {
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
-        RateLimit.layerWith(rateLimit),
+        RateLimit.layer,
         Scheduler.layerWith(scheduler),
         Sessions.layerWith(sessions),
         Webhooks.layerWith(webhooks)

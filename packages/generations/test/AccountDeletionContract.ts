@@ -5,9 +5,11 @@ import { Accounts } from "@kinora/accounts/Accounts"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger/Ledger"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { Members } from "@kinora/sessions/Members"
+import { Sessions } from "@kinora/sessions/Sessions"
 import { BlobStore } from "@kinora/storage"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { DateTime, Effect, Exit, type Layer } from "effect"
+import { DateTime, Effect, Exit, type Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import * as AccountDeletion from "../src/AccountDeletion.ts"
@@ -62,8 +64,21 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const [generation] = yield* store.find([done])
         const file = generation?.output?.content.key ?? ""
 
+        const members = yield* Members
+        const sessions = yield* Sessions
+        const grant = { scope: "account", account: id, role: "member", member: null } as const
+        yield* members.add({
+          account: id,
+          issuer: "https://id.example",
+          subject: "1",
+          email: "a@b.example",
+          role: "viewer"
+        })
+        yield* sessions.start(grant, { device: Option.none(), address: "192.0.2.1" })
+
         assert.strictEqual((yield* deletion.delete(id)).status, "deleted")
         assert.strictEqual((yield* deletion.delete(id)).status, "deleted")
+        assert.deepStrictEqual([...yield* members.list(id), ...yield* sessions.list(grant)], [])
         assert.deepStrictEqual(yield* webhooks.list(id), [])
         assert.strictEqual((yield* store.find([done, waiting])).length, 2)
         assert.strictEqual(yield* deletion.erase("2 days", 100), 0)

@@ -17,6 +17,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as ConsoleDirectory from "./internal/consoleDirectory.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
@@ -51,11 +52,13 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   adminToken: settings.adminToken,
   baseUrl: settings.baseUrl,
   bodyTimeMax: settings.bodyTimeMax,
+  console: settings.console,
+  consoleDirectory: settings.console ? Option.getOrUndefined(ConsoleDirectory.find()) : undefined,
+  consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadLinkShare: settings.downloadLinkShare,
   downloadPicturesMax: settings.downloadPicturesMax,
-  downloadPlaceKept: settings.limitAdvance,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,
@@ -174,6 +177,8 @@ const withPlans = <A, E, R>(
 ) => Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ ...options, plans })))
 
 const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
+
+const sharesListener = (settings: Settings): boolean => OperatorListener.ofServer(settings) === "shared"
 
 const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listening)
 

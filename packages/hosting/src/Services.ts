@@ -17,7 +17,7 @@ export interface ServicesOptions extends
     | "moderation"
     | "paymentProvider"
     | "planTable"
-    | "rateLimit"
+    | "sessions"
     | "uploads"
     | "webhooks"
   >
@@ -48,7 +48,7 @@ const attemptsMax = 3
 export const layer = ({ media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
   Layer.mergeAll(
     Services.layer({ ...options, params: clientParams, planTable, scheduler: { attemptsMax } }),
-    Budget.layerWith({ advance: options.rateLimit?.advance }),
+    Budget.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))

@@ -22,6 +22,7 @@ import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
+import { sessionsOf } from "./internal/settings/sessions.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
 import type { Retention } from "./Work.ts"
@@ -96,6 +97,10 @@ export interface Settings {
   readonly adminToken: Redacted.Redacted | undefined
   /** If `true`, a server creates the demo account in a database without one. */
   readonly demoAccount: boolean
+  /** If `true`, a server serves the console. */
+  readonly console: boolean
+  /** How long sessions of accounts and of operators last. */
+  readonly sessions: ReturnType<typeof sessionsOf>
   /** Access to Stripe. If `undefined`, customers cannot pay by themselves. */
   readonly stripe: StripeProvider.StripeOptions | undefined
   /** How long after completion a result can be downloaded. */
@@ -120,8 +125,6 @@ export interface Settings {
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
   readonly requestsMax: number
-  /** How long a process keeps requests, bytes and places of limits that it took in advance. */
-  readonly limitAdvance: Duration.Duration
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
@@ -207,6 +210,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     demoAccount: values.demo_account === undefined
       ? values.database_url === undefined && !isPublic(values.host)
       : values.demo_account === "true",
+    console: values.console === "true",
+    sessions: sessionsOf(values),
     stripe: stripeOf(values),
     resultTtl: Duration.hours(values.results_ttl_hours),
     retention: retentionOf(values),
@@ -217,9 +222,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadStreamsMax: values.download_streams,
     downloadPicturesMax: values.download_pictures,
     requestTime: Duration.seconds(values.request_seconds),
-    uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * MiB },
+    uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
-    limitAdvance: Duration.seconds(values.limit_advance_seconds),
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),
@@ -255,7 +259,7 @@ const mediaOf = (values: Values): Settings["media"] => ({
   concurrency: values.result_images,
   inputConcurrency: values.input_images,
   probe: {
-    bytesMax: values.probe_mib * MiB,
+    bytesMax: values.probe_mib * 1024 ** 2,
     sideMax: values.probe_side_max,
     pixelsMax: values.probe_pixels_max,
     durationMax: Duration.seconds(values.probe_duration_seconds),
@@ -265,7 +269,7 @@ const mediaOf = (values: Values): Settings["media"] => ({
   frame: {
     program: values.frame_program,
     directory: values.frame_directory,
-    fileBytesMax: values.frame_mib * MiB,
+    fileBytesMax: values.frame_mib * 1024 ** 2,
     pixelsMax: values.frame_pixels_max,
     secondsMax: values.frame_seconds
   }
@@ -276,8 +280,6 @@ const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
   const url = baseUrl === undefined ? null : URL.parse(baseUrl)
   return url !== null && url.protocol === "https:" && AddressGuard.hasPublicHost(url) ? baseUrl : undefined
 }
-
-const MiB = 1024 ** 2
 
 const sectionOf = (
   key: "drivers" | "moderation",

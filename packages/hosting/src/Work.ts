@@ -9,6 +9,7 @@ import { Payments } from "@kinora/payments"
 import { TypeId } from "@kinora/persistence"
 import { Limits } from "@kinora/rate-limit"
 import { Worker } from "@kinora/scheduler"
+import { Sessions } from "@kinora/sessions"
 import { Webhooks } from "@kinora/webhooks"
 import { Data, type Duration, Effect, Layer } from "effect"
 
@@ -97,6 +98,7 @@ export const layerSweeps = (
     PlanRenewal.layerSweep(),
     GenerationSweep.layerSweep({ jobsKept: jobs, usageKept: usage }),
     Ledger.layerSweep({ interval: "5 minutes" }),
+    Sessions.layerSweep(),
     Webhooks.layerSweep(),
     Idempotency.layerSweep({ interval: "5 minutes", limit: 500 }),
     Limits.layerSweep({ interval: "5 minutes" })

@@ -92,6 +92,13 @@ describe("Settings", () => {
         webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
+        console: true,
+        sessions: {
+          maxAge: Duration.days(7),
+          idle: Duration.hours(12),
+          operatorMaxAge: Duration.hours(12),
+          operatorIdle: Duration.hours(1)
+        },
         stripe: undefined,
         resultTtl: Duration.hours(24),
         retention: {
@@ -111,7 +118,6 @@ describe("Settings", () => {
         requestTime: Duration.seconds(5),
         uploads: { uploadsMax: 1_000, uploadBytesMax: 1024 ** 3 },
         requestsMax: 512,
-        limitAdvance: Duration.seconds(1),
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,
         responseStallMax: Duration.seconds(30),

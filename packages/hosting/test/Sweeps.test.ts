@@ -7,6 +7,7 @@ import { AuditLog } from "@kinora/operators"
 import { Payments } from "@kinora/payments"
 import { Sweep } from "@kinora/persistence"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import { Sessions } from "@kinora/sessions"
 import { Webhooks } from "@kinora/webhooks"
 import { Duration, Effect, Layer } from "effect"
 import * as Work from "../src/Work.ts"
@@ -21,6 +22,7 @@ const services = Layer.mergeAll(
   Layer.mock(PlanRenewal.PlanRenewal)({}),
   Layer.mock(GenerationSweep.GenerationSweep)({}),
   Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
+  Layer.mock(Sessions.Sessions)({}),
   Layer.mock(Webhooks.Webhooks)({}),
   Layer.mock(Idempotency.Idempotency)({}),
   Layer.mock(RateLimit.RateLimit)({}),
@@ -40,7 +42,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; payments; jobs (2), files (2), deliveries, secrets, claims, lots, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts, old payments.
+    // Slots; renewals; payments; jobs (2), files (2), deliveries, secrets, claims, lots, sessions, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts, old payments.
     const hourly = Array(7).fill(3_600)
-    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, 60, ...Array(8).fill(300), ...hourly])
+    assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, 60, ...Array(9).fill(300), ...hourly])
   }).pipe(Effect.scoped))

@@ -28,7 +28,7 @@ export type AdminSignInLink = typeof AdminSignInLink.Type
 const success = shownOnce(AdminSignInLink.pipe(HttpApiSchema.status(201)))
 
 /** Creates sign-in links. */
-export class AdminSignInLinks extends HttpApiGroup.make("sign-in-links").add(
+export class AdminSignInLinks extends HttpApiGroup.make("links").add(
   configure(
     "operator",
     "Create a sign-in link of an account",

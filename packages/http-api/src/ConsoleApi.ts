@@ -2,9 +2,12 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
+import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
+import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation } from "./internal/documentation.ts"
+import { authenticationErrors } from "./internal/errorCodes.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
 import * as Policy from "./RequestPolicy.ts"
@@ -16,7 +19,7 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("session").add(
     "Sign in",
     "Starts a session and sets its cookie. It replaces the session of the request, if there is one. A code can be used " +
       "once. Failed attempts count against the limit of the address.",
-    [],
+    authenticationErrors.credential,
     (error) => HttpApiEndpoint.post("signIn", "/session", { payload: SignInRequest, success: SignedIn, error })
   ),
   browse(
@@ -69,6 +72,9 @@ export class ConsoleSessions extends HttpApiGroup.make("sessions").add(
 export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleSessionGroup)
   .add(ConsoleSessions)
+  .add(ConsoleKeys)
+  .add(ConsoleWebhooks)
+  .add(ConsoleReports)
   .middleware(Envelope)
   .prefix("/console/v1")
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })

@@ -20,7 +20,7 @@ it.effect("console-openapi.json is up to date", () =>
     )
   }))
 
-it.effect("documents the operations of sessions", () =>
+it.effect("documents the operations of sessions, keys, webhooks and reports", () =>
   Effect.sync(() => {
     assert.deepStrictEqual(operations.map(({ name }) => name.replace("/console/v1", "")), [
       "get /session",
@@ -28,7 +28,25 @@ it.effect("documents the operations of sessions", () =>
       "delete /session",
       "get /sessions",
       "delete /sessions",
-      "delete /sessions/{id}"
+      "delete /sessions/{id}",
+      "get /keys",
+      "post /keys",
+      "post /keys/{id}/roll",
+      "delete /keys/{id}",
+      "get /webhook-endpoints",
+      "post /webhook-endpoints",
+      "get /webhook-endpoints/{id}",
+      "patch /webhook-endpoints/{id}",
+      "delete /webhook-endpoints/{id}",
+      "post /webhook-endpoints/{id}/rotate",
+      "post /webhook-endpoints/{id}/test",
+      "get /webhook-endpoints/{id}/sends",
+      "get /webhook-endpoints/{id}/deliveries",
+      "post /webhook-endpoints/{id}/deliveries/{delivery_id}/resend",
+      "get /summary",
+      "get /statement",
+      "get /generations/{id}/activity",
+      "get /events"
     ])
   }))
 

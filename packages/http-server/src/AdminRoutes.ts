@@ -21,6 +21,7 @@ import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Scheduler } from "@kinora/scheduler"
+import type { Sessions } from "@kinora/sessions"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
@@ -38,6 +39,7 @@ import * as ModelRoutes from "./routes/admin/models.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
 import * as QueueRoutes from "./routes/admin/queue.ts"
+import * as SignInLinkRoutes from "./routes/admin/signInLinks.ts"
 import * as WalletRoutes from "./routes/admin/wallet.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
@@ -58,6 +60,7 @@ export type Requirements =
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
   | Scheduler.Scheduler
+  | Sessions.Sessions
   | UnitOfWork.UnitOfWork
   | UpstreamReports.UpstreamReports
   | Webhooks.Webhooks
@@ -79,7 +82,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       LedgerRoutes.layer,
       WebhookRoutes.layer,
       OperatorRoutes.layer,
-      AuditRoutes.layer
+      AuditRoutes.layer,
+      SignInLinkRoutes.layer(all)
     ]),
     Layer.provide([SchemaErrors.layer, AdminAuthentication.layer(all, all.adminToken)])
   )

@@ -41,6 +41,8 @@ export interface HttpServerOptions {
   readonly longPollsMax: number
   /** The longest silence of an event stream before a comment keeps it open. Default 15 seconds. */
   readonly eventsHeartbeat: Duration.Duration
+  /** How long an event stream of all jobs of an account lasts before the client connects again. Default 5 minutes. */
+  readonly accountEventsTime: Duration.Duration
   /**
    * How long the image endpoint waits for the image before it responds with 504. Must be
    * shorter than the 120 seconds during which a repeated request finds its job. Default
@@ -65,11 +67,6 @@ export interface HttpServerOptions {
    * URLs. A gallery requests one for each job on the page. Default 200.
    */
   readonly downloadPicturesMax: number
-  /**
-   * How long this process keeps the place of a download that ended for the next one of the account, while at most
-   * half of the places are taken. Other processes find it taken until then. Default 1 second.
-   */
-  readonly downloadPlaceKept: Duration.Duration
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
   /** Share of these bytes that signed URLs can use, above 0 and at most 1. Default 0.5. */
@@ -77,8 +74,8 @@ export interface HttpServerOptions {
   /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
-   * Bytes that a download reserves at a time, and that are reserved for the next ranges of an account and a result.
-   * A killed process leaves at most one block each counted; smaller blocks cost more statements. Default 16 MiB.
+   * Bytes that a download reserves at a time. A killed process leaves at most one block
+   * per download counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
   /** Rows of a usage report by API key. A report that would have more is rejected. Default 10,000. */
@@ -139,6 +136,15 @@ export interface HttpServerOptions {
   readonly corsOrigins: ReadonlyArray<string>
   /** Whether to serve `/docs`. Default `true`. */
   readonly docs: boolean
+  /** Whether to serve the console and its API, and to accept sessions. Default `true`. */
+  readonly console: boolean
+  /** Directory of the built console. If `undefined`, its pages are 503. Default `undefined`. */
+  readonly consoleDirectory: string | undefined
+  /**
+   * Origin of the console for members of accounts, in sign-in links. If `undefined`, `baseUrl`, or else the origin that
+   * the operator used. Default `undefined`.
+   */
+  readonly consoleUrl: string | undefined
   /** Whether to serve `/metrics`. Default `true`. */
   readonly metrics: boolean
   /** The operator's token. If `undefined`, the operator API is disabled. Default `undefined`. */
@@ -161,6 +167,7 @@ export const defaults: HttpServerOptions = {
   failedAuthenticationsPerMinute: 60,
   longPollsMax: 20,
   eventsHeartbeat: Duration.seconds(15),
+  accountEventsTime: Duration.minutes(5),
   imageWait: Duration.seconds(50),
   imageWaitsMax: 40,
   resultTtl: Duration.hours(24),
@@ -169,7 +176,6 @@ export const defaults: HttpServerOptions = {
   downloadBytesPerDay: 50 * 1024 ** 3,
   downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,
-  downloadPlaceKept: Duration.seconds(1),
   downloadBlockBytes: 16 * 1024 ** 2,
   usageRowsMax: 10_000,
   creatingBodyBytesMax: 48 * 1024 * 1024,
@@ -187,6 +193,9 @@ export const defaults: HttpServerOptions = {
   trustedProxies: [],
   corsOrigins: [],
   docs: true,
+  console: true,
+  consoleDirectory: undefined,
+  consoleUrl: undefined,
   metrics: true,
   adminToken: undefined,
   operatorRoutes: true

@@ -7,17 +7,16 @@
  * Serve it with `HttpRouter.serve`, or in memory with `HttpRouter.toWebHandler`. Disable
  * the router's access log with `disableLogger: true`, because it costs more than a request.
  */
-import type { Accounts } from "@kinora/accounts"
 import type { Catalog } from "@kinora/catalog"
 import type { Callbacks, Checkouts, Generations, ModelStatuses, Uploads } from "@kinora/generations"
 import { Api, ClientApi } from "@kinora/http-api/Api"
 import type { Ledger } from "@kinora/ledger"
-import type { Budget, Places, RateLimit } from "@kinora/rate-limit"
+import type { Budget, Places } from "@kinora/rate-limit"
 import type { BlobStore, UrlSigner } from "@kinora/storage"
 import { Layer } from "effect"
-import type { Digest } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { defaults, type HttpServerOptions, type ServerRequirements } from "./HttpServerOptions.ts"
+import * as ConsoleRoutes from "./ConsoleRoutes.ts"
+import { defaults, type HttpServerOptions } from "./HttpServerOptions.ts"
 import * as Authentication from "./middleware/authentication.ts"
 import * as Edge from "./middleware/edge.ts"
 import { clientRoutes } from "./middleware/routeTable.ts"
@@ -26,6 +25,7 @@ import { Suspensions } from "./middleware/suspensions.ts"
 import type { Readiness } from "./Readiness.ts"
 import * as AccountRoutes from "./routes/account.ts"
 import * as CallbackRoutes from "./routes/callbacks.ts"
+import * as ConsolePages from "./routes/console/pages.ts"
 import * as ContentRoutes from "./routes/content.ts"
 import * as DocumentRoutes from "./routes/documents.ts"
 import * as GenerationRoutes from "./routes/generations.ts"
@@ -38,22 +38,19 @@ import * as UploadRoutes from "./routes/uploads.ts"
 
 /** The services that the routes need. */
 export type Requirements =
-  | Accounts.Accounts
   | BlobStore.BlobStore
   | Budget.Budget
   | Callbacks.Callbacks
   | Catalog.Catalog
   | Checkouts.Checkouts
-  | Digest.Digest
   | Generations.Generations
   | Ledger.Ledger
   | ModelStatuses.ModelStatuses
   | Places.Places
-  | RateLimit.RateLimit
   | Readiness
   | Uploads.Uploads
   | UrlSigner.UrlSigner
-  | ServerRequirements
+  | ConsoleRoutes.Requirements
 
 /** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
@@ -79,9 +76,11 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     PaymentWebhookRoutes.layer(all),
     ProbeRoutes.layer(all),
     DocumentRoutes.layerDocument(all),
+    ConsoleRoutes.layerWith(all),
     Edge.layer(all, clientRoutes(all))
   )
-  return all.docs ? Layer.mergeAll(routes, DocumentRoutes.layerPage(all)) : routes
+  if (all.docs) return Layer.mergeAll(routes, DocumentRoutes.layerPage(all))
+  return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot(all)) : routes
 }
 
 /** The routes with the default options. */

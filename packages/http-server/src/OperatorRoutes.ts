@@ -1,12 +1,13 @@
 /**
  * The routes of a listener for operators alone: `/healthz`, `/readyz`, `/metrics` and, with
- * `adminToken`, the operator API. `HttpServerRoutes` of the listener for clients has
+ * `adminToken`, the operator API and the API of the console. `HttpServerRoutes` of the listener for clients has
  * `operatorRoutes: false` then.
  */
 import { MonitoringApi } from "@kinora/http-api/Api"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as AdminRoutes from "./AdminRoutes.ts"
+import * as ConsoleRoutes from "./ConsoleRoutes.ts"
 import { defaults, type HttpServerOptions } from "./HttpServerOptions.ts"
 import * as Edge from "./middleware/edge.ts"
 import { operatorRoutes } from "./middleware/routeTable.ts"
@@ -15,7 +16,7 @@ import type { Readiness } from "./Readiness.ts"
 import * as HealthRoutes from "./routes/health.ts"
 
 /** The services that the routes need. */
-export type Requirements = AdminRoutes.Requirements | Readiness
+export type Requirements = ConsoleRoutes.Requirements | AdminRoutes.Requirements | Readiness
 
 /** The routes with these options. */
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
@@ -24,5 +25,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     Layer.provide([HealthRoutes.layer, HealthRoutes.layerMonitoring(all)]),
     Layer.provide(SchemaErrors.layer)
   )
-  return Layer.mergeAll(api, AdminRoutes.layerWith(all), Edge.layer(all, operatorRoutes(all)))
+  // Pages of this listener are on its own origin.
+  const own = { ...all, baseUrl: undefined, consoleUrl: all.consoleUrl ?? all.baseUrl }
+  const console = all.adminToken === undefined ? Layer.empty : ConsoleRoutes.layerWith(own)
+  return Layer.mergeAll(api, AdminRoutes.layerWith(own), console, Edge.layer(all, operatorRoutes(all)))
 }

@@ -22,6 +22,7 @@ import { Aead, Digest, SecureRandom } from "effect/crypto"
 import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as AdminRoutes from "../src/AdminRoutes.ts"
+import type * as ConsoleRoutes from "../src/ConsoleRoutes.ts"
 import type { HttpServerOptions } from "../src/HttpServerOptions.ts"
 import * as HttpServerRoutes from "../src/HttpServerRoutes.ts"
 import * as Readiness from "../src/Readiness.ts"
@@ -133,11 +134,14 @@ export interface Sent {
   readonly from?: string | undefined
 }
 
-/** Serves the routes on the clock of the test. Returns a function that sends requests. */
-export const start = Effect.fnUntraced(function*(options: Partial<HttpServerOptions> = {}) {
+/** Serves the routes, and those of the test, on the clock of the test. Returns a function that sends requests. */
+export const start = Effect.fnUntraced(function*(
+  options: Partial<HttpServerOptions> = {},
+  routes: Layer.Layer<never, never, ConsoleRoutes.Requirements> = Layer.empty
+) {
   const all = { baseUrl: "https://api.example.com", docs: false, ...options }
   const app = yield* HttpRouter.toHttpEffect(
-    Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all))
+    Layer.mergeAll(HttpServerRoutes.layerWith(all), AdminRoutes.layerWith(all), routes)
   )
   const context = yield* Effect.context()
   const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(

@@ -89,7 +89,8 @@ it.effect("permits auditors all reads and nothing else, and support a few change
     assert.sameMembers(idsOf("owner"), [
       "operators.createOperator",
       "operators.rotateOperator",
-      "operators.revokeOperator"
+      "operators.revokeOperator",
+      "links.createOperatorSignInLink"
     ])
   }))
 
@@ -240,6 +241,8 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("webhooks.removeWebhookEndpoint", "DELETE", `${hooks}/${hook}`)
   const operator = { name: "Ada", role: "support" }
   const ada = idOf(yield* change("operators.createOperator", "POST", "/operators", operator))
+  yield* change("links.createAccountSignInLink", "POST", `${path}/sign-in-links`, {})
+  yield* change("links.createOperatorSignInLink", "POST", `/operators/${ada}/sign-in-links`)
   yield* change("operators.rotateOperator", "POST", `/operators/${ada}/rotate`, {})
   yield* change("operators.revokeOperator", "DELETE", `/operators/${ada}`)
   return { account, sent }

@@ -2,7 +2,7 @@
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { AuditEntry, AuditId, AuditQuery } from "./AuditEntry.ts"
-import type { Operator, OperatorId } from "./Operator.ts"
+import { isActive, type Operator, type OperatorId } from "./Operator.ts"
 import { OperatorStore, type TokenOwner } from "./OperatorStore.ts"
 
 /** Provides a store in the surrounding memory backend. */
@@ -68,9 +68,6 @@ const operatorMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"
       })
   } satisfies Partial<OperatorStore["Service"]>
 }
-
-const isActive = ({ expiresAt, revokedAt }: Operator, now: DateTime.Utc): boolean =>
-  Option.isNone(revokedAt) && !Option.exists(expiresAt, (time) => DateTime.isLessThanOrEqualTo(time, now))
 
 const auditMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) => {
   const rows = makeMap<AuditId, AuditEntry>()

@@ -1,6 +1,6 @@
 /** Operators and their roles. */
 import { TypeId } from "@kinora/persistence"
-import { type DateTime, type Option, Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 
 /** Codec and constructors of operator ids, `opr_…`. */
 export const OperatorId = TypeId.define("opr", "OperatorId")
@@ -28,6 +28,10 @@ export interface Operator {
   /** Time until which the token before the last rotation works. `None`: the token was never rotated. */
   readonly formerTokenUntil: Option.Option<DateTime.Utc>
 }
+
+/** Returns whether an operator is neither revoked nor expired. */
+export const isActive = ({ expiresAt, revokedAt }: Operator, now: DateTime.Utc): boolean =>
+  Option.isNone(revokedAt) && !Option.exists(expiresAt, (time) => DateTime.isLessThanOrEqualTo(time, now))
 
 /** Maximum length of the name of an operator, in UTF-16 code units. */
 export const nameCharsMax = 100

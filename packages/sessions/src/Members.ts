@@ -60,7 +60,7 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
   const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
     for (const { id } of members) {
       const sessions = yield* store.listSessions({ subject: `member:${id}` })
-      yield* store.deleteSessions(sessions.map(({ id }) => id))
+      yield* store.deleteSessions(sessions.map(({ session }) => session.id))
     }
   })
 

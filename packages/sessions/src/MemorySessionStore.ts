@@ -1,5 +1,5 @@
 /** Stores sessions, sign-in codes and members in the memory of the process, for tests and for hosts that keep nothing. */
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { Member, MemberId } from "./Member.ts"
 import * as Session from "./Session.ts"
@@ -8,13 +8,18 @@ import { SessionStore } from "./SessionStore.ts"
 /** Provides a store in the surrounding memory backend. */
 export const layer: Layer.Layer<SessionStore, never, UnitOfWork.MemoryBackend> = Layer.effect(
   SessionStore,
-  Effect.map(UnitOfWork.MemoryBackend, (backend) =>
-    SessionStore.of({
+  Effect.map(UnitOfWork.MemoryBackend, (backend) => {
+    const { deleteExpired, ...codes } = codeMethods(backend)
+    const { deleteIdle, ...sessions } = sessionMethods(backend)
+    return SessionStore.of({
       // The memory backend runs one unit at a time, so no lock is needed.
       lock: () => Effect.void,
-      ...sessionAndCodeMethods(backend),
-      ...memberMethods(backend)
-    }))
+      ...sessions,
+      ...codes,
+      ...memberMethods(backend),
+      deleteEnded: (limit) => Effect.zipWith(deleteIdle(limit), deleteExpired(limit), Math.max)
+    })
+  })
 )
 
 // -----------------------------------------------------------------------------
@@ -26,6 +31,9 @@ interface Row {
   readonly hash: string
 }
 
+/** Deletes up to `limit` rows that have ended, and returns their number. */
+type Deletion<Name extends string> = { readonly [Key in Name]: (limit: number) => Effect.Effect<number> }
+
 interface CodeRow {
   readonly code: Session.SignInCode
   readonly hash: string
@@ -34,57 +42,99 @@ interface CodeRow {
 const isWithin = (reach: Session.Reach, grant: Session.Grant): boolean =>
   "account" in reach ? Session.accountOf(grant) === reach.account : Session.subjectOf(grant) === reach.subject
 
-const sessionAndCodeMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) => {
-  const rows = makeMap<Session.SessionId, Row>()
-  const codes = makeMap<string, CodeRow>()
+/** Makes the function that runs `body` with the current time. */
+const accessNowOf = ({ access }: UnitOfWork.MemoryBackend["Service"]) => <A>(body: (now: DateTime.Utc) => A) =>
+  Effect.flatMap(DatabaseTime.inMemory, (now) => access(() => body(now)))
+
+const sessionMethods = (backend: UnitOfWork.MemoryBackend["Service"]) => {
+  const { access } = backend
+  const rows = backend.makeMap<Session.SessionId, Row>()
+  const accessNow = accessNowOf(backend)
 
   return {
-    insertSession: (session, hash) => access(() => rows.set(session.id, { session, hash })),
+    insertSession: ({ hash, idle, maxAge, notAfter, ...start }) =>
+      accessNow((now) => {
+        const latest = DateTime.addDuration(now, maxAge)
+        const session: Session.Session = {
+          ...start,
+          createdAt: now,
+          seenAt: now,
+          expiresAt: Option.match(notAfter, { onNone: () => latest, onSome: (time) => DateTime.min(latest, time) }),
+          idleUntil: DateTime.addDuration(now, idle)
+        }
+        rows.set(session.id, { session, hash })
+        return session
+      }),
     findSession: (hash) =>
-      access(() => Option.fromUndefinedOr(Array.from(rows.values()).find((row) => row.hash === hash)?.session)),
+      accessNow((at) =>
+        Option.map(
+          Option.fromUndefinedOr(Array.from(rows.values()).find((row) => row.hash === hash)),
+          ({ session }) => ({ session, at })
+        )
+      ),
     listSessions: (reach) =>
-      access(() =>
+      accessNow((at) =>
         Array.from(rows.values(), ({ session }) => session)
           .filter(({ grant }) => isWithin(reach, grant))
           .toSorted((a, b) => DateTime.Order(b.seenAt, a.seenAt) || (a.id < b.id ? 1 : -1))
+          .map((session) => ({ session, at }))
       ),
     deleteSessions: (ids) => access(() => ids.filter((id) => rows.delete(id)).length),
-    noteUse: (id, seenAt, idleUntil) =>
-      access(() => {
+    noteUse: (id, idle) =>
+      accessNow((now) => {
         const row = rows.get(id)
-        if (row === undefined || !Session.isUseDue(row.session, seenAt)) return
-        rows.set(id, { ...row, session: { ...row.session, seenAt, idleUntil } })
+        if (row === undefined || !Session.isUseDue(row.session, now)) return
+        const idleUntil = DateTime.addDuration(now, idle)
+        rows.set(id, { ...row, session: { ...row.session, seenAt: now, idleUntil } })
       }),
-    insertCode: (code, hash) => access(() => codes.set(hash, { code, hash })),
-    countCodes: (subject, now) =>
-      access(() =>
+    deleteIdle: (limit: number) =>
+      accessNow((now) => {
+        const ended = Array.from(rows.values())
+          .filter(({ session }) => Session.endedBy(session, now) !== undefined)
+          .slice(0, limit)
+        for (const { session } of ended) rows.delete(session.id)
+        return ended.length
+      })
+  } satisfies Partial<SessionStore["Service"]> & Deletion<"deleteIdle">
+}
+
+const codeMethods = (backend: UnitOfWork.MemoryBackend["Service"]) => {
+  const { access } = backend
+  const codes = backend.makeMap<string, CodeRow>()
+  const accessNow = accessNowOf(backend)
+
+  return {
+    insertCode: (grant, hash, maxAge) =>
+      accessNow((createdAt) => {
+        const code = { grant, createdAt, expiresAt: DateTime.addDuration(createdAt, maxAge) }
+        codes.set(hash, { code, hash })
+        return code
+      }),
+    countCodes: (subject) =>
+      accessNow((now) =>
         Array.from(codes.values()).filter(({ code: { expiresAt, grant } }) =>
           Session.subjectOf(grant) === subject && DateTime.isGreaterThan(expiresAt, now)
         ).length
       ),
     takeCode: (hash) =>
-      access(() => {
+      accessNow((at) => {
         const found = codes.get(hash)
         codes.delete(hash)
-        return Option.fromUndefinedOr(found?.code)
+        return Option.map(Option.fromUndefinedOr(found), ({ code }) => ({ code, at }))
       }),
     deleteCodes: (reach) =>
       access(() => {
         for (const { code, hash } of Array.from(codes.values())) if (isWithin(reach, code.grant)) codes.delete(hash)
       }),
-    deleteEnded: (now, limit) =>
-      access(() => {
-        const ended = Array.from(rows.values())
-          .filter(({ session }) => Session.endedBy(session, now) !== undefined)
-          .slice(0, limit)
-        for (const { session } of ended) rows.delete(session.id)
+    deleteExpired: (limit: number) =>
+      accessNow((now) => {
         const expired = Array.from(codes.values())
           .filter(({ code }) => DateTime.isLessThanOrEqualTo(code.expiresAt, now))
           .slice(0, limit)
         for (const { hash } of expired) codes.delete(hash)
-        return Math.max(ended.length, expired.length)
+        return expired.length
       })
-  } satisfies Partial<SessionStore["Service"]>
+  } satisfies Partial<SessionStore["Service"]> & Deletion<"deleteExpired">
 }
 
 const memberMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) => {

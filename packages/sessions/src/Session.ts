@@ -109,15 +109,14 @@ export const isUseDue = ({ seenAt }: Pick<Session, "seenAt">, now: DateTime.Utc)
  * for the longest time.
  */
 export const displaced = (
-  sessions: ReadonlyArray<Session>,
-  sessionsMax: number,
-  now: DateTime.Utc
+  found: ReadonlyArray<{ readonly session: Session; readonly at: DateTime.Utc }>,
+  sessionsMax: number
 ): ReadonlyArray<SessionId> => {
-  const isEnded = (session: Session) => endedBy(session, now) !== undefined
-  const left = sessions
-    .filter((session) => !isEnded(session))
-    .toSorted((a, b) => DateTime.Order(b.seenAt, a.seenAt) || (a.id < b.id ? 1 : -1))
-  return [...sessions.filter(isEnded), ...left.slice(Math.max(0, sessionsMax - 1))].map(({ id }) => id)
+  const ended = found.filter(({ at, session }) => endedBy(session, at) !== undefined)
+  const left = found
+    .filter(({ at, session }) => endedBy(session, at) === undefined)
+    .toSorted((a, b) => DateTime.Order(b.session.seenAt, a.session.seenAt) || (a.session.id < b.session.id ? 1 : -1))
+  return [...ended, ...left.slice(Math.max(0, sessionsMax - 1))].map(({ session }) => session.id)
 }
 
 /** Returns the text to store of a `User-Agent`: without control characters, and not too long. */

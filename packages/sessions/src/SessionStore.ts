@@ -1,45 +1,72 @@
-/** The port of the storage of sessions, sign-in codes and members. The services decide; a store loads and writes. */
+/**
+ * The port of the storage of sessions, sign-in codes and members. The services decide; a store loads and writes.
+ *
+ * Sessions and codes have the times of the store: a store in SQL has those of the database, since the clocks of hosts
+ * differ.
+ */
 import type { StorageError } from "@kinora/persistence"
-import { Context, type DateTime, type Effect, type Option } from "effect"
+import { Context, type DateTime, type Duration, type Effect, type Option } from "effect"
 import type { Identity, Member, MemberId, MemberRole } from "./Member.ts"
-import type { Reach, Session, SessionId, SignInCode } from "./Session.ts"
+import type { Grant, Reach, Session, SessionId, SignInCode } from "./Session.ts"
+
+/** A session, and the time at which the store has read it. */
+export interface FoundSession {
+  readonly session: Session
+  readonly at: DateTime.Utc
+}
+
+/** A sign-in code, and the time at which the store has read it. */
+export interface FoundCode {
+  readonly code: SignInCode
+  readonly at: DateTime.Utc
+}
+
+/** A session to insert. It begins now. */
+export interface SessionStart extends Pick<Session, "address" | "device" | "grant" | "id"> {
+  readonly hash: string
+  readonly idle: Duration.Duration
+  readonly maxAge: Duration.Duration
+  /** Time at which it ends at the latest. */
+  readonly notAfter: Option.Option<DateTime.Utc>
+}
 
 /** Stores sessions, sign-in codes and members. */
 export class SessionStore extends Context.Service<SessionStore, {
   /** Locks the sessions and codes of a subject, or the members of an account, until the unit ends, so that their number does not grow meanwhile. */
   readonly lock: (subject: string) => Effect.Effect<void, StorageError.StorageError>
 
-  readonly insertSession: (session: Session, hash: string) => Effect.Effect<void, StorageError.StorageError>
+  readonly insertSession: (start: SessionStart) => Effect.Effect<Session, StorageError.StorageError>
 
   /** Returns the session whose token has this hash, even if it has ended. */
-  readonly findSession: (hash: string) => Effect.Effect<Option.Option<Session>, StorageError.StorageError>
+  readonly findSession: (hash: string) => Effect.Effect<Option.Option<FoundSession>, StorageError.StorageError>
 
   /** Returns the sessions within reach, the one that was used last first, also those that have ended. */
-  readonly listSessions: (reach: Reach) => Effect.Effect<ReadonlyArray<Session>, StorageError.StorageError>
+  readonly listSessions: (reach: Reach) => Effect.Effect<ReadonlyArray<FoundSession>, StorageError.StorageError>
 
   /** Deletes sessions and returns their number. Locks them in the order of their ids. */
   readonly deleteSessions: (ids: ReadonlyArray<SessionId>) => Effect.Effect<number, StorageError.StorageError>
 
-  /** Records a use, unless one within the minute before `at` is recorded. Skips a session that another unit has locked. */
-  readonly noteUse: (
-    id: SessionId,
-    at: DateTime.Utc,
-    idleUntil: DateTime.Utc
-  ) => Effect.Effect<void, StorageError.StorageError>
+  /** Records a use now, unless one within the last minute is recorded. Skips a session that another unit has locked. */
+  readonly noteUse: (id: SessionId, idle: Duration.Duration) => Effect.Effect<void, StorageError.StorageError>
 
-  readonly insertCode: (code: SignInCode, hash: string) => Effect.Effect<void, StorageError.StorageError>
+  /** Inserts a code that is valid for `maxAge` from now on. */
+  readonly insertCode: (
+    grant: Grant,
+    hash: string,
+    maxAge: Duration.Duration
+  ) => Effect.Effect<SignInCode, StorageError.StorageError>
 
-  /** Returns the number of codes of a subject that have not expired at `now`. */
-  readonly countCodes: (subject: string, now: DateTime.Utc) => Effect.Effect<number, StorageError.StorageError>
+  /** Returns the number of codes of a subject that have not expired. */
+  readonly countCodes: (subject: string) => Effect.Effect<number, StorageError.StorageError>
 
   /** Deletes the code with this hash and returns it, even if it has expired. Of concurrent units, one gets it. */
-  readonly takeCode: (hash: string) => Effect.Effect<Option.Option<SignInCode>, StorageError.StorageError>
+  readonly takeCode: (hash: string) => Effect.Effect<Option.Option<FoundCode>, StorageError.StorageError>
 
   /** Deletes the codes within reach. */
   readonly deleteCodes: (reach: Reach) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Deletes up to `limit` sessions and up to `limit` codes that have ended at `now`, and returns the larger number. Skips locked rows. */
-  readonly deleteEnded: (now: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError.StorageError>
+  /** Deletes up to `limit` sessions and up to `limit` codes that have ended, and returns the larger number. Skips locked rows. */
+  readonly deleteEnded: (limit: number) => Effect.Effect<number, StorageError.StorageError>
 
   readonly insertMember: (member: Member) => Effect.Effect<void, StorageError.StorageError>
 

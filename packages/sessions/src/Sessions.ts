@@ -4,7 +4,7 @@
  * `authenticate` reads the store each time, so the end of a session takes effect on every host at once.
  */
 import { Backend, type StorageError, Sweep, UnitOfWork } from "@kinora/persistence"
-import { Context, DateTime, type Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeEnds } from "./internal/ends.ts"
 import * as Members from "./Members.ts"
@@ -115,33 +115,29 @@ const make = Effect.fnUntraced(function*(options: SessionsOptions) {
   const start = makeStart(store, options)
   const { authenticate, peek } = makeAuthentication(store, options)
 
-  const insertCode = Effect.fnUntraced(function*(code: Session.SignInCode, hash: string) {
-    const subject = Session.subjectOf(code.grant)
-    yield* store.lock(subject)
-    if ((yield* store.countCodes(subject, code.createdAt)) >= codesMax) {
-      return yield* new SessionsError({ reason: new TooManyCodes({ codesMax }) })
-    }
-    yield* store.insertCode(code, hash)
-  }, atomically)
-
   return Sessions.of({
-    createCode: Effect.fn("Sessions.createCode")(function*(grant: Session.Grant) {
-      const createdAt = yield* DateTime.now
-      const code = yield* SessionToken.make
-      const record = { grant, createdAt, expiresAt: DateTime.addDuration(createdAt, codeMaxAge) }
-      yield* insertCode(record, SessionToken.hash(code))
-      return { ...record, code }
-    }, withRandom),
+    createCode: Effect.fn("Sessions.createCode")(
+      function*(grant: Session.Grant) {
+        const subject = Session.subjectOf(grant)
+        yield* store.lock(subject)
+        if ((yield* store.countCodes(subject)) >= codesMax) {
+          return yield* new SessionsError({ reason: new TooManyCodes({ codesMax }) })
+        }
+        const code = yield* SessionToken.make
+        const maxAge = Duration.fromInputUnsafe(codeMaxAge)
+        return { ...(yield* store.insertCode(grant, SessionToken.hash(code), maxAge)), code }
+      },
+      withRandom,
+      atomically
+    ),
 
     redeem: Effect.fn("Sessions.redeem")(
       function*(code: Redacted.Redacted, signIn: SignIn) {
         if (!SessionToken.isWellFormed(Redacted.value(code))) return yield* new CodeRejected({ reason: "unknown" })
         const taken = yield* store.takeCode(SessionToken.hash(code))
         if (Option.isNone(taken)) return yield* new CodeRejected({ reason: "unknown" })
-        const { expiresAt, grant } = taken.value
-        if (DateTime.isLessThanOrEqualTo(expiresAt, yield* DateTime.now)) {
-          return yield* new CodeRejected({ reason: "expired" })
-        }
+        const { at, code: { expiresAt, grant } } = taken.value
+        if (DateTime.isLessThanOrEqualTo(expiresAt, at)) return yield* new CodeRejected({ reason: "expired" })
         return yield* start(grant, signIn)
       },
       withRandom,
@@ -191,42 +187,38 @@ export const layerSweep = Sweep.make({
 // -----------------------------------------------------------------------------
 
 const idleOf = ({ scope }: Session.Grant, { idle = "12 hours", operatorIdle = "1 hour" }: SessionsOptions) =>
-  scope === "operator" ? operatorIdle : idle
+  Duration.fromInputUnsafe(scope === "operator" ? operatorIdle : idle)
 
 const maxAgeOf = ({ scope }: Session.Grant, { maxAge = "7 days", operatorMaxAge = "12 hours" }: SessionsOptions) =>
-  scope === "operator" ? operatorMaxAge : maxAge
+  Duration.fromInputUnsafe(scope === "operator" ? operatorMaxAge : maxAge)
 
 /** Creates the function that starts a session in the surrounding unit of work. */
 const makeStart = (store: SessionStore["Service"], options: SessionsOptions) => {
   const { sessionsMax = 20 } = options
   return Effect.fnUntraced(function*(grant: Session.Grant, { address, device, notAfter, replaces }: SignIn) {
-    const now = yield* DateTime.now
     const subject = Session.subjectOf(grant)
     yield* store.lock(subject)
     const replaced = replaces === undefined || !SessionToken.isWellFormed(Redacted.value(replaces))
       ? Option.none()
       : yield* store.findSession(SessionToken.hash(replaces))
-    const others = (yield* store.listSessions({ subject })).filter(({ id }) =>
-      !Option.exists(replaced, (session) => session.id === id)
-    )
+    const isReplaced = (id: Session.SessionId) => Option.exists(replaced, ({ session }) => session.id === id)
+    const others = (yield* store.listSessions({ subject })).filter(({ session }) => !isReplaced(session.id))
     // In one set, so that two sign-ins that replace each other's sessions lock them in the same order.
     yield* store.deleteSessions([
-      ...Option.toArray(replaced).map(({ id }) => id),
-      ...Session.displaced(others, sessionsMax, now)
+      ...Option.toArray(replaced).map(({ session }) => session.id),
+      ...Session.displaced(others, sessionsMax)
     ])
-    const latest = DateTime.addDuration(now, maxAgeOf(grant, options))
     const token = yield* SessionToken.make
-    const session: Session.Session = {
+    const session = yield* store.insertSession({
       id: yield* Session.SessionId.make,
+      hash: SessionToken.hash(token),
       grant,
       device: Option.map(device, Session.deviceOf),
       address,
-      createdAt: now,
-      seenAt: now,
-      expiresAt: notAfter === undefined ? latest : DateTime.min(latest, notAfter),
-      idleUntil: DateTime.addDuration(now, idleOf(grant, options))
-    }
-    yield* store.insertSession(session, SessionToken.hash(token))
+      idle: idleOf(grant, options),
+      maxAge: maxAgeOf(grant, options),
+      notAfter: Option.fromUndefinedOr(notAfter)
+    })
     return { session, token }
   })
 }
@@ -237,23 +229,23 @@ const makeAuthentication = (store: SessionStore["Service"], options: SessionsOpt
     if (!SessionToken.isWellFormed(Redacted.value(token))) return yield* new SessionRejected({ reason: "unknown" })
     const found = yield* store.findSession(SessionToken.hash(token))
     if (Option.isNone(found)) return yield* new SessionRejected({ reason: "unknown" })
-    const reason = Session.endedBy(found.value, yield* DateTime.now)
+    const { at, session } = found.value
+    const reason = Session.endedBy(session, at)
     return reason === undefined ? found.value : yield* new SessionRejected({ reason })
   })
 
   return {
-    peek: Effect.fn("Sessions.peek")(find),
+    peek: Effect.fn("Sessions.peek")((token: Redacted.Redacted) => Effect.map(find(token), ({ session }) => session)),
 
     authenticate: Effect.fn("Sessions.authenticate")(function*(token: Redacted.Redacted) {
-      const session = yield* find(token)
-      const now = yield* DateTime.now
-      if (!Session.isUseDue(session, now)) return session
-      const idleUntil = DateTime.addDuration(now, idleOf(session.grant, options))
+      const { at, session } = yield* find(token)
+      if (!Session.isUseDue(session, at)) return session
+      const idle = idleOf(session.grant, options)
       yield* Effect.catchCause(
-        store.noteUse(session.id, now, idleUntil),
+        store.noteUse(session.id, idle),
         (cause) => Effect.logWarning("Recording the use of a session failed", cause)
       )
-      return { ...session, seenAt: now, idleUntil }
+      return { ...session, seenAt: at, idleUntil: DateTime.addDuration(at, idle) }
     })
   }
 }

@@ -21,17 +21,18 @@ export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Laye
   Effect.map(SqlClient.SqlClient, (sql) =>
     SessionStore.of({
       lock: (subject) => Rows.lock(sql, subject).pipe(mapSql("SessionStore.lock")),
-      insertSession: (session, hash) => Rows.insert(sql, session, hash).pipe(mapSql("SessionStore.insertSession")),
+      insertSession: (start) => Rows.insert(sql, start).pipe(mapSql("SessionStore.insertSession")),
       findSession: (hash) => Rows.find(sql, hash).pipe(mapSql("SessionStore.findSession")),
       listSessions: (reach) => Rows.list(sql, reach).pipe(mapSql("SessionStore.listSessions")),
       deleteSessions: (ids) => Rows.remove(sql, ids).pipe(mapSql("SessionStore.deleteSessions")),
-      noteUse: (id, at, idleUntil) => Rows.noteUse(sql, id, at, idleUntil).pipe(mapSql("SessionStore.noteUse")),
-      insertCode: (code, hash) => Codes.insert(sql, code, hash).pipe(mapSql("SessionStore.insertCode")),
-      countCodes: (subject, now) => Codes.count(sql, subject, now).pipe(mapSql("SessionStore.countCodes")),
+      noteUse: (id, idle) => Rows.noteUse(sql, id, idle).pipe(mapSql("SessionStore.noteUse")),
+      insertCode: (grant, hash, maxAge) =>
+        Codes.insert(sql, grant, hash, maxAge).pipe(mapSql("SessionStore.insertCode")),
+      countCodes: (subject) => Codes.count(sql, subject).pipe(mapSql("SessionStore.countCodes")),
       takeCode: (hash) => Codes.take(sql, hash).pipe(mapSql("SessionStore.takeCode")),
       deleteCodes: (reach) => Codes.remove(sql, reach).pipe(mapSql("SessionStore.deleteCodes")),
-      deleteEnded: (now, limit) =>
-        Effect.zipWith(Rows.deleteEnded(sql, now, limit), Codes.deleteExpired(sql, now, limit), Math.max).pipe(
+      deleteEnded: (limit) =>
+        Effect.zipWith(Rows.deleteEnded(sql, limit), Codes.deleteExpired(sql, limit), Math.max).pipe(
           mapSql("SessionStore.deleteEnded")
         ),
       insertMember: (member) => Members.insert(sql, member).pipe(mapSql("SessionStore.insertMember")),

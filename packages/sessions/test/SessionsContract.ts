@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { StorageError, type UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { DatabaseTime, StorageError, type UnitOfWork } from "@kinora/persistence"
+import { SkewedClock } from "@kinora/testkit"
+import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { SessionId } from "../src/Session.ts"
@@ -104,7 +105,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         const first = yield* seenAfter(1)
         assert.deepStrictEqual(first, DateTime.add(session.createdAt, { minutes: 1 }))
         const store = yield* SessionStore
-        yield* store.noteUse(session.id, DateTime.add(first, { seconds: 59 }), DateTime.add(first, { days: 1 }))
+        yield* TestClock.adjust("59 seconds")
+        yield* store.noteUse(session.id, Duration.days(1))
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual((yield* host.peek(token)).seenAt, first)
       }))
@@ -223,10 +225,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         const store = yield* SessionStore
         const grant = operatorOf("opr-14")
         const subject = "operator:opr-14"
-        const epoch = DateTime.makeUnsafe(0)
         const stored = Effect.gen(function*() {
           const sessions = yield* store.listSessions({ subject })
-          return { sessions: sessions.length, codes: yield* store.countCodes(subject, epoch) }
+          return { sessions: sessions.length, codes: yield* store.countCodes(subject) }
         })
         const sweep = Effect.gen(function*() {
           for (let count = 2; count > 0;) {
@@ -250,4 +251,33 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         assert.deepStrictEqual(yield* stored, { sessions: 0, codes: 0 })
         assert.strictEqual(yield* resultOf(host, kept.token), kept.session.id)
       }))
+
+    for (const millis of [-3_600_000, 3_600_000]) {
+      it.effect(`and codes end at the same time on hosts whose clock is off by ${millis} ms`, () =>
+        Effect.gen(function*() {
+          const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+          const [right, skewed] = [yield* makeHost(), yield* makeHost()]
+          const grant = operatorOf(`skewed-${millis}`)
+          const session = yield* onHost(skewed.start(grant, browser))
+          const other = yield* right.start(grant, browser)
+          const { code } = yield* onHost(skewed.createCode(grant))
+          const { code: late } = yield* right.createCode(grant)
+          yield* TestClock.adjust("599999 millis")
+          yield* onHost(skewed.deleteEnded(100))
+          yield* right.redeem(code, browser)
+          yield* TestClock.adjust("1 millis")
+          const rejected = yield* Effect.flip(onHost(skewed.redeem(late, browser)))
+          assert.strictEqual(rejected._tag === "CodeRejected" ? rejected.reason : rejected._tag, "expired")
+          yield* TestClock.adjust("49 minutes")
+          yield* onHost(skewed.authenticate(other.token))
+          yield* TestClock.adjust("59999 millis")
+          assert.strictEqual(yield* resultOf(right, session.token), session.session.id)
+          assert.strictEqual(yield* onHost(resultOf(skewed, session.token)), session.session.id)
+          yield* TestClock.adjust("1 millis")
+          for (const host of [right, skewed]) {
+            assert.strictEqual(yield* onHost(resultOf(host, session.token)), "idle")
+            assert.strictEqual(yield* resultOf(host, other.token), other.session.id)
+          }
+        }))
+    }
   })

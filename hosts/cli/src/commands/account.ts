@@ -5,6 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { showSignInLink } from "./showSignInLink.ts"
 
 /** Shows an account. */
 const show = (account: AdminAccount) =>
@@ -133,8 +134,27 @@ const restore = operatorCommand(
   })
 )
 
+const signInLink = operatorCommand(
+  "sign-in-link",
+  "Create a link with which a person signs in to the account, once and within 10 minutes",
+  {
+    account,
+    role: Flag.Literals("role", ["member", "viewer"]).pipe(
+      Flag.withDescription("member: can change the account; viewer: can only read it"),
+      Flag.withDefault("member" as const)
+    )
+  },
+  Effect.fnUntraced(function*(operator, { account, role }) {
+    const id = yield* idOf(operator, account)
+    const { body } = yield* operator.links.createAccountSignInLink({ params: { id }, payload: { role } })
+    yield* showSignInLink(body)
+  })
+)
+
 /** Manages accounts. */
 export const accountCommand = Command.make("account").pipe(
-  Command.withDescription("Create, list, change, suspend, resume, delete and restore accounts"),
-  Command.withSubcommands([create, list, get, update, suspend, resume, remove, restore])
+  Command.withDescription(
+    "Create, list, change, suspend, resume, delete and restore accounts, and create sign-in links"
+  ),
+  Command.withSubcommands([create, list, get, update, suspend, resume, remove, restore, signInLink])
 )

@@ -5,6 +5,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { showSignInLink } from "./showSignInLink.ts"
 
 const id = Argument.String("operator").pipe(Argument.withDescription("Id of the operator, opr_…"))
 
@@ -101,8 +102,22 @@ const revoke = operatorCommand(
   })
 )
 
+const signInLink = operatorCommand(
+  "sign-in-link",
+  "Create a link with which an operator signs in to the console, once and within 10 minutes",
+  {
+    id: Argument.String("operator").pipe(
+      Argument.withDescription("Id of the operator, opr_…, or owner for KINORA_ADMIN_TOKEN")
+    )
+  },
+  Effect.fnUntraced(function*(operator, { id }) {
+    const { body } = yield* operator.links.createOperatorSignInLink({ params: { id } })
+    yield* showSignInLink(body)
+  })
+)
+
 /** Manages operators. */
 export const operatorsCommand = Command.make("operator").pipe(
-  Command.withDescription("Create, list, rotate and revoke operators with roles"),
-  Command.withSubcommands([create, list, rotate, revoke])
+  Command.withDescription("Create, list, rotate and revoke operators with roles, and create sign-in links"),
+  Command.withSubcommands([create, list, rotate, revoke, signInLink])
 )

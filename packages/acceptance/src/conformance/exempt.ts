@@ -16,6 +16,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "identifiers": { "| `lot_`": "No response contains it." },
     "authentication": {
       "- The service stores only": "The tests of `packages/accounts` prove it.",
+      "- A request without `Authorization`": "The tests of `packages/http-server` prove it.",
       "- If the account is suspended": codes
     },
     "errors": {

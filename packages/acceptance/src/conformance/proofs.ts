@@ -3,14 +3,7 @@
  * operators of a service are not its clients.
  */
 
-/** A test: the beginning of its name, after the file below `packages`. */
-export interface Proof {
-  readonly file: string
-  readonly name: string
-}
-
-const test = (file: string) => (...names: ReadonlyArray<string>): ReadonlyArray<Proof> =>
-  names.map((name) => ({ file: `packages/${file}`, name }))
+import { type Proof, test } from "./Proof.ts"
 
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
@@ -30,6 +23,7 @@ const webhooks = test("webhooks/test/WebhooksContract.ts")
 const webhookRoutes = test("http-server/test/AdminWebhooks.test.ts")
 const interventions = test("generations/test/InterventionsContract.ts")
 const suspension = test("http-server/test/Suspension.test.ts")
+const signInLinks = test("http-server/test/OperatorSessions.test.ts")
 const worker = test("scheduler/test/Worker.test.ts")
 
 /** Rows of the tables of operations, which are generated. */
@@ -282,5 +276,25 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...audit("lists by actor, action, subject and time"),
       ...operators("lists entries by operator, subject and time")
     ]
+  },
+  "sign-in-links": {
+    ...operations,
+    "- A link is returned once": [
+      ...signInLinks("creates sign-in links of accounts and operators, and records them without the code"),
+      ...test("sessions/test/SqlSessionStore.integration.test.ts")("stores nothing of a token or a code")
+    ],
+    "- A link of an account": [
+      ...signInLinks(
+        "creates sign-in links of accounts and operators, and records them without the code",
+        "serves the console on a listener for operators alone",
+        "rejects sign-in links that cannot work"
+      )
+    ],
+    "- A link of an operator": signInLinks(
+      "creates sign-in links of accounts and operators, and records them without the code",
+      "serves the console on a listener for operators alone",
+      "rejects sign-in links that cannot work"
+    ),
+    "- An account has at most": signInLinks("rejects sign-in links that cannot work")
   }
 }

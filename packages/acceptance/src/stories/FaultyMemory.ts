@@ -11,6 +11,7 @@ import { PaymentStore } from "@kinora/payments"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { RateLimitStore } from "@kinora/rate-limit"
 import { SchedulerStore } from "@kinora/scheduler"
+import { SessionStore } from "@kinora/sessions"
 import * as Faults from "@kinora/testkit/Faults"
 import { WebhookStore } from "@kinora/webhooks"
 import { Context, Effect, Layer } from "effect"
@@ -28,6 +29,7 @@ export const layer = (faults: Faults.Faults) =>
     storeLayer(PaymentStore.PaymentStore, faults),
     storeLayer(RateLimitStore.RateLimitStore, faults),
     storeLayer(SchedulerStore.SchedulerStore, faults),
+    storeLayer(SessionStore.SessionStore, faults),
     storeLayer(UpstreamReports.UpstreamReports, faults),
     storeLayer(WebhookStore.WebhookStore, faults),
     Layer.effect(UnitOfWork.UnitOfWork, Effect.map(UnitOfWork.UnitOfWork, (unit) => faultyUnits(unit, faults)))

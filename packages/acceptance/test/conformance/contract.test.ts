@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { consoleApi } from "../../src/conformance/consoleProofs.ts"
 import * as Contract from "../../src/conformance/Contract.ts"
 import { exempt } from "../../src/conformance/exempt.ts"
 import { operatorApi } from "../../src/conformance/proofs.ts"
@@ -18,6 +19,9 @@ const named = new Set<RequirementId>(
 
 /** Pages whose every statement needs a case. The other pages have statements for operators, and tables made from code. */
 const complete = ["http-api", "webhooks"] as const
+
+/** Pages whose statements are proved by tests of packages. */
+const proven = { "operator-api": operatorApi, "console-api": consoleApi }
 
 describe("the contract", () => {
   it("has a case for every requirement", () => {
@@ -60,31 +64,33 @@ describe("the contract", () => {
     })
   }
 
-  it("names the tests that prove each statement (operator-api.md)", async () => {
-    const statements = await Contract.read("operator-api")
-    const used = new Set<string>()
-    const unproven = statements.filter(({ section, text }) => {
-      const [beginning] = Object.keys(operatorApi[section] ?? {})
-        .filter((beginning) => text.startsWith(beginning))
-        .toSorted((one, other) => other.length - one.length)
-      used.add(`${section}: ${beginning}`)
-      return beginning === undefined
+  for (const [page, statementProofs] of Object.entries(proven)) {
+    it(`names the tests that prove each statement (${page}.md)`, async () => {
+      const statements = await Contract.read(page)
+      const used = new Set<string>()
+      const unproven = statements.filter(({ section, text }) => {
+        const [beginning] = Object.keys(statementProofs[section] ?? {})
+          .filter((beginning) => text.startsWith(beginning))
+          .toSorted((one, other) => other.length - one.length)
+        used.add(`${section}: ${beginning}`)
+        return beginning === undefined
+      })
+      assert.deepStrictEqual(unproven, [])
+      const unused = Object.entries(statementProofs).flatMap(([section, proofs]) =>
+        Object.keys(proofs).map((beginning) => `${section}: ${beginning}`).filter((proof) => !used.has(proof))
+      )
+      assert.deepStrictEqual(unused, [])
     })
-    assert.deepStrictEqual(unproven, [])
-    const unused = Object.entries(operatorApi).flatMap(([section, proofs]) =>
-      Object.keys(proofs).map((beginning) => `${section}: ${beginning}`).filter((proof) => !used.has(proof))
-    )
-    assert.deepStrictEqual(unused, [])
-  })
 
-  it("is proved by tests that exist (operator-api.md)", async () => {
-    const proofs = Object.values(operatorApi).flatMap((section) => Object.values(section).flat())
-    const missing = await Promise.all(proofs.map(async ({ file, name }) => {
-      const source = await readFile(join(repository, file), "utf8").catch(() => "")
-      return /["`(]$/.test(source.split(name)[0] ?? "") && source.includes(name) ? [] : [`${file}: ${name}`]
-    }))
-    assert.deepStrictEqual(missing.flat(), [])
-  })
+    it(`is proved by tests that exist (${page}.md)`, async () => {
+      const proofs = Object.values(statementProofs).flatMap((section) => Object.values(section).flat())
+      const missing = await Promise.all(proofs.map(async ({ file, name }) => {
+        const source = await readFile(join(repository, file), "utf8").catch(() => "")
+        return /["`(]$/.test(source.split(name)[0] ?? "") && source.includes(name) ? [] : [`${file}: ${name}`]
+      }))
+      assert.deepStrictEqual(missing.flat(), [])
+    })
+  }
 
   it("is read by paragraphs, items and rows", () => {
     const markdown = [

@@ -19,9 +19,11 @@ type NoLimit =
   | "operatorRoutes"
   | "adminToken"
   | "baseUrl"
+  | "console"
+  | "consoleUrl"
+  | "consoleDirectory"
   | "docs"
   | "downloadBlockBytes"
-  | "downloadPlaceKept"
   | "corsOrigins"
   | "metrics"
   | "plans"
@@ -57,7 +59,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "503 `unavailable`"
   ],
   keyRequestsPerMinute: fixed(
-    "requests per API key, all endpoints together",
+    "requests per API key or session, all endpoints together",
     perMinute(defaults.keyRequestsPerMinute),
     "429 `rate_limited`, `details.scope` `key`"
   ),
@@ -67,7 +69,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "429 `rate_limited`, `details.scope` `auth`; requests with a valid key are never rejected for it"
   ),
   longPollsMax: fixed(
-    "concurrent requests with `wait` and event streams per key",
+    "concurrent requests with `wait` and event streams per key or session",
     String(defaults.longPollsMax),
     "returns at once with the current state"
   ),
@@ -75,6 +77,11 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "silence of an event stream",
     seconds(defaults.eventsHeartbeat),
     "a comment is sent, to keep proxies from closing the connection"
+  ),
+  accountEventsTime: fixed(
+    "duration of an event stream of all jobs of an account",
+    `${Duration.toMinutes(defaults.accountEventsTime)} minutes`,
+    "the stream ends, and the browser connects again"
   ),
   imageWait: [
     "wait of the image endpoint",
@@ -193,10 +200,18 @@ const requests: ReadonlyArray<Row> = [
   server.longPollsMax,
   fixed("seconds of `wait`", "60", "treated as 60"),
   server.eventsHeartbeat,
+  server.accountEventsTime,
   server.imageWait,
   server.imageWaitsMax,
   server.requestTime,
   server.requestsMax,
+  fixed(
+    "sessions of an API key, of a role of an account, or of an operator",
+    "20",
+    "the session that was not used for the longest time ends"
+  ),
+  fixed("valid sign-in links of a role of an account, or of an operator", "20", "409 `too_many_links`"),
+  fixed("time for which a sign-in link works", "10 minutes", "401 `invalid_code`"),
   fixed("jobs per page", "100", "400 `invalid_params`"),
   fixed("jobs that a page with `model`, `key` or `q` reads", "1,000", "the page has fewer jobs, and a cursor"),
   fixed("characters of `q`", "100", "400 `invalid_params`"),

@@ -38,6 +38,8 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
     "24 hours; operations: the time limit of the job and its download window",
     ""
   ],
+  ["sessions_session", "sessions of people", "when they have ended", "7 days; of operators 12 hours", "session_hours"],
+  ["sessions_code", "codes of sign-in links", "when they are used or have expired", "10 minutes", ""],
   ["generation_image", "uploads and input images", "when no job needs them", "24 hours", ""],
   ["scheduler_job", "jobs that have not ended", "with the end of the job", "", ""],
   ["scheduler_worker", "running processes", "after the end of the lease", "10 minutes", ""],
@@ -63,6 +65,7 @@ const kept: ReadonlyArray<readonly [table: string, rows: string]> = [
   ["scheduler_group", "one per account that has created a job"],
   ["webhooks_endpoint", "at most five per account; a removed one is deleted with its last delivery"],
   ["webhooks_secret", "at most five per endpoint; expired ones are deleted with the next rotation"],
+  ["sessions_member", "members of accounts; they are removed with the account"],
   ["operators_operator", "operators; a revoked one is kept"],
   ["host_readiness", "one"]
 ]

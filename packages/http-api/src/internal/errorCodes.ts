@@ -70,7 +70,6 @@ export const authenticationErrors = {
     "key_expired",
     "account_suspended",
     "address_not_allowed",
-    "cross_origin",
     "rate_limited",
     "unavailable"
   ]

@@ -9,12 +9,14 @@ import { Digest, Mac } from "effect/crypto"
 import { HttpIncomingMessage } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Changes from "./changes.ts"
-import { currentRequest } from "./currentRequest.ts"
+import { currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
+import * as SessionCookie from "./sessionCookie.ts"
+import * as SessionOwner from "./sessionOwner.ts"
 
 /**
- * `AdminAuth`: checks the token and the role, then limits the body. It compares the
+ * `AdminAuth`: checks the token or the session, and the role, then limits the body. It compares the
  * digest of `KINORA_ADMIN_TOKEN` in constant time, so the duration reveals nothing about the
  * token, not even its length. This token does not need the database.
  */
@@ -28,6 +30,7 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
         digest(Digest.sha256, new TextEncoder().encode(Redacted.value(token)))
       const expected = yield* digestOf(token)
 
+      const { find } = yield* SessionOwner.make(options)
       const provideAuditing = yield* Changes.makeProvide
       const operators = yield* Operators.Operators
 
@@ -42,13 +45,23 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
         return { actor: id as string, role }
       }, Effect.catchTags({ TokenRejected: () => reject, StorageError: unavailable }))
 
+      const authenticateSession = Effect.fnUntraced(function*(state: RequestState) {
+        if (!options.console || SessionCookie.tokenOf(state, options) === undefined) return yield* reject
+        if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
+        const found = yield* find(state, "authenticate")
+        return found?.owner._tag === "Operator" ? found.owner : yield* reject
+      }, Effect.catchTag("StorageError", unavailable))
+
       return {
         bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
-          const operator = yield* authenticate(credential)
+          const state = yield* currentRequest
+          const { actor, role: held } = state.request.headers["authorization"] === undefined
+            ? yield* authenticateSession(state)
+            : yield* authenticate(credential)
           const { role = "owner" } = RequestPolicy.of(endpoint)
-          if (!RequestPolicy.permits(operator.role, role)) return yield* refuse("role_missing", { details: { role } })
+          if (!RequestPolicy.permits(held, role)) return yield* refuse("role_missing", { details: { role } })
           return yield* provideAuditing(app).pipe(
-            Effect.provideService(CurrentOperator, operator),
+            Effect.provideService(CurrentOperator, { actor, role: held }),
             Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(options.bodyBytesMax))
           )
         })

@@ -1,6 +1,5 @@
-/** Authentication by API key and by signed URL. See docs/reference/http-api.md#authentication. */
-import { Accounts, KeyTerms } from "@kinora/accounts"
-import type { Identity } from "@kinora/accounts/Identity"
+/** Authentication by API key, by session and by signed URL. See docs/reference/http-api.md#authentication. */
+import { Accounts, type KeyTerms } from "@kinora/accounts"
 import { BearerAuth, ContentAuth, ContentReader, CurrentKey } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
@@ -11,32 +10,39 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { filePathOf } from "../wire/generation.ts"
-import { CurrentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
-import { keyRequests, makeCountFailure, rateLimited } from "./rateLimits.ts"
+import * as Callers from "./callers.ts"
+import { type Caller, CurrentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
+import { callerId, makeCountFailure } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
 import * as RequestBodies from "./requestBodies.ts"
+import * as SessionCookie from "./sessionCookie.ts"
+import * as SessionOwner from "./sessionOwner.ts"
 
-/** `BearerAuth`: checks the key, the account and the limit of the key, then limits the body. */
+/** `BearerAuth`: checks the key or the session, the account and the limit of the key, then limits the body. */
 export const layerBearer = (options: HttpServerOptions) =>
   Layer.effect(
     BearerAuth,
     Effect.gen(function*() {
       const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const checkSession = yield* makeCheckSession(options)
       const limitBody = yield* RequestBodies.make(options)
 
       return {
         bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
           const state = yield* currentRequest
-          const identity = yield* checkKey(credential, state, RequestPolicy.of(endpoint).scope)
-          if (identity === undefined) {
+          const { scope } = RequestPolicy.of(endpoint)
+          const caller = state.request.headers["authorization"] === undefined
+            ? yield* checkSession(state, scope)
+            : yield* checkKey(credential, state, scope)
+          if (caller === undefined) {
             yield* countFailure(state)
             return yield* unauthorized
           }
-          const { account, keyId } = identity
+          const { account } = caller
           // One by one: `provideContext` would copy all services of the request.
           const authenticated = app.pipe(
-            Effect.provideService(CurrentKey, { account: account.id, key: keyId }),
-            Effect.provideService(CurrentIdentity, identity)
+            Effect.provideService(CurrentKey, { account: account.id, key: callerId(caller) }),
+            Effect.provideService(CurrentIdentity, caller)
           )
           return yield* limitBody(authenticated, state.request, account.id, endpoint)
         })
@@ -45,7 +51,7 @@ export const layerBearer = (options: HttpServerOptions) =>
   )
 
 /**
- * `ContentAuth`: a valid signature is enough; without one, the key counts. The second
+ * `ContentAuth`: a valid signature is enough; without one, the key or the session counts. The second
  * scheme checks both, so the first one always leaves the decision to it.
  */
 export const layerContent = (options: HttpServerOptions) =>
@@ -53,6 +59,7 @@ export const layerContent = (options: HttpServerOptions) =>
     ContentAuth,
     Effect.gen(function*() {
       const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const checkSession = yield* makeCheckSession(options)
       const signer = yield* UrlSigner.UrlSigner
 
       return {
@@ -64,7 +71,11 @@ export const layerContent = (options: HttpServerOptions) =>
 
           const credential = bearerOf(state.request.headers["authorization"])
           const { scope } = RequestPolicy.of(endpoint)
-          const identity = credential === undefined ? undefined : yield* checkKey(credential, state, scope)
+          const identity = credential !== undefined
+            ? yield* checkKey(credential, state, scope)
+            : state.request.headers["authorization"] === undefined
+            ? yield* checkSession(state, scope)
+            : undefined
           if (identity !== undefined) {
             const reader = { account: identity.account.id, expiredAt: undefined }
             return yield* Effect.provideService(app, ContentReader, reader)
@@ -97,8 +108,6 @@ export const makeCountKey = Effect.fnUntraced(function*(options: HttpServerOptio
 // -----------------------------------------------------------------------------
 
 const unauthorized = refuse("unauthorized")
-const accountSuspended = refuse("account_suspended")
-const addressNotAllowed = refuse("address_not_allowed")
 
 const signedReader = { account: undefined, expiredAt: undefined }
 
@@ -112,13 +121,15 @@ const rejections = {
   })
 }
 
-const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
+/** Makes the functions that authenticate by API key. */
+export const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const accounts = yield* Accounts.Accounts
   const rateLimit = yield* RateLimit.RateLimit
   const countFailure = makeCountFailure(rateLimit, options)
+  const check = Callers.makeCheck(rateLimit, options)
 
   /**
-   * Returns the identity of a key, counted against its limit, if the key allows requests of this
+   * Returns the caller with a key, counted against its limit, if the key allows requests of this
    * scope from this client. Returns `undefined` for an unknown key.
    */
   const checkKey = Effect.fnUntraced(function*(
@@ -128,14 +139,9 @@ const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
   ) {
     const found = yield* accounts.authenticate(credential)
     if (Option.isNone(found)) return undefined
-    const identity: Identity = found.value
-    const verdict = yield* rateLimit.hit(keyRequests(identity, options))
-    state.limit = verdict
-    if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
-    if (identity.account.status !== "active") return yield* accountSuspended
-    const { terms } = identity
-    if (terms !== KeyTerms.unrestricted) yield* checkTerms(terms, state, scope)
-    return identity
+    const caller: Caller = { ...found.value, session: undefined }
+    yield* check(caller, state, scope)
+    return caller
   }, Effect.catchTag("StorageError", unavailable))
 
   return {
@@ -144,18 +150,20 @@ const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
   }
 })
 
-const checkTerms = Effect.fnUntraced(function*(
-  terms: KeyTerms.KeyTerms,
-  { request }: RequestState,
-  scope: KeyTerms.Scope | undefined
-) {
-  if (Option.isSome(terms.expiresAt) && KeyTerms.hasExpired(terms, yield* DateTime.now)) {
-    return yield* refuse("key_expired", { details: { expired_at: terms.expiresAt.value } })
-  }
-  if (!KeyTerms.hasAddress(terms, request.remoteAddress)) return yield* addressNotAllowed
-  if (scope !== undefined && !KeyTerms.hasScope(terms, scope)) {
-    return yield* refuse("scope_missing", { details: { scope } })
-  }
+/** Makes the function that authenticates by the session of an account. */
+const makeCheckSession = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { find } = yield* SessionOwner.make(options)
+  const check = Callers.makeCheck(yield* RateLimit.RateLimit, options)
+
+  /** Returns the caller with a session like `checkKey`. Returns `undefined` without a valid session of an account. */
+  return Effect.fnUntraced(function*(state: RequestState, scope: KeyTerms.Scope | undefined) {
+    if (!options.console || SessionCookie.tokenOf(state, options) === undefined) return undefined
+    if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
+    const found = yield* find(state, "authenticate")
+    if (found?.owner._tag !== "Account") return undefined
+    yield* check(found.owner.caller, state, scope)
+    return found.owner.caller
+  }, Effect.catchTag("StorageError", unavailable))
 })
 
 /** Verifies the signature in the query for the path of the file. */

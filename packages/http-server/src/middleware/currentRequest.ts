@@ -1,4 +1,5 @@
 /** The request that a fiber handles. */
+import type { KeyId } from "@kinora/accounts/ApiKey"
 import type { Identity } from "@kinora/accounts/Identity"
 import type { RateLimit } from "@kinora/rate-limit"
 import { Context, Effect, Option, type Random } from "effect"
@@ -65,13 +66,21 @@ export const currentRequest: Effect.Effect<RequestState> = required(CurrentReque
 export const untimed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(currentRequest, ({ budget }) => budget.paused(effect))
 
-/** The identity that the API key of the current request proves. */
-export const CurrentIdentity = Context.Reference<Identity | undefined>("@kinora/http-server/CurrentIdentity", {
+/** The account of a request, and what its API key or its session permits. */
+export interface Caller extends Pick<Identity, "account" | "terms"> {
+  /** `undefined` if the session was not created with a key. */
+  readonly keyId: KeyId | undefined
+  /** The id of the session. `undefined` if the request has a key. */
+  readonly session: string | undefined
+}
+
+/** The caller of the current request. */
+export const CurrentIdentity = Context.Reference<Caller | undefined>("@kinora/http-server/CurrentIdentity", {
   defaultValue: () => undefined
 })
 
-/** See `CurrentIdentity`. Dies on endpoints without authentication by API key. */
-export const currentIdentity: Effect.Effect<Identity> = required(
+/** See `CurrentIdentity`. Dies on endpoints without authentication by API key or by session of an account. */
+export const currentIdentity: Effect.Effect<Caller> = required(
   CurrentIdentity,
   "A handler ran without authentication"
 )

@@ -17,7 +17,7 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** Makes the limits. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadPlaceKept } = options
+  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare } = options
   const { downloadPicturesMax, downloadStreamsMax, resultDownloadMultiple } = options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * own, since a gallery requests many at once and each is sent in a moment. Signed URLs
    * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
-   * time, so a killed process leaves at most one block per download, account and result counted that was not sent.
+   * time, so a killed process leaves at most one block counted that was not sent.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     isSigned: boolean
   ) {
     const max = file === "content" ? downloadStreamsMax : downloadPicturesMax
-    const hasPlace = yield* places.acquire({ key: placesKey(account, file, isSigned), max, keepFor: downloadPlaceKept })
+    const hasPlace = yield* places.acquire({ key: placesKey(account, file, isSigned), max })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { accepts } from "./acceptEncoding.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -38,7 +39,7 @@ export const layer = (
           const { headers } = yield* HttpServerRequest.HttpServerRequest
           const response = yield* app
           const { etag, gzip, plain } = known.get(response) ?? (yield* variantsOf(response))
-          const selected = acceptsGzip(headers["accept-encoding"]) ? gzip : plain
+          const selected = accepts(headers["accept-encoding"], "gzip") ? gzip : plain
           return (headers["if-none-match"] ?? "").includes(etag)
             ? HttpServerResponse.empty({ status: 304, headers: validityOf(selected) })
             : selected
@@ -56,9 +57,6 @@ interface Variants {
   readonly plain: Response
   readonly gzip: Response
 }
-
-const acceptsGzip = (acceptEncoding = "") =>
-  /(?:^|,)\s*(?:gzip|\*)\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i.test(acceptEncoding)
 
 const validityOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries(["etag", "cache-control", "vary"].map((name) => [name, headers[name] ?? ""]))

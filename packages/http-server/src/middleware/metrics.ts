@@ -12,7 +12,9 @@ export class Route {
   constructor(path: string, methods: ReadonlyArray<string>) {
     this.path = path
     this.methods = methods
-    this.#pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/:\w+/g, parameterPattern)}(?:\\?|$)`)
+    this.#pattern = new RegExp(
+      `^${path.replaceAll(".", "\\.").replace("/*", "(?:/[^?]*)?").replaceAll(/:\w+/g, parameterPattern)}(?:\\?|$)`
+    )
   }
 
   /** Whether a request target is this path as the contract spells it, with or without a query. */

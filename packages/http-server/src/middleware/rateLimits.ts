@@ -1,12 +1,11 @@
 /** The rate limits of requests and their headers. See docs/reference/http-api.md#rate-limits. */
 import { PlanTable } from "@kinora/accounts"
-import type { Identity } from "@kinora/accounts/Identity"
 import { refuse } from "@kinora/http-api/ApiError"
 import type { Plan } from "@kinora/http-api/Scalar"
 import type { RateLimit } from "@kinora/rate-limit"
 import { DateTime, Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import type { RequestState } from "./currentRequest.ts"
+import type { Caller, RequestState } from "./currentRequest.ts"
 import type { RequestBudget } from "./requestBudget.ts"
 
 /** The limit of failed authentications of the client's address. */
@@ -15,15 +14,24 @@ export const failedAuthentications = (state: RequestState, options: HttpServerOp
   limit: options.failedAuthenticationsPerMinute
 })
 
-/** The limit of a key, over all endpoints. */
-export const keyRequests = ({ keyId }: Identity, options: HttpServerOptions): RateLimit.Hit => ({
-  key: `key:${keyId}`,
+/** The id that the limits of a caller count under: of the key, with the sessions that were created with it, or else of the session. */
+export const callerId = ({ keyId, session }: Caller): string => keyId ?? session ?? "unknown"
+
+/** The limit of a key or a session, over all endpoints. */
+export const callerRequests = (caller: Caller, options: HttpServerOptions): RateLimit.Hit => ({
+  key: `key:${callerId(caller)}`,
+  limit: options.keyRequestsPerMinute
+})
+
+/** The limit of a session of an operator. */
+export const sessionRequests = (session: string, options: HttpServerOptions): RateLimit.Hit => ({
+  key: `key:${session}`,
   limit: options.keyRequestsPerMinute
 })
 
 /** The creation limit of a plan group, which depends on the account's tier. */
 export const creations = (
-  { account }: Identity,
+  { account }: Caller,
   plan: Plan,
   options: HttpServerOptions,
   now: DateTime.Utc
@@ -93,7 +101,7 @@ export const describe = (
 // -----------------------------------------------------------------------------
 
 const subjects = {
-  key: "Requests with this API key",
+  key: "Requests with this API key or session",
   plan: "Job creations of this plan group",
   auth: "Failed authentications from this address"
 } as const

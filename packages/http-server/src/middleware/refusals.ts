@@ -7,6 +7,7 @@ import type { LedgerError } from "@kinora/ledger"
 import type { OperatorsError } from "@kinora/operators"
 import type { PaymentProvider, PaymentsError } from "@kinora/payments"
 import type { StorageError } from "@kinora/persistence/StorageError"
+import type { SessionsError } from "@kinora/sessions"
 import type { WebhooksError } from "@kinora/webhooks"
 import { Duration, Effect, Predicate } from "effect"
 
@@ -75,6 +76,7 @@ type DomainError =
   | LedgerError.LedgerError
   | OperatorsError.OperatorsError
   | PaymentsError.PaymentsError
+  | SessionsError.SessionsError
   | UploadError.UploadError
   | WebhooksError.WebhooksError
   | StorageError
@@ -97,6 +99,7 @@ const domainTags = [
   "LedgerError",
   "OperatorsError",
   "PaymentsError",
+  "SessionsError",
   "UploadError",
   "WebhooksError",
   "StorageError"
@@ -234,6 +237,11 @@ const refusals = {
   ExpiryInvalid: () => invalidField("expires_at", "must be in the future"),
   TooManyOperators: ({ operatorsMax }: OperatorsError.TooManyOperators) =>
     refuse("too_many_operators", { details: { operators_max: operatorsMax } }),
+
+  // Sessions
+  SessionNotFound: notFound,
+  TooManyCodes: ({ codesMax }: SessionsError.TooManyCodes) =>
+    refuse("too_many_links", { details: { links_max: codesMax } }),
 
   // Webhooks
   EndpointNotFound: notFound,

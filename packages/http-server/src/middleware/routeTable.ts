@@ -2,10 +2,13 @@
 import { Callbacks } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Api, ClientApi, MonitoringApi } from "@kinora/http-api/Api"
+import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
+import * as ConsoleDocument from "../routes/console/document.ts"
+import * as ConsolePages from "../routes/console/pages.ts"
 import * as PaymentWebhooks from "../routes/paymentWebhooks.ts"
 import { Route } from "./metrics.ts"
 
@@ -14,7 +17,8 @@ export const unknownRoute = new Route("unknown", [])
 
 const documentMethods = ["GET", "HEAD"]
 
-type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]>
+/** `route` is the path of the route if it also has other paths. */
+type Paths = ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>, route?: string]>
 
 const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -35,28 +39,43 @@ const pathsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 /** Every path once, under GET: the methods of a path are those of its `Route`. */
 const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
   const router = FindMyWay.make<Route>()
-  for (const [path, methods] of paths) router.on("GET", path as `/${string}`, new Route(path, methods))
+  for (const [path, methods, route = path] of paths) router.on("GET", path as `/${string}`, new Route(route, methods))
   return router
 }
 
 const documentPaths: Paths = [["/openapi.json", documentMethods]]
-const pagePaths: Paths = [["/", documentMethods], ["/docs", documentMethods]]
+const rootPaths: Paths = [["/", documentMethods]]
+const pagePaths: Paths = [["/docs", documentMethods]]
 
 const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
-type Options = Pick<HttpServerOptions, "adminToken" | "docs" | "operatorRoutes">
+const consolePaths: Paths = [
+  ...pathsOf(ConsoleApi),
+  [ConsoleDocument.path, documentMethods],
+  [ConsolePages.apiRoute, []],
+  ["/console", documentMethods, ConsolePages.route],
+  [ConsolePages.route, documentMethods]
+]
+
+type Options = Pick<HttpServerOptions, "adminToken" | "console" | "docs" | "operatorRoutes">
 
 /** The paths of a listener for clients. With `operatorRoutes` it is the only listener, and also has those for operators. */
-export const clientRoutes = ({ adminToken, docs, operatorRoutes }: Options): FindMyWay.Router<Route> =>
+export const clientRoutes = ({ adminToken, console, docs, operatorRoutes }: Options): FindMyWay.Router<Route> =>
   routerOf([
     ...(operatorRoutes ? pathsOf(Api) : pathsOf(ClientApi)),
     ...documentPaths,
+    ...(docs || console ? rootPaths : []),
     ...(docs ? pagePaths : []),
+    ...(console ? consolePaths : []),
     [Callbacks.route, ["POST"]],
     [PaymentWebhooks.route, ["POST"]],
     ...(operatorRoutes && adminToken !== undefined ? adminPaths : [])
   ])
 
 /** The paths of a listener for operators alone. */
-export const operatorRoutes = ({ adminToken }: Options): FindMyWay.Router<Route> =>
-  routerOf([...pathsOf(MonitoringApi), ...(adminToken === undefined ? [] : adminPaths)])
+export const operatorRoutes = ({ adminToken, console }: Options): FindMyWay.Router<Route> =>
+  routerOf([
+    ...pathsOf(MonitoringApi),
+    ...(adminToken === undefined ? [] : adminPaths),
+    ...(adminToken === undefined || !console ? [] : consolePaths)
+  ])

@@ -6,8 +6,10 @@ import { Base64 } from "effect/encoding"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { currentRequest } from "../middleware/currentRequest.ts"
 import * as FixedResponse from "../middleware/fixedResponse.ts"
 import { openApiDocument } from "../wire/openApiDocument.ts"
+import { isPageRequest, redirection } from "./console/pages.ts"
 
 /** `/openapi.json`. */
 export const layerDocument = ({ operatorRoutes }: Pick<HttpServerOptions, "operatorRoutes">) =>
@@ -17,14 +19,23 @@ export const layerDocument = ({ operatorRoutes }: Pick<HttpServerOptions, "opera
     Effect.sync(() => operatorRoutes ? openApiDocument(Api) : openApiDocument(ClientApi))
   ).pipe(Layer.provide(FixedResponse.layer()))
 
-/** `/docs`, and `/`, which leads there. The page is self-contained: it loads nothing from other servers. */
-export const layerPage = ({ baseUrl = "", operatorRoutes }: Pick<HttpServerOptions, "baseUrl" | "operatorRoutes">) =>
+/** `/docs`, and `/`, which leads there, and browsers to the console. The page is self-contained: it loads nothing from other servers. */
+export const layerPage = (
+  { baseUrl = "", console, operatorRoutes }: Pick<HttpServerOptions, "baseUrl" | "console" | "operatorRoutes">
+) =>
   Layer.mergeAll(
     Layer.provide(
       operatorRoutes ? HttpApiScalar.layer(Api, page) : HttpApiScalar.layer(ClientApi, page),
       FixedResponse.layer(policyOf)
     ),
-    HttpRouter.add("GET", "/", HttpServerResponse.redirect(`${baseUrl}/docs`))
+    HttpRouter.add(
+      "GET",
+      "/",
+      Effect.map(
+        currentRequest,
+        (state) => console && isPageRequest(state) ? redirection : HttpServerResponse.redirect(`${baseUrl}/docs`)
+      )
+    )
   )
 
 // -----------------------------------------------------------------------------

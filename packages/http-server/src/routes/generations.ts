@@ -12,10 +12,11 @@ import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
+import * as SessionEnds from "../middleware/sessionEnds.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
-import { linksOf, pathOf, toWire } from "../wire/generation.ts"
+import { type Links, linksOf, pathOf, toWire } from "../wire/generation.ts"
 import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
@@ -27,7 +28,7 @@ export const layer = (options: HttpServerOptions) =>
       const generations = yield* Generations
       const creation = yield* Creation.make(options)
       const places = yield* WaitingPlaces.make(options)
-      const { awaitSuspension } = yield* Suspensions
+      const endOf = yield* SessionEnds.makeAwaitEnd(options)
       const awaitFinal = yield* makeAwaitFinal(options)
       const { links, respond, respondWithPage } = yield* makeRespond(options)
 
@@ -70,13 +71,12 @@ export const layer = (options: HttpServerOptions) =>
           if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
           const mayFollow = yield* places.longPoll
           const later = mayFollow ? generations.changes(account, id) : Stream.empty
-          const links_ = yield* links
           return EventStream.response(
             Stream.concat(
               Stream.succeed(first),
               Stream.dropWhile(later, ({ status }) => status === first.status)
-            ).pipe(Stream.interruptWhen(awaitSuspension(account))),
-            (generation) => Effect.map(DateTime.now, (at) => toWire(generation, at, links_)),
+            ).pipe(Stream.interruptWhen(yield* endOf(account))),
+            toEvent(yield* links),
             options.eventsHeartbeat,
             mayFollow || first.finishedAt !== null
           )
@@ -113,6 +113,10 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
         ))
         : generations.get(account, id)))
 })
+
+/** Converts a state to an event. A job enters each state once, so the state is the id. */
+const toEvent = (links: Links) => (generation: Generation) =>
+  Effect.map(DateTime.now, (at) => ({ id: generation.status, job: toWire(generation, at, links) }))
 
 /**
  * Whether the client of an event stream already has the final state. An `EventSource`

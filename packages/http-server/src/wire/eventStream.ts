@@ -1,41 +1,78 @@
-/** Server-sent events with the states of a job. See docs/reference/http-api.md#event-streams. */
+/** Server-sent events with the states of jobs. See docs/reference/http-api.md#event-streams. */
 import type { Generation } from "@kinora/generations/Generation"
 import type * as Wire from "@kinora/http-api/Generation"
 import { type Duration, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
+/** A state of a job as an event. */
+export interface Event {
+  /** The `Last-Event-ID` of a client that connects again. */
+  readonly id: string
+  readonly job: typeof Wire.Generation.Encoded
+}
+
 /**
- * Makes the response that sends each state as an event and ends after the last one. It
+ * Makes the response that sends the states of one job as events and ends after the last one. It
  * sends a comment at every `heartbeat`, so that proxies do not close a silent stream.
- *
- * A job enters each state once, so the id of an event is the state.
  *
  * If `isComplete` is `false`, the stream ends before the job does. A comment says so, and the
  * delay of the next connection comes last: decoders such as Effect's end the stream there.
  */
 export const response = <E>(
   states: Stream.Stream<Generation, E>,
-  toWire: (generation: Generation) => Effect.Effect<typeof Wire.Generation.Encoded>,
+  toEvent: (generation: Generation) => Effect.Effect<Event>,
   heartbeat: Duration.Duration,
   isComplete: boolean
+): HttpServerResponse.HttpServerResponse => {
+  const events = textsOf(states, toEvent)
+  return respond(
+    isComplete ? events : Stream.make(incomplete).pipe(Stream.concat(events), Stream.concat(Stream.make(retry))),
+    heartbeat
+  )
+}
+
+/**
+ * Makes the response that sends the states of many jobs as events. It begins with the id of the time `startId`, so that
+ * a client that connects again before the first event misses nothing, and with the delay of the next connection.
+ */
+export const responseOfMany = <E>(
+  states: Stream.Stream<Generation, E>,
+  toEvent: (generation: Generation) => Effect.Effect<Event>,
+  heartbeat: Duration.Duration,
+  startId: string
+): HttpServerResponse.HttpServerResponse =>
+  respond(Stream.concat(Stream.make(`id: ${startId}\n${retry}`), textsOf(states, toEvent)), heartbeat)
+
+/** The response to a client without a place: it connects again after a delay. */
+export const responseWithoutPlace = (heartbeat: Duration.Duration): HttpServerResponse.HttpServerResponse =>
+  respond(Stream.make(incomplete, retry), heartbeat)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const textsOf = <E>(
+  states: Stream.Stream<Generation, E>,
+  toEvent: (generation: Generation) => Effect.Effect<Event>
+): Stream.Stream<string, E> =>
+  Stream.mapEffect(
+    states,
+    (generation) =>
+      Effect.map(toEvent(generation), ({ id, job }) => `id: ${id}\nevent: generation\ndata: ${JSON.stringify(job)}\n\n`)
+  )
+
+const respond = <E>(
+  events: Stream.Stream<string, E>,
+  heartbeat: Duration.Duration
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(
-    states.pipe(
-      Stream.mapEffect((generation) =>
-        Effect.map(toWire(generation), (body) =>
-          `id: ${generation.status}\nevent: generation\ndata: ${JSON.stringify(body)}\n\n`)
-      ),
-      (events) =>
-        isComplete ? events : Stream.make(incomplete).pipe(Stream.concat(events), Stream.concat(Stream.make(retry))),
+    events.pipe(
       Stream.merge(
         Stream.drop(
-          Stream.map(Stream.tick(heartbeat), () =>
-            ": still here\n\n"),
+          Stream.map(Stream.tick(heartbeat), () => ": still here\n\n"),
           1
         ),
-        {
-          haltStrategy: "left"
-        }
+        { haltStrategy: "left" }
       ),
       Stream.encodeText
     ),
@@ -44,10 +81,6 @@ export const response = <E>(
       headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
     }
   )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 /** The delay after which an `EventSource` connects again. */
 const retry = "retry: 5000\n\n"

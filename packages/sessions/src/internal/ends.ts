@@ -1,6 +1,6 @@
 /** Listing and ending sessions. */
 import type { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import * as Session from "../Session.ts"
 import { SessionNotFound, SessionsError } from "../SessionsError.ts"
 import type { SessionStore } from "../SessionStore.ts"
@@ -15,19 +15,17 @@ export const makeEnds = (
     // The codes first, like a redemption, so that one that is in progress ends its session here too.
     yield* store.deleteCodes(reach)
     const found = yield* store.listSessions(reach)
-    yield* store.deleteSessions(found.map(({ id }) => id).filter((id) => id !== except))
+    yield* store.deleteSessions(found.map(({ session }) => session.id).filter((id) => id !== except))
   }, atomically)
 
   return {
     list: Effect.fn("Sessions.list")(function*(grant: Session.Grant) {
-      const now = yield* DateTime.now
-      return (yield* store.listSessions(Session.reachOf(grant))).filter((found) =>
-        Session.endedBy(found, now) === undefined
-      )
+      const found = yield* store.listSessions(Session.reachOf(grant))
+      return found.flatMap(({ at, session }) => Session.endedBy(session, at) === undefined ? [session] : [])
     }),
 
     end: Effect.fn("Sessions.end")(function*(grant: Session.Grant, id: Session.SessionId) {
-      const found = (yield* store.listSessions(Session.reachOf(grant))).some((session) => session.id === id)
+      const found = (yield* store.listSessions(Session.reachOf(grant))).some(({ session }) => session.id === id)
       if (!found) return yield* new SessionsError({ reason: new SessionNotFound({ session: id }) })
       yield* store.deleteSessions([id])
     }, atomically),
@@ -38,13 +36,11 @@ export const makeEnds = (
 
     signOut: Effect.fn("Sessions.signOut")(function*(token: Redacted.Redacted) {
       if (!SessionToken.isWellFormed(Redacted.value(token))) return Option.none()
-      const found = yield* store.findSession(SessionToken.hash(token))
+      const found = Option.map(yield* store.findSession(SessionToken.hash(token)), ({ session }) => session)
       yield* store.deleteSessions(Option.toArray(found).map(({ id }) => id))
       return found
     }, atomically),
 
-    deleteEnded: Effect.fn("Sessions.deleteEnded")(function*(limit: number) {
-      return yield* store.deleteEnded(yield* DateTime.now, limit)
-    })
+    deleteEnded: Effect.fn("Sessions.deleteEnded")(store.deleteEnded)
   }
 }

@@ -1,6 +1,7 @@
 /** Inserts new generations, and queues older ones that a higher cap promoted. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
+import { Changes } from "../../Changes.ts"
 import type { Generation, GenerationId } from "../../Generation.ts"
 import { GenerationStore } from "../../GenerationStore.ts"
 import * as Metrics from "../metrics.ts"
@@ -9,6 +10,7 @@ import { makeQueuePromoted } from "../queuePromoted.ts"
 /** Makes a function that inserts the accepted generations. Returns the results with the status that was inserted. */
 export const makeInsertAll = Effect.gen(function*() {
   const { afterCommit } = yield* UnitOfWork
+  const changes = yield* Changes
   const queuePromoted = yield* makeQueuePromoted
   const store = yield* GenerationStore
 
@@ -26,6 +28,7 @@ export const makeInsertAll = Effect.gen(function*() {
     if (inserted.length > 0) {
       yield* store.insert(inserted)
       yield* afterCommit(Metrics.created(inserted))
+      yield* afterCommit(changes.publish(inserted.map(({ id }) => id)))
     }
     for (const { id } of inserted) queued.delete(id)
     yield* queuePromoted(Array.from(queued))

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
+import { consoleDefinitions } from "./consoleDefinitions.ts"
 import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
 import { paymentDefinitions } from "./paymentDefinitions.ts"
@@ -167,6 +168,7 @@ export const definitions = {
     about:
       "Whether a server creates the demo account in a database that has none, and prints its key. If unset, only with the embedded database and if `host` is a loopback address."
   },
+  ...consoleDefinitions,
   ...paymentDefinitions,
   results_ttl_hours: {
     schema: between(1, 8_760),

@@ -2,6 +2,7 @@
 import { Account, Accounts } from "@kinora/accounts"
 import { AccountDeletion } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
+import { Sessions } from "@kinora/sessions"
 import { Effect } from "effect"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
@@ -15,19 +16,9 @@ export const layer = EndpointGroup.make(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
     const deletion = yield* AccountDeletion.AccountDeletion
+    const sessions = yield* Sessions.Sessions
 
-    /** Suspends or resumes an account. */
-    const change = (operation: "suspend" | "resume") =>
-      changes(
-        ["AccountDeleted", "AccountNotFound"],
-        function*({ params }: ChangeRequest & { readonly params: { readonly id: string } }) {
-          const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-          const account = yield* accounts[operation](id)
-          yield* note({ before: { status }, after: { status: account.status } })
-          yield* Effect.logInfo(`An operator ${past[operation]} an account`, { account: account.id })
-          return toWire(account)
-        }
-      )
+    const change = makeChange(accounts, sessions)
 
     return handlers.handleAll({
       createAccount: changes(["EmailInvalid", "EmailTaken"], function*({ payload }) {
@@ -89,5 +80,22 @@ export const layer = EndpointGroup.make(
 const pageSizeDefault = 20
 
 const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
+
+/** Makes handlers that suspend or resume an account. */
+const makeChange =
+  (accounts: Accounts.Accounts["Service"], sessions: Sessions.Sessions["Service"]) =>
+  (operation: "suspend" | "resume") =>
+    changes(
+      ["AccountDeleted", "AccountNotFound"],
+      function*({ params }: ChangeRequest & { readonly params: { readonly id: string } }) {
+        const { id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+        const account = yield* accounts[operation](id)
+        // In the same unit, so that they do not work again after the suspension.
+        if (operation === "suspend") yield* sessions.endAll({ account: id })
+        yield* note({ before: { status }, after: { status: account.status } })
+        yield* Effect.logInfo(`An operator ${past[operation]} an account`, { account: account.id })
+        return toWire(account)
+      }
+    )
 
 const past = { suspend: "suspended", resume: "resumed" }

@@ -1,7 +1,7 @@
 /** Jobs in the operator API. */
 import { Account, Accounts } from "@kinora/accounts"
 import { GenerationStore } from "@kinora/generations"
-import { GenerationId } from "@kinora/generations/Generation"
+import { type Generation, GenerationId } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
@@ -21,10 +21,9 @@ export const layer = EndpointGroup.make(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
     const generations = yield* Generations
-    const ledger = yield* Ledger
+    const readDetail = yield* makeReadDetail
     const scheduler = yield* Scheduler
     const store = yield* GenerationStore.GenerationStore
-    const webhooks = yield* Webhooks
 
     const find = Effect.fnUntraced(function*(text: string) {
       const [found] = yield* store.find([yield* parseId(GenerationId.parse, text)])
@@ -54,12 +53,7 @@ export const layer = EndpointGroup.make(
       }),
 
       getGeneration: answers([], function*({ params }) {
-        const generation = yield* find(params.id)
-        const { account, id: reference } = generation
-        const [job] = yield* scheduler.find([GenerationId.toUuid(reference)])
-        const bookings = yield* ledger.entries({ account, reference })
-        const history = yield* webhooks.history(account, reference)
-        return detailOf(generation, { attempts: yield* store.attempts(reference), job, bookings, history })
+        return yield* readDetail(yield* find(params.id))
       }),
 
       cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
@@ -89,6 +83,22 @@ export const layer = EndpointGroup.make(
     })
   })
 )
+
+/** Makes the function that reads the records of a job. */
+export const makeReadDetail = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const scheduler = yield* Scheduler
+  const store = yield* GenerationStore.GenerationStore
+  const webhooks = yield* Webhooks
+
+  return Effect.fnUntraced(function*(generation: Generation) {
+    const { account, id: reference } = generation
+    const [job] = yield* scheduler.find([GenerationId.toUuid(reference)])
+    const bookings = yield* ledger.entries({ account, reference })
+    const history = yield* webhooks.history(account, reference)
+    return detailOf(generation, { attempts: yield* store.attempts(reference), job, bookings, history })
+  })
+})
 
 // -----------------------------------------------------------------------------
 // internal

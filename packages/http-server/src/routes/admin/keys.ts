@@ -1,12 +1,11 @@
 /** API keys in the operator API. */
-import { Account, Accounts, ApiKey, type KeyTerms } from "@kinora/accounts"
+import { Account, Accounts, ApiKey } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
-import type { CreateKeyRequest } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
-import { Duration, Effect, Option, Redacted, Result } from "effect"
-import { IpInterface, IpNetwork } from "effect/net"
+import { Duration, Effect, Option } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
+import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
@@ -16,16 +15,7 @@ export const layer = EndpointGroup.make(
   "keys",
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
-    const { find } = yield* Catalog.Catalog
-
-    /** Rejects the first model that the catalog does not list, which is most likely a typing error. */
-    const checkModels = Effect.fnUntraced(function*(models: ReadonlyArray<string>) {
-      for (const [index, model] of models.entries()) {
-        if (Option.isNone(find(model))) {
-          return yield* invalidField(`models[${index}]`, "must be the id of a model of this service")
-        }
-      }
-    })
+    const checkModels = yield* makeCheckModels
 
     return handlers.handleAll({
       createKey: changes(
@@ -36,7 +26,7 @@ export const layer = EndpointGroup.make(
           const created = yield* accounts.createKey(account, payload.name, termsOf(payload))
           yield* note({ subject: created.record.id, after: { account, name: created.record.name } })
           yield* Effect.logInfo("An operator created an API key", { account, key: created.record.id })
-          return shownOnce(newKeyToWire(created))
+          return shownOnce(newKeyOf(created))
         }
       ),
 
@@ -48,13 +38,13 @@ export const layer = EndpointGroup.make(
           const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
           yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
-          return shownOnce(newKeyToWire(rolled))
+          return shownOnce(newKeyOf(rolled))
         }
       ),
 
       listKeys: answers(["AccountNotFound"], function*({ params }) {
         const keys = yield* accounts.listKeys(yield* parseId(Account.AccountId.parse, params.id))
-        return { data: keys.map(toWire) }
+        return { data: keys.map(keyOf) }
       }),
 
       revokeKey: changes(["KeyNotFound"], function*({ params }) {
@@ -68,46 +58,15 @@ export const layer = EndpointGroup.make(
   })
 )
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** How long a rolled key stays valid by default, in seconds. */
-const overlapSeconds = 86_400
-
-const termsOf = ({ expires_at, ip_ranges, models, scopes }: CreateKeyRequest): KeyTerms.KeyTerms => ({
-  expiresAt: Option.fromUndefinedOr(expires_at),
-  scopes: Option.fromUndefinedOr(scopes),
-  models: Option.fromUndefinedOr(models),
-  networks: Option.map(Option.fromUndefinedOr(ip_ranges), (ranges) => ranges.map(networkOf))
-})
-
-/** Returns the network of a range that the schema has checked. An address is a network of its own. */
-const networkOf = (range: string): IpNetwork.IpNetwork =>
-  IpNetwork.fromInterface(Result.getOrThrow(IpInterface.fromString(range, { prefix: "optional" })))
-
-const termsToWire = ({ expiresAt, models, networks, scopes }: KeyTerms.KeyTerms) => ({
-  expires_at: Option.getOrNull(expiresAt),
-  scopes: Option.getOrNull(scopes),
-  models: Option.getOrNull(models),
-  ip_ranges: Option.getOrNull(Option.map(networks, (networks) => networks.map(IpNetwork.format)))
-})
-
-const newKeyToWire = ({ key, record: { createdAt, id, name, prefix, terms } }: Accounts.NewKey) => ({
-  id,
-  name,
-  prefix,
-  key: Redacted.value(key),
-  ...termsToWire(terms),
-  created_at: createdAt
-})
-
-const toWire = ({ createdAt, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey) => ({
-  id,
-  name,
-  prefix,
-  ...termsToWire(terms),
-  created_at: createdAt,
-  last_used_at: Option.getOrNull(lastUsedAt),
-  revoked_at: Option.getOrNull(revokedAt)
-})
+/** Makes the function that rejects the first model that the catalog does not list, which is most likely a typing error. */
+export const makeCheckModels = Effect.map(
+  Catalog.Catalog,
+  ({ find }) =>
+    Effect.fnUntraced(function*(models: ReadonlyArray<string>) {
+      for (const [index, model] of models.entries()) {
+        if (Option.isNone(find(model))) {
+          return yield* invalidField(`models[${index}]`, "must be the id of a model of this service")
+        }
+      }
+    })
+)

@@ -50,6 +50,7 @@ export const layer = EndpointGroup.make(
     const accounts = yield* Accounts.Accounts
     const generations = yield* GenerationStore.GenerationStore
     const ledger = yield* Ledger.Ledger
+    const readStatement = yield* makeReadStatement
 
     return handlers.handleAll({
       grantLot: changes(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
@@ -88,13 +89,9 @@ export const layer = EndpointGroup.make(
         return balancesOf(yield* ledger.balances(id, yield* DateTime.now))
       }),
 
-      listTransactions: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = bookingsMax } }) {
+      listTransactions: answers(["AccountNotFound"], function*({ params, query }) {
         const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        const before = cursor === undefined ? undefined : TransactionId.parse(cursor)
-        if (cursor !== undefined && before === undefined) return yield* invalidCursor
-        const page = yield* ledger.entries({ account: id, before, limit })
-        // A full page can be the last one, and is followed by an empty one then.
-        return { data: page.map(transactionOf), next_cursor: page.length < limit ? null : page.at(-1)!.id }
+        return yield* readStatement(id, query)
       }),
 
       listBookings: answers([], function*({ params }) {
@@ -110,14 +107,22 @@ export const layer = EndpointGroup.make(
   })
 )
 
+/** Makes the function that reads a page of the transactions of an account. */
+export const makeReadStatement = Effect.map(
+  Ledger.Ledger,
+  (ledger) =>
+    Effect.fnUntraced(function*(account: string, { cursor, limit = bookingsMax }: StatementQuery) {
+      const before = cursor === undefined ? undefined : TransactionId.parse(cursor)
+      if (cursor !== undefined && before === undefined) return yield* invalidCursor
+      const page = yield* ledger.entries({ account, before, limit })
+      // A full page can be the last one, and is followed by an empty one then.
+      return { data: page.map(transactionOf), next_cursor: page.length < limit ? null : page.at(-1)!.id }
+    })
+)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** How many bookings a page has by default. */
-const bookingsMax = 100
-
-const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
 
 const balancesOf = ({ credits, creditsImagesOnly, lots, quotaUsed, resetsAt }: Ledger.Balances): AdminBalances => ({
   credits,
@@ -168,6 +173,17 @@ const lotOf = (lot: Lot, reference: string): AdminLot => ({
   expires_at: lot.expiresAt,
   created_at: lot.openedAt
 })
+
+/** The page of a statement. */
+interface StatementQuery {
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+/** How many bookings a page has by default. */
+const bookingsMax = 100
+
+const invalidCursor = invalidParameter("cursor", "must be the next_cursor of an earlier page")
 
 const transactionOf = ({ account, amount, at, entries, id, kind, reference, reverses }: Transaction) => ({
   id,

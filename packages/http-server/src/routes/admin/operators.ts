@@ -1,6 +1,7 @@
 /** Operators in the operator API. */
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Operator, Operators } from "@kinora/operators"
+import { Sessions } from "@kinora/sessions"
 import { DateTime, Duration, Effect, Option, Redacted } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
@@ -13,6 +14,7 @@ export const layer = EndpointGroup.make(
   "operators",
   Effect.fnUntraced(function*(handlers) {
     const operators = yield* Operators.Operators
+    const sessions = yield* Sessions.Sessions
 
     return handlers.handleAll({
       createOperator: changes(["NameInvalid", "ExpiryInvalid", "TooManyOperators"], function*({ payload }) {
@@ -43,6 +45,7 @@ export const layer = EndpointGroup.make(
         const id = yield* parseId(Operator.OperatorId.parse, params.id)
         yield* note({ before: recordOf(yield* operators.get(id)) })
         yield* operators.revoke(id)
+        yield* sessions.endAll({ subject: `operator:${id}` })
         yield* Effect.logInfo("An operator revoked an operator", { operator: id })
       })
     })

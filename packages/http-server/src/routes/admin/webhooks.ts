@@ -91,6 +91,15 @@ export const layer = EndpointGroup.make(
   })
 )
 
+/** Parses the page of a list of deliveries. */
+export const pageOf = Effect.fnUntraced(
+  function*({ before: text, limit = pageSizeDefault }: { readonly before?: string; readonly limit?: number }) {
+    const before = text === undefined ? undefined : DeliveryId.parse(text)
+    if (text !== undefined && before === undefined) return yield* invalidBefore
+    return { limit, before }
+  }
+)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -139,14 +148,6 @@ const makeUpdate = (webhooks: Webhooks["Service"]) =>
 /** Parses the ids of a path. `Webhooks` checks that the endpoint belongs to the account. */
 const idsOf = (params: EndpointParams) =>
   Effect.all([parseId(Account.AccountId.parse, params.id), parseId(EndpointId.parse, params.endpoint_id)])
-
-const pageOf = Effect.fnUntraced(
-  function*({ before: text, limit = pageSizeDefault }: { readonly before?: string; readonly limit?: number }) {
-    const before = text === undefined ? undefined : DeliveryId.parse(text)
-    if (text !== undefined && before === undefined) return yield* invalidBefore
-    return { limit, before }
-  }
-)
 
 const invalidBefore = invalidParameter("before", "must be the id of a delivery")
 

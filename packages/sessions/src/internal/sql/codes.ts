@@ -1,27 +1,38 @@
 /** Statements on sign-in codes. */
-import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Array as Arr, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
+import type { FoundCode } from "../../SessionStore.ts"
 import { within } from "./sessions.ts"
 
-/** Inserts a code. */
-export const insert = (sql: SqlClient.SqlClient, { createdAt, expiresAt, grant }: Session.SignInCode, hash: string) =>
-  sql`
-    INSERT INTO sessions_code (hash, subject, account, grants, created_at, expires_at)
-    VALUES (
-      ${hash}, ${Session.subjectOf(grant)}, ${Session.accountOf(grant)}, ${JSON.stringify(grant)}::text::json,
-      ${DateTime.toDate(createdAt)}, ${DateTime.toDate(expiresAt)}
+/** Inserts a code that is valid from now on. */
+export const insert = (
+  sql: SqlClient.SqlClient,
+  grant: Session.Grant,
+  hash: string,
+  maxAge: Duration.Duration
+) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      INSERT INTO sessions_code (hash, subject, account, grants, created_at, expires_at)
+      VALUES (
+        ${hash}, ${Session.subjectOf(grant)}, ${Session.accountOf(grant)}, ${JSON.stringify(grant)}::text::json,
+        ${now}, ${DatabaseTime.after(now, maxAge)}
+      )
+      RETURNING ${columns(sql)}, ${now} AS at
+    `).pipe(
+      decodeCodes,
+      // The statement inserts one row.
+      Effect.map(([row]) => toFound(row!).code)
     )
-  `.pipe(Effect.asVoid)
 
 /** Counts the codes of a subject that have not expired. */
-export const count = (sql: SqlClient.SqlClient, subject: string, now: DateTime.Utc) =>
-  sql`
-    SELECT count(*)::int4 AS count
-    FROM sessions_code
-    WHERE subject = ${subject} AND expires_at > ${DateTime.toDate(now)}
-  `.pipe(
+export const count = (sql: SqlClient.SqlClient, subject: string) =>
+  Effect.flatMap(
+    DatabaseTime.now,
+    (now) => sql`SELECT count(*)::int4 AS count FROM sessions_code WHERE subject = ${subject} AND expires_at > ${now}`
+  ).pipe(
     decodeCount,
     // An aggregate without GROUP BY returns exactly one row.
     Effect.map(([row]) => row!.count)
@@ -29,18 +40,10 @@ export const count = (sql: SqlClient.SqlClient, subject: string, now: DateTime.U
 
 /** Deletes a code and returns it. A concurrent statement waits for the end of this transaction, and finds nothing if it commits. */
 export const take = (sql: SqlClient.SqlClient, hash: string) =>
-  sql`
-    DELETE FROM sessions_code WHERE hash = ${hash} RETURNING grants::text AS grants, created_at, expires_at
-  `.pipe(
-    decodeCodes,
-    Effect.map((rows) =>
-      Option.map(Arr.head(rows), (row): Session.SignInCode => ({
-        grant: row.grants,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at
-      }))
-    )
-  )
+  Effect.flatMap(
+    DatabaseTime.now,
+    (now) => sql`DELETE FROM sessions_code WHERE hash = ${hash} RETURNING ${columns(sql)}, ${now} AS at`
+  ).pipe(decodeCodes, Effect.map((rows) => Option.map(Arr.head(rows), toFound)))
 
 /** Deletes the codes within reach. */
 export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
@@ -52,19 +55,20 @@ export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
   `.pipe(Effect.asVoid)
 
 /** Deletes codes that have expired. */
-export const deleteExpired = (sql: SqlClient.SqlClient, now: DateTime.Utc, limit: number) =>
-  sql`
-    DELETE FROM sessions_code
-    WHERE hash = ANY(ARRAY(
-      SELECT hash
-      FROM sessions_code
-      WHERE expires_at <= ${DateTime.toDate(now)}
-      ORDER BY expires_at
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `.pipe(Effect.map((rows) => rows.length))
+export const deleteExpired = (sql: SqlClient.SqlClient, limit: number) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      DELETE FROM sessions_code
+      WHERE hash = ANY(ARRAY(
+        SELECT hash
+        FROM sessions_code
+        WHERE expires_at <= ${now}
+        ORDER BY expires_at
+        LIMIT ${limit}
+        FOR UPDATE SKIP LOCKED
+      ))
+      RETURNING 1
+    `).pipe(Effect.map((rows) => rows.length))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -72,8 +76,18 @@ export const deleteExpired = (sql: SqlClient.SqlClient, now: DateTime.Utc, limit
 
 const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
-const decodeCodes = Rows.decodeAll(Schema.Struct({
+const columns = (sql: SqlClient.SqlClient) => sql.literal("grants::text AS grants, created_at, expires_at")
+
+const CodeRow = Schema.Struct({
   grants: Schema.fromJsonString(Session.Grant),
   created_at: Schema.DateTimeUtcFromDate,
-  expires_at: Schema.DateTimeUtcFromDate
-}))
+  expires_at: Schema.DateTimeUtcFromDate,
+  at: Schema.DateTimeUtcFromDate
+})
+
+const decodeCodes = Rows.decodeAll(CodeRow)
+
+const toFound = (row: typeof CodeRow.Type): FoundCode => ({
+  code: { grant: row.grants, createdAt: row.created_at, expiresAt: row.expires_at },
+  at: row.at
+})

@@ -19,7 +19,9 @@ export const sessionsTables = Effect.gen(function*() {
       created_at timestamptz NOT NULL,
       seen_at timestamptz NOT NULL,
       expires_at timestamptz NOT NULL,
-      idle_until timestamptz NOT NULL
+      idle_until timestamptz NOT NULL,
+      CHECK (seen_at >= created_at AND idle_until >= seen_at),
+      CHECK ((account IS NULL) = (grants->>'scope' = 'operator'))
     )
   `
   yield* sql`CREATE INDEX sessions_session_subject ON sessions_session (subject)`
@@ -33,7 +35,8 @@ export const sessionsTables = Effect.gen(function*() {
       account text,
       grants json NOT NULL,
       created_at timestamptz NOT NULL,
-      expires_at timestamptz NOT NULL
+      expires_at timestamptz NOT NULL,
+      CHECK ((account IS NULL) = (grants->>'scope' = 'operator'))
     )
   `
   yield* sql`CREATE INDEX sessions_code_subject ON sessions_code (subject)`

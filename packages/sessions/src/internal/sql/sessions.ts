@@ -1,33 +1,45 @@
 /** Statements on sessions. */
-import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Array as Arr, DateTime, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
+import type { FoundSession, SessionStart } from "../../SessionStore.ts"
 
 /** Locks the sessions and codes of a subject, or the members of an account, until the transaction ends. */
 export const lock = (sql: SqlClient.SqlClient, subject: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sessions:${subject}`}, 0))`.pipe(Effect.asVoid)
 
-/** Inserts a session. */
-export const insert = (sql: SqlClient.SqlClient, session: Session.Session, hash: string) =>
-  sql`
-    INSERT INTO sessions_session (
-      id, hash, subject, account, grants, device, address, created_at, seen_at, expires_at, idle_until
+/** Inserts a session that begins now. */
+export const insert = (sql: SqlClient.SqlClient, start: SessionStart) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      INSERT INTO sessions_session (
+        id, hash, subject, account, grants, device, address, created_at, seen_at, expires_at, idle_until
+      )
+      VALUES (
+        ${Session.SessionId.toUuid(start.id)}, ${start.hash}, ${Session.subjectOf(start.grant)},
+        ${Session.accountOf(start.grant)}, ${JSON.stringify(start.grant)}::text::json,
+        ${Option.getOrNull(start.device)}, ${start.address}, ${now}, ${now},
+        -- Without a time at which it ends at the latest, this is the maximum age.
+        least(
+          ${DatabaseTime.after(now, start.maxAge)},
+          ${Option.getOrNull(Option.map(start.notAfter, DateTime.toDate))}::timestamptz
+        ),
+        ${DatabaseTime.after(now, start.idle)}
+      )
+      RETURNING ${columns(sql)}, ${now} AS at
+    `).pipe(
+      decodeSessions,
+      // The statement inserts one row.
+      Effect.map(([row]) => toFound(row!).session)
     )
-    VALUES (
-      ${Session.SessionId.toUuid(session.id)}, ${hash}, ${Session.subjectOf(session.grant)},
-      ${Session.accountOf(session.grant)}, ${JSON.stringify(session.grant)}::text::json,
-      ${Option.getOrNull(session.device)}, ${session.address}, ${DateTime.toDate(session.createdAt)},
-      ${DateTime.toDate(session.seenAt)}, ${DateTime.toDate(session.expiresAt)}, ${DateTime.toDate(session.idleUntil)}
-    )
-  `.pipe(Effect.asVoid)
 
 /** Finds the session of a token. */
 export const find = (sql: SqlClient.SqlClient, hash: string) =>
-  sql`SELECT ${columns(sql)} FROM sessions_session WHERE hash = ${hash}`.pipe(
-    decodeSessions,
-    Effect.map((rows) => Option.map(Arr.head(rows), toSession))
-  )
+  Effect.flatMap(
+    DatabaseTime.now,
+    (now) => sql`SELECT ${columns(sql)}, ${now} AS at FROM sessions_session WHERE hash = ${hash}`
+  ).pipe(decodeSessions, Effect.map((rows) => Option.map(Arr.head(rows), toFound)))
 
 /** The condition for the rows within reach. */
 export const within = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
@@ -35,9 +47,13 @@ export const within = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
 
 /** Lists the sessions within reach, the one that was used last first. */
 export const list = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
-  sql`
-    SELECT ${columns(sql)} FROM sessions_session WHERE ${within(sql, reach)} ORDER BY seen_at DESC, id DESC
-  `.pipe(decodeSessions, Effect.map((rows) => rows.map(toSession)))
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      SELECT ${columns(sql)}, ${now} AS at
+      FROM sessions_session
+      WHERE ${within(sql, reach)}
+      ORDER BY seen_at DESC, id DESC
+    `).pipe(decodeSessions, Effect.map((rows) => rows.map(toFound)))
 
 /** Deletes sessions. */
 export const remove = (sql: SqlClient.SqlClient, ids: ReadonlyArray<Session.SessionId>) =>
@@ -53,40 +69,36 @@ export const remove = (sql: SqlClient.SqlClient, ids: ReadonlyArray<Session.Sess
   `.pipe(Effect.map((rows) => rows.length))
 
 /** Records a use at most once per minute. SKIP LOCKED, so that requests do not wait for each other. */
-export const noteUse = (
-  sql: SqlClient.SqlClient,
-  id: Session.SessionId,
-  at: DateTime.Utc,
-  idleUntil: DateTime.Utc
-) =>
-  sql`
-    WITH due AS (
-      SELECT id
-      FROM sessions_session
-      WHERE id = ${Session.SessionId.toUuid(id)}
-        AND seen_at <= ${DateTime.toDate(at)}::timestamptz - interval '1 minute'
-      FOR UPDATE SKIP LOCKED
-    )
-    UPDATE sessions_session used
-    SET seen_at = ${DateTime.toDate(at)}, idle_until = ${DateTime.toDate(idleUntil)}
-    FROM due
-    WHERE used.id = due.id
-  `.pipe(Effect.asVoid)
+export const noteUse = (sql: SqlClient.SqlClient, id: Session.SessionId, idle: Duration.Duration) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      WITH due AS (
+        SELECT id
+        FROM sessions_session
+        WHERE id = ${Session.SessionId.toUuid(id)} AND seen_at <= ${DatabaseTime.before(now, "1 minute")}
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE sessions_session used
+      SET seen_at = ${now}, idle_until = ${DatabaseTime.after(now, idle)}
+      FROM due
+      WHERE used.id = due.id
+    `).pipe(Effect.asVoid)
 
 /** Deletes sessions that have ended. */
-export const deleteEnded = (sql: SqlClient.SqlClient, now: DateTime.Utc, limit: number) =>
-  sql`
-    DELETE FROM sessions_session
-    WHERE id = ANY(ARRAY(
-      SELECT id
-      FROM sessions_session
-      WHERE least(expires_at, idle_until) <= ${DateTime.toDate(now)}
-      ORDER BY least(expires_at, idle_until)
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `.pipe(Effect.map((rows) => rows.length))
+export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      DELETE FROM sessions_session
+      WHERE id = ANY(ARRAY(
+        SELECT id
+        FROM sessions_session
+        WHERE least(expires_at, idle_until) <= ${now}
+        ORDER BY least(expires_at, idle_until)
+        LIMIT ${limit}
+        FOR UPDATE SKIP LOCKED
+      ))
+      RETURNING 1
+    `).pipe(Effect.map((rows) => rows.length))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -103,18 +115,22 @@ const SessionRow = Schema.Struct({
   created_at: Schema.DateTimeUtcFromDate,
   seen_at: Schema.DateTimeUtcFromDate,
   expires_at: Schema.DateTimeUtcFromDate,
-  idle_until: Schema.DateTimeUtcFromDate
+  idle_until: Schema.DateTimeUtcFromDate,
+  at: Schema.DateTimeUtcFromDate
 })
 
 const decodeSessions = Rows.decodeAll(SessionRow)
 
-const toSession = (row: typeof SessionRow.Type): Session.Session => ({
-  id: Session.SessionId.fromUuid(row.id),
-  grant: row.grants,
-  device: Option.fromNullOr(row.device),
-  address: row.address,
-  createdAt: row.created_at,
-  seenAt: row.seen_at,
-  expiresAt: row.expires_at,
-  idleUntil: row.idle_until
+const toFound = (row: typeof SessionRow.Type): FoundSession => ({
+  session: {
+    id: Session.SessionId.fromUuid(row.id),
+    grant: row.grants,
+    device: Option.fromNullOr(row.device),
+    address: row.address,
+    createdAt: row.created_at,
+    seenAt: row.seen_at,
+    expiresAt: row.expires_at,
+    idleUntil: row.idle_until
+  },
+  at: row.at
 })

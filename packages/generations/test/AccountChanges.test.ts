@@ -1,0 +1,4 @@
+import { suite } from "./AccountChangesContract.ts"
+import { layerMemory } from "./Assembly.ts"
+
+suite("memory", layerMemory)

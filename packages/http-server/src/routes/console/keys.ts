@@ -1,0 +1,53 @@
+/** API keys in the API of the console. */
+import { Accounts, ApiKey } from "@kinora/accounts"
+import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
+import { Duration, Effect } from "effect"
+import { currentAccount } from "../../middleware/consoleAuthentication.ts"
+import { answers, parseId } from "../../middleware/refusals.ts"
+import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
+import { shownOnce } from "../../wire/shownOnce.ts"
+import { makeCheckModels } from "../admin/keys.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
+
+/** The handlers. */
+export const layer = EndpointGroup.make(
+  ConsoleApi,
+  "keys",
+  Effect.fnUntraced(function*(handlers) {
+    const accounts = yield* Accounts.Accounts
+    const checkModels = yield* makeCheckModels
+
+    return handlers.handleAll({
+      listKeys: answers([], function*() {
+        const keys = yield* accounts.listKeys(yield* currentAccount)
+        return { data: keys.map(keyOf) }
+      }),
+
+      createKey: answers(["KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"], function*({ payload }) {
+        const account = yield* currentAccount
+        yield* checkModels(payload.models ?? [])
+        const created = yield* accounts.createKey(account, payload.name, termsOf(payload))
+        yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
+        return shownOnce(newKeyOf(created))
+      }),
+
+      rollKey: answers(
+        ["KeyNotFound", "KeyEnded", "TooManyKeys"],
+        function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
+          const account = yield* currentAccount
+          const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
+          yield* Effect.logInfo("A member rolled an API key", { account, key, successor: rolled.record.id })
+          return shownOnce(newKeyOf(rolled))
+        }
+      ),
+
+      revokeKey: answers(["KeyNotFound"], function*({ params }) {
+        const account = yield* currentAccount
+        const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+        yield* accounts.revokeKey(account, key)
+        yield* Effect.logInfo("A member revoked an API key", { account, key })
+      })
+    })
+  })
+)

@@ -1,0 +1,34 @@
+/** Listing and ending sessions. */
+import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
+import { Session, Sessions } from "@kinora/sessions"
+import { Effect } from "effect"
+import { currentSession } from "../../middleware/consoleAuthentication.ts"
+import { answers, parseId } from "../../middleware/refusals.ts"
+import { listedToWire } from "../../wire/session.ts"
+import * as EndpointGroup from "../endpointGroup.ts"
+
+/** The handlers. */
+export const layer = EndpointGroup.make(
+  ConsoleApi,
+  "sessions",
+  Effect.fnUntraced(function*(handlers) {
+    const sessions = yield* Sessions.Sessions
+
+    return handlers.handleAll({
+      listSessions: answers([], function*() {
+        const current = yield* currentSession
+        const found = yield* sessions.list(current.grant)
+        return { data: found.map((session) => listedToWire(session, current)) }
+      }),
+
+      endOtherSessions: answers([], function*() {
+        yield* sessions.endOthers(yield* currentSession)
+      }),
+
+      endSession: answers(["SessionNotFound"], function*({ params }) {
+        const { grant } = yield* currentSession
+        yield* sessions.end(grant, yield* parseId(Session.SessionId.parse, params.id))
+      })
+    })
+  })
+)

@@ -1,0 +1,52 @@
+/** API keys in the operator API and in the API of the console. */
+import type { Accounts, ApiKey, KeyTerms } from "@kinora/accounts"
+import type { CreateKeyRequest } from "@kinora/http-api/AdminAccount"
+import { Option, Redacted, Result } from "effect"
+import { IpInterface, IpNetwork } from "effect/net"
+
+/** How long a rolled key stays valid by default, in seconds. */
+export const overlapSeconds = 86_400
+
+/** Returns the terms of a request. */
+export const termsOf = ({ expires_at, ip_ranges, models, scopes }: CreateKeyRequest): KeyTerms.KeyTerms => ({
+  expiresAt: Option.fromUndefinedOr(expires_at),
+  scopes: Option.fromUndefinedOr(scopes),
+  models: Option.fromUndefinedOr(models),
+  networks: Option.map(Option.fromUndefinedOr(ip_ranges), (ranges) => ranges.map(networkOf))
+})
+
+/** Converts a new key. */
+export const newKeyOf = ({ key, record: { createdAt, id, name, prefix, terms } }: Accounts.NewKey) => ({
+  id,
+  name,
+  prefix,
+  key: Redacted.value(key),
+  ...termsToWire(terms),
+  created_at: createdAt
+})
+
+/** Converts a key, without its secret. */
+export const keyOf = ({ createdAt, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey) => ({
+  id,
+  name,
+  prefix,
+  ...termsToWire(terms),
+  created_at: createdAt,
+  last_used_at: Option.getOrNull(lastUsedAt),
+  revoked_at: Option.getOrNull(revokedAt)
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Returns the network of a range that the schema has checked. An address is a network of its own. */
+const networkOf = (range: string): IpNetwork.IpNetwork =>
+  IpNetwork.fromInterface(Result.getOrThrow(IpInterface.fromString(range, { prefix: "optional" })))
+
+const termsToWire = ({ expiresAt, models, networks, scopes }: KeyTerms.KeyTerms) => ({
+  expires_at: Option.getOrNull(expiresAt),
+  scopes: Option.getOrNull(scopes),
+  models: Option.getOrNull(models),
+  ip_ranges: Option.getOrNull(Option.map(networks, (networks) => networks.map(IpNetwork.format)))
+})

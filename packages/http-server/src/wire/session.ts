@@ -1,0 +1,30 @@
+/** Sessions in the API of the console. */
+import type * as Wire from "@kinora/http-api/ConsoleSession"
+import type { Session } from "@kinora/sessions"
+import { Option } from "effect"
+import { roleOf } from "../middleware/consoleAuthentication.ts"
+import type { Owned } from "../middleware/sessionOwner.ts"
+
+/** The session of the request. */
+export const currentToWire = ({ owner, session }: Owned): Wire.ConsoleSession => ({
+  id: session.id,
+  scope: session.grant.scope,
+  role: roleOf(session.grant),
+  account: owner._tag === "Account" ? { id: owner.caller.account.id, email: owner.caller.account.email } : null,
+  name: owner.name,
+  created_at: session.createdAt,
+  expires_at: session.expiresAt,
+  idle_expires_at: session.idleUntil
+})
+
+/** A session in the list. */
+export const listedToWire = (session: Session.Session, current: Session.Session): Wire.ListedSession => ({
+  id: session.id,
+  scope: session.grant.scope,
+  device: Option.getOrNull(session.device),
+  address: session.address,
+  created_at: session.createdAt,
+  seen_at: session.seenAt,
+  expires_at: session.expiresAt,
+  current: session.id === current.id
+})

@@ -1,0 +1,236 @@
+import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
+import { Places } from "@kinora/rate-limit"
+import { WebhookStore } from "@kinora/webhooks"
+import { DateTime, Effect, Fiber, Option, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as Browsers from "./Browsers.ts"
+import { errorOf } from "./Envelope.ts"
+import * as Host from "./Host.ts"
+
+const console = "/console/v1"
+const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+
+const WithId = Schema.Struct({ id: Schema.String })
+const idOf = ({ json }: Host.Answer) => Schema.decodeUnknownSync(WithId)(json).id
+const idsOf = ({ json }: Host.Answer) =>
+  Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(WithId) }))(json).data.map(({ id }) => id)
+
+/** Pages of a member, a viewer and an API key of one account, and of a member of another one. */
+const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {
+  const send = yield* Host.start({ adminToken: Redacted.make("x".repeat(32)), ...options })
+  const owner = yield* Host.openAccount()
+  const stranger = yield* Host.openAccount({ email: "other@example.com" })
+  const pageOf = (account: string, role: "member" | "viewer") =>
+    Effect.map(Browsers.signInAs(send, { scope: "account", account, role, member: null }), ({ page }) => page)
+  return {
+    ...owner,
+    send,
+    stranger,
+    member: yield* pageOf(owner.account.id, "member"),
+    viewer: yield* pageOf(owner.account.id, "viewer"),
+    byKey: (yield* Browsers.signIn(send, { api_key: Redacted.value(owner.key) })).page,
+    other: yield* pageOf(stranger.account.id, "member")
+  }
+})
+
+it.effect("creates, rolls, lists and revokes the keys of the account", () =>
+  Effect.gen(function*() {
+    const { keyId, member, other, send, viewer } = yield* open()
+    const created = yield* member("POST", `${console}/keys`, { body: { name: "mine", scopes: ["read"] } })
+    assert.deepStrictEqual([created.status, created.headers["cache-control"]], [201, "no-store"])
+    const id = idOf(created)
+    const { key } = Schema.decodeUnknownSync(Schema.Struct({ key: Schema.String }))(created.json)
+    assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
+    const rolled = yield* member("POST", `${console}/keys/${id}/roll`, { body: { overlap_seconds: 0 } })
+    assert.strictEqual(rolled.status, 201)
+    for (const page of [member, viewer]) {
+      const listed = yield* page("GET", `${console}/keys`)
+      assert.includeMembers([...idsOf(listed)], [keyId, idOf(rolled)])
+      assert.notInclude(listed.text, key)
+    }
+    assert.notInclude(idsOf(yield* other("GET", `${console}/keys`)), keyId)
+    errorOf(yield* other("DELETE", `${console}/keys/${keyId}`), "not_found")
+    errorOf(yield* other("POST", `${console}/keys/${keyId}/roll`, { body: {} }), "not_found")
+    assert.strictEqual((yield* member("DELETE", `${console}/keys/${idOf(rolled)}`)).status, 204)
+    const invalid = yield* member("POST", `${console}/keys`, { body: { name: "x", models: ["no-model"] } })
+    errorOf(invalid, "invalid_request")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("manages the webhook endpoints of the account", () =>
+  Effect.gen(function*() {
+    const { member, other, viewer } = yield* open()
+    const endpoints = `${console}/webhook-endpoints`
+    const created = yield* member("POST", endpoints, { body: { url: "https://hooks.example.com/kinora" } })
+    assert.deepStrictEqual([created.status, created.headers["cache-control"]], [201, "no-store"])
+    const one = `${endpoints}/${idOf(created)}`
+    assert.deepStrictEqual(idsOf(yield* viewer("GET", endpoints)), [idOf(created)])
+    assert.notInclude((yield* viewer("GET", one)).text, "whsec_")
+    const updated = yield* member("PATCH", one, { body: { types: ["generation.failed"] } })
+    assert.deepInclude(updated.json, { types: ["generation.failed"] })
+    assert.strictEqual((yield* member("POST", `${one}/rotate`, { body: { overlap_seconds: 60 } })).status, 200)
+    const tested = yield* member("POST", `${one}/test`)
+    assert.strictEqual(tested.status, 202)
+    assert.deepStrictEqual(idsOf(yield* viewer("GET", `${one}/deliveries?limit=5`)), [idOf(tested)])
+    assert.deepStrictEqual((yield* viewer("GET", `${one}/sends`)).json, { data: [] })
+    const resend = `deliveries/${idOf(tested)}/resend`
+    errorOf(yield* member("POST", `${one}/${resend}`), "delivery_pending")
+    yield* settle
+    const second = yield* member("POST", endpoints, { body: { url: "https://hooks.example.com/second" } })
+    errorOf(yield* member("POST", `${endpoints}/${idOf(second)}/${resend}`), "not_found")
+    const resent = yield* member("POST", `${one}/${resend}`)
+    assert.deepStrictEqual([resent.status, Object(resent.json).status], [202, "pending"])
+
+    const changes = [["PATCH", "", {}], ["DELETE", ""], ["POST", "/rotate", {}], ["POST", "/test"]] as const
+    for (const [method, path, body] of [...changes, ["GET", ""], ["GET", "/sends"], ["GET", "/deliveries"]] as const) {
+      errorOf(yield* other(method, `${one}${path}`, { body }), "not_found")
+    }
+    errorOf(yield* other("POST", `${one}/${resend}`), "not_found")
+    assert.deepStrictEqual(idsOf(yield* other("GET", endpoints)), [])
+    assert.strictEqual((yield* member("DELETE", one)).status, 204)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+/** Delivers what is due, as a delivery worker does. */
+const settle = Effect.gen(function*() {
+  const store = yield* WebhookStore.WebhookStore
+  const at = yield* DateTime.now
+  const { endpoints } = yield* store.due(at, 10)
+  const claimed = yield* store.claim(
+    endpoints.map(({ endpoint }) => ({ endpoint, limit: 10 })),
+    at,
+    DateTime.add(at, { seconds: 30 })
+  )
+  yield* store.settle(claimed.map(({ attempt, claims, delivery }) => ({
+    delivery,
+    claims,
+    next: { _tag: "Delivered" },
+    send: { outcome: { reason: "ok", httpStatus: 204 }, attempt, at, durationMillis: 12 }
+  })))
+})
+
+it.effect("lets only members change keys and webhooks, and says so", () =>
+  Effect.gen(function*() {
+    const { byKey, keyId, viewer } = yield* open()
+    const endpoint = `${console}/webhook-endpoints/whep_01q3dcbd00evhthzyyqsfhxazr`
+    const changes = [
+      ["POST", `${console}/keys`, { name: "mine" }],
+      ["POST", `${console}/keys/${keyId}/roll`, {}],
+      ["DELETE", `${console}/keys/${keyId}`],
+      ["POST", `${console}/webhook-endpoints`, { url: "https://hooks.example.com" }],
+      ["PATCH", endpoint, {}],
+      ["DELETE", endpoint],
+      ["POST", `${endpoint}/rotate`, {}],
+      ["POST", `${endpoint}/test`],
+      ["POST", `${endpoint}/deliveries/dlv_01q3dcbd00evhthzyyqsfhxazr/resend`]
+    ] as const
+    for (const [method, path, body] of changes) {
+      for (const page of [viewer, byKey]) {
+        const answer = yield* page(method, path, { body })
+        assert.deepStrictEqual(errorOf(answer, "session_not_allowed").details, { access: "member" })
+        assert.match(answer.text, /sign in with a link of a member/)
+      }
+    }
+    for (const path of ["/keys", "/webhook-endpoints", "/statement"]) {
+      errorOf(yield* byKey("GET", `${console}${path}`), "session_not_allowed")
+      assert.strictEqual((yield* viewer("GET", `${console}${path}`)).status, 200)
+    }
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("reports the statement, the summary and the activity of jobs of the account only", () =>
+  Effect.gen(function*() {
+    const { account, byKey, key, member, other, send } = yield* open()
+    const id = idOf(yield* send("POST", "/v1/generations", { key, body }))
+    const statement = yield* member("GET", `${console}/statement?limit=1`)
+    const Statement = Schema.Struct({
+      data: Schema.Array(Schema.Struct({ reference: Schema.String })),
+      next_cursor: Schema.String
+    })
+    const page = Schema.decodeUnknownSync(Statement)(statement.json)
+    assert.deepStrictEqual(page.data, [{ reference: id }])
+    const next = yield* member("GET", `${console}/statement?cursor=${page.next_cursor}`)
+    assert.include(next.text, "start")
+    assert.notInclude((yield* other("GET", `${console}/statement`)).text, id)
+    errorOf(yield* member("GET", `${console}/statement?cursor=no`), "invalid_params")
+
+    for (const session of [member, byKey]) {
+      const activity = yield* session("GET", `${console}/generations/${id}/activity`)
+      assert.deepInclude(activity.json, { id, status: "queued" })
+      assert.deepStrictEqual(Object(activity.json).timeline.map(({ step }: { readonly step: string }) => step), [
+        "created",
+        "charged"
+      ])
+      assert.deepStrictEqual((yield* session("GET", `${console}/summary`)).json, {
+        jobs: { pending: 0, queued: 1, processing: 0 },
+        plans: {
+          studio: { running: 0, concurrency: 2, waiting: 0 },
+          credits: { running: 1, concurrency: 4, waiting: 0 }
+        },
+        warnings: []
+      })
+    }
+    errorOf(yield* other("GET", `${console}/generations/${id}/activity`), "not_found")
+    errorOf(yield* member("GET", `${console}/generations/unknown/activity`), "not_found")
+    yield* Host.complete(Schema.decodeUnknownSync(Schema.Any)(id), new Uint8Array(1))
+    assert.notInclude((yield* member("GET", `${console}/generations/${id}/activity`)).text, "\"test\"")
+
+    yield* TestClock.adjust("25 days")
+    const { setPlan } = yield* Accounts.Accounts
+    yield* setPlan(account.id, "studio", Option.none())
+    const again = yield* Browsers.signInAs(send, {
+      scope: "account",
+      account: account.id,
+      role: "viewer",
+      member: null
+    })
+    const { json } = yield* again.page("GET", `${console}/summary`)
+    const warnings: ReadonlyArray<{ readonly code: string }> = Object(json).warnings
+    assert.deepStrictEqual(warnings.map(({ code }) => code), ["credits_expire", "plan_ends"])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("streams the changes of all jobs of the account, from the last event on, for a limited time", () =>
+  Effect.gen(function*() {
+    const { byKey, key, keyId, member, other, send } = yield* open({ longPollsMax: 1 })
+    const create = Effect.map(send("POST", "/v1/generations", { key, body }), idOf)
+    const connectedAt = DateTime.formatIso(yield* DateTime.now)
+
+    /** Follows the jobs while `meanwhile` runs, and until the stream ends. */
+    const follow = Effect.fnUntraced(
+      function*(page: typeof member, meanwhile: Effect.Effect<unknown, unknown>, since?: string) {
+        const headers = since === undefined ? {} : { "last-event-id": since }
+        const answer = yield* Effect.forkChild(page("GET", `${console}/events`, { headers }), {
+          startImmediately: true
+        })
+        const turns = Effect.forEach(Array.from({ length: 20 }), () => send("GET", "/healthz"))
+        yield* Effect.andThen(Effect.andThen(turns, Effect.orDie(meanwhile)), turns)
+        // The stream may begin after the clock has moved.
+        while (answer.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("5 minutes"), turns)
+        return yield* Fiber.join(answer)
+      }
+    )
+
+    let id = ""
+    const first = yield* follow(
+      member,
+      Effect.tap(create, (made) =>
+        Effect.sync(() => {
+          id = made
+        }))
+    )
+    assert.deepStrictEqual([first.status, first.headers["content-type"]], [200, "text/event-stream"])
+    assert.match(first.text, new RegExp(`^id: ${connectedAt}\nretry: 5000\n\n`))
+    const event = new RegExp(`\n\nid: [^\n]+\nevent: generation\ndata: \\{"id":"${id}"`)
+    assert.match(first.text, event)
+
+    for (const page of [member, byKey]) assert.match((yield* follow(page, Effect.void, connectedAt)).text, event)
+    assert.notInclude((yield* follow(other, Effect.void, connectedAt)).text, id)
+    yield* send("POST", `/v1/generations/${id}/cancel`, { key })
+    yield* TestClock.adjust("1 minute")
+    assert.notInclude((yield* follow(member, Effect.void)).text, id)
+    assert.match((yield* follow(member, Effect.void, connectedAt)).text, event)
+
+    // The only place of the key is taken.
+    const places = yield* Places.Places
+    yield* places.acquire({ key: `wait:${keyId}`, max: 1 })
+    const { text } = yield* byKey("GET", `${console}/events`)
+    assert.match(text, /^: too many requests of this key wait.*\n\nretry: 5000\n\n$/)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
