@@ -2,8 +2,8 @@
  * Counts what API keys spend per UTC day, and refuses what exceeds their budgets. Pure.
  *
  * Spending is counted per line of keys: a key and those that replaced it when it was rolled. Rolling a key therefore
- * does not reset what is used. `Accounts.loadSpending` loads lines under locks, and `Accounts.saveSpending` writes the
- * changes that they carry, both in the unit of work that charges or refunds the jobs.
+ * does not reset what is used. `KeySpendings.load` loads lines under locks, and `KeySpendings.save` writes the changes
+ * that they carry, both in the unit of work that charges or refunds the jobs.
  */
 import { Decision } from "@kinora/persistence"
 import { DateTime, Option, Result } from "effect"

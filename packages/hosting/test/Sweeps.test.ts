@@ -11,9 +11,11 @@ import { Webhooks } from "@kinora/webhooks"
 import { Duration, Effect, Layer } from "effect"
 import * as Work from "../src/Work.ts"
 
+const dies = () => Effect.die("A sweep ran")
+
 /** Services whose calls die. A sweep that pauses makes none. */
 const services = Layer.mergeAll(
-  Layer.mock(Accounts.Accounts)({}),
+  Layer.mock(Accounts.Accounts)({ spending: { load: dies, save: dies, check: dies, usedBy: dies, deleteOld: dies } }),
   Layer.mock(AuditLog.AuditLog)({}),
   Layer.mock(AccountDeletion.AccountDeletion)({}),
   Layer.mock(Checkouts.Checkouts)({}),
