@@ -123,7 +123,7 @@ export class Accounts extends Context.Service<Accounts, {
    */
   readonly changeBudget: (account: AccountId, key: KeyId, change: Partial<KeyBudget>) => Effect.Effect<ApiKey, Failure>
 
-  /** What keys spend of their budgets. */
+  /** The spending of keys that have a budget. */
   readonly spending: KeySpendings
 
   /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */

@@ -41,7 +41,7 @@ export const dayOf = (at: DateTime.Utc): Day => DateTime.formatIsoDateUtc(at)
 /** Returns the first day of the UTC month of a day. */
 export const monthStartOf = (day: Day): Day => `${monthOf(day)}-01`
 
-/** What is used in a UTC day, and in its UTC month. */
+/** The use in a UTC day, and in its UTC month. */
 export interface Used {
   readonly day: Use
   readonly month: Use
@@ -118,7 +118,7 @@ export const restore = (lines: KeyLines, { chargedAt, credits, line: id }: Resto
   return withUse(lines, line, day, { credits: use.credits - credits, jobs: use.jobs - 1 })
 }
 
-/** What a line of keys has used on a day. */
+/** The use of a line of keys on a day. */
 export interface DayUse extends Use {
   readonly line: KeyId
   readonly day: Day

@@ -2,7 +2,7 @@
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type Account, type AccountId, emailKey, erasedEmail } from "./Account.ts"
-import { AccountStore, type KeyOwner } from "./AccountStore.ts"
+import { AccountStore, type KeyOwner, type KeyUse } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
 import { makeKeyLines } from "./internal/memoryKeyLines.ts"
 import { hasExpired } from "./KeyTerms.ts"
@@ -155,25 +155,8 @@ const movementMethods = (tables: Tables) => {
 }
 
 const keyMethods = (tables: Tables) => {
-  const { access, accounts, keys, keysByHash, lines } = tables
+  const { access, keys, keysByHash, lines } = tables
   const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
-
-  const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
-    const id = keysByHash.get(hash)
-    const key = id === undefined ? undefined : keys.get(id)
-    const account = key === undefined ? undefined : accounts.get(key.account)
-    return key === undefined || account === undefined || Option.isSome(key.revokedAt)
-      ? []
-      : [{
-        hash,
-        key: key.id,
-        terms: key.terms,
-        budgetLine: lines.budgetLineOf(key),
-        lastUsedAt: key.lastUsedAt,
-        account
-      }]
-  }
-
   return {
     countKeys: (account, at) =>
       access(() =>
@@ -217,22 +200,32 @@ const keyMethods = (tables: Tables) => {
         )
       ),
     deleteRevokedKeys: (before, limit) => access(() => deleteRevokedKeys(tables, before, limit)),
-    findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
-    noteUses: (uses) =>
-      access(() => {
-        for (const { at, key: id } of uses) {
-          const key = keys.get(id)
-          const isDue = key !== undefined &&
-            !Option.exists(
-              key.lastUsedAt,
-              (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 }))
-            )
-          if (isDue) {
-            keys.set(id, { ...key, lastUsedAt: Option.some(at) })
-          }
-        }
-      })
+    findOwners: (hashes) => access(() => hashes.flatMap((hash) => ownerOf(tables, hash))),
+    noteUses: (uses) => access(() => uses.forEach((use) => noteUse(tables, use)))
   } satisfies Partial<AccountStore["Service"]>
+}
+
+const ownerOf = ({ accounts, keys, keysByHash, lines }: Tables, hash: string): ReadonlyArray<KeyOwner> => {
+  const id = keysByHash.get(hash)
+  const key = id === undefined ? undefined : keys.get(id)
+  const account = key === undefined ? undefined : accounts.get(key.account)
+  return key === undefined || account === undefined || Option.isSome(key.revokedAt)
+    ? []
+    : [{
+      hash,
+      key: key.id,
+      terms: key.terms,
+      budgetLine: lines.budgetLineOf(key),
+      lastUsedAt: key.lastUsedAt,
+      account
+    }]
+}
+
+const noteUse = ({ keys }: Tables, { at, key: id }: KeyUse): void => {
+  const key = keys.get(id)
+  const isDue = key !== undefined &&
+    !Option.exists(key.lastUsedAt, (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 })))
+  if (isDue) keys.set(id, { ...key, lastUsedAt: Option.some(at) })
 }
 
 const erase = (tables: Tables, id: AccountId): void => {
