@@ -66,8 +66,8 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
 // -----------------------------------------------------------------------------
 
 /**
- * Makes a function that makes a key and inserts its record, unless the account, which is locked, has `activeMax` active keys. Without a
- * `line`, the key begins one.
+ * Makes a function that makes a key and inserts its record, unless the account, which is locked, has `activeMax` active
+ * keys. Without a `line`, the key begins one.
  */
 const makeInsert = Effect.gen(function*() {
   const store = yield* AccountStore

@@ -1,11 +1,12 @@
 /** Rows of `generation_job`. */
+import { KeyId } from "@kinora/accounts/ApiKey"
 import { Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { Failure, Generation, GenerationId, Kind, Output } from "../../Generation.ts"
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
-  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, watermark, refunded,
+  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, key_line, watermark, refunded,
   failure, output, result_expires_at, created_at, started_at, finished_at
 `
 
@@ -48,6 +49,7 @@ const Row = Schema.Struct({
   images,
   cost_credits: Schema.NullOr(Schema.NumberFromString),
   quota_kind: Schema.NullOr(Kind),
+  key_line: Schema.NullOr(Schema.String),
   watermark: Schema.Boolean,
   refunded,
   failure: Schema.NullOr(Failure),
@@ -77,6 +79,7 @@ const fromRow = (row: typeof Row.Type): Generation => ({
   quotaKind: row.quota_kind,
   watermark: row.watermark,
   refunded: row.refunded,
+  ...row.key_line === null ? {} : { keyLine: KeyId.fromUuid(row.key_line) },
   failure: row.failure,
   output: row.output,
   resultExpiresAt: utcOrNull(row.result_expires_at),

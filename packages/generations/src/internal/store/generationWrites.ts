@@ -1,4 +1,5 @@
 /** Statements that write `generation_job` and `generation_usage`. Each is one statement for a set of any size. */
+import { KeyId } from "@kinora/accounts/ApiKey"
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect } from "effect"
@@ -27,6 +28,7 @@ export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generation
       }),
       cost_credits: ["int8?", ({ costCredits }) => costCredits],
       quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+      key_line: ["uuid?", ({ keyLine }) => keyLine === undefined ? null : KeyId.toUuid(keyLine)],
       watermark: ["boolean", ({ watermark }) => watermark],
       refunded: ["boolean", ({ refunded }) => refunded],
       created_at: ["timestamptz", ({ createdAt }) => createdAt]

@@ -151,6 +151,12 @@ export const migrations: Migrations.Migrations = {
     "0009_add_attempts": Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE generation_job ADD COLUMN attempts jsonb NOT NULL DEFAULT '[]'`
+    }),
+
+    // The line of API keys whose budget counts the job, as `accounts` names it. Earlier builds count none.
+    "0010_add_key_line": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN key_line uuid`
     })
   },
   // Find old rows, and jobs of all accounts.
