@@ -11,7 +11,7 @@ import type { SecureRandom } from "effect/crypto"
 import type { Account, AccountId, AccountSearch } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
 import type { AccountStore, PlanName } from "./AccountStore.ts"
-import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { ApiKey, ChangedKey, KeyId } from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import { makeAccountChanges } from "./internal/accountChanges.ts"
 import { makeAuthentication } from "./internal/authentication.ts"
@@ -89,10 +89,7 @@ export class Accounts extends Context.Service<Accounts, {
     limit: number
   ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
 
-  /**
-   * Erases the personal data of a deleted account: its email address and its keys, with their names. Its movements stay.
-   * Ignores other accounts.
-   */
+  /** Erases the personal data of a deleted account: its email address and its keys. Its movements stay. Ignores other accounts. */
   readonly erase: (account: AccountId) => Effect.Effect<void, Failure>
 
   /**
@@ -119,9 +116,13 @@ export class Accounts extends Context.Service<Accounts, {
 
   /**
    * Changes the given limits of the budget of a key and of those with which it shares the
-   * budget. Jobs count from when there is a budget. Takes effect like a revocation.
+   * budget. Takes effect like a revocation. Jobs count from when there is a budget.
    */
-  readonly changeBudget: (account: AccountId, key: KeyId, change: Partial<KeyBudget>) => Effect.Effect<ApiKey, Failure>
+  readonly changeBudget: (
+    account: AccountId,
+    key: KeyId,
+    change: Partial<KeyBudget>
+  ) => Effect.Effect<ChangedKey, Failure>
 
   /** The spending of keys that have a budget. */
   readonly spending: KeySpendings

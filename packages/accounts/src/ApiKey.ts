@@ -40,6 +40,12 @@ export interface ApiKey {
   readonly revokedAt: Option.Option<DateTime.Utc>
 }
 
+/** A key whose budget was changed, and its former budget. */
+export interface ChangedKey {
+  readonly changed: ApiKey
+  readonly former: KeyBudget
+}
+
 /** Creates a key. */
 export const make: Effect.Effect<Redacted.Redacted, never, SecureRandom.SecureRandom> = Effect.flatMap(
   SecureRandom.SecureRandom,

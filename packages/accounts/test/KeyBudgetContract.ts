@@ -95,12 +95,15 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const lineOn = (host: Host) =>
           Effect.map(host.authenticate(key), (identity) => Option.getOrThrow(identity).budgetLine)
         assert.isUndefined(yield* lineOn(other))
-        const first = yield* host.changeBudget(account.id, record.id, jobs(3))
+        const { changed: first } = yield* host.changeBudget(account.id, record.id, jobs(3))
         assert.deepStrictEqual(first.budget, { ...KeyBudget.unlimited, ...jobs(3) })
         assert.deepStrictEqual([yield* lineOn(host), yield* lineOn(other)], [record.id, undefined])
         yield* TestClock.adjust("5 seconds")
         assert.strictEqual(yield* lineOn(other), record.id)
-        const second = yield* host.changeBudget(account.id, record.id, { creditsPerMonth: Option.some(5) })
+        const { changed: second, former } = yield* host.changeBudget(account.id, record.id, {
+          creditsPerMonth: Option.some(5)
+        })
+        assert.deepStrictEqual(former, first.budget)
         assert.deepStrictEqual(second.budget, {
           ...KeyBudget.unlimited,
           ...jobs(3),

@@ -25,7 +25,7 @@ export const makeBudgets = Effect.fnUntraced(function*({ open }: AccountChanges)
       const record = yield* findActive(account, key)
       const budget = yield* validBudget({ ...record.budget, ...change })
       yield* store.saveBudget(account, record.line, budget)
-      return { ...record, budget }
+      return { changed: { ...record, budget }, former: record.budget }
     }, atomically)
   }
 })
