@@ -106,16 +106,16 @@ export interface Restore {
 }
 
 /**
- * Lowers what was used on the day of the charge, and so in its month. Ignores a day or a line that is missing: its
- * counter was deleted after the month had ended, or its last key long after it had ended.
+ * Lowers what was used on the day of the charge, and so in its month, never below 0. Ignores a day or a line that is
+ * missing: its counter was deleted after the month had ended, or the line with its last key.
  */
 export const restore = (lines: KeyLines, { chargedAt, credits, line: id }: Restore): KeyLines => {
   const day = dayOf(chargedAt)
   const line = lines.get(id)
   const use = line?.spending.get(day)
   if (line === undefined || use === undefined) return lines
-  if (use.credits < credits || use.jobs < 1) throw new Error(`A refund exceeds what the key ${id} spent on ${day}`)
-  return withUse(lines, line, day, { credits: use.credits - credits, jobs: use.jobs - 1 })
+  // A counter that was changed by hand must not prevent the refund of the job.
+  return withUse(lines, line, day, { credits: Math.max(0, use.credits - credits), jobs: Math.max(0, use.jobs - 1) })
 }
 
 /** The use of a line of keys on a day. */

@@ -159,7 +159,8 @@ export const requests = {
     "budgets-of-api-keys.last": "If a job exceeds several limits, the error has one that resets last.",
     "budgets-of-api-keys.counts": "A job counts in the day and the month of its `created_at`.",
     "budgets-of-api-keys.studio": "A Studio job counts as a job without credits.",
-    "budgets-of-api-keys.refund": "A refund lowers the count of that day and that month, and of no other.",
+    "budgets-of-api-keys.refund":
+      "A refund lowers the count of that day and that month, never below 0, and of no other.",
     "budgets-of-api-keys.exact": "concurrent requests never exceed one",
     "budgets-of-api-keys.replay": "A replay is never rejected for a budget.",
     "budgets-of-api-keys.rolled":
