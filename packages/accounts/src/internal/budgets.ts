@@ -24,7 +24,8 @@ export const makeBudgets = Effect.fnUntraced(function*({ open }: AccountChanges)
       yield* open(account)
       const record = yield* findActive(account, key)
       const budget = yield* validBudget({ ...record.budget, ...change })
-      yield* store.saveBudget(account, record.line, budget)
+      const isLimited = ![record.budget, budget].every(KeyBudget.isUnlimited)
+      if (isLimited) yield* store.saveBudget(account, record.line, budget)
       return { changed: { ...record, budget }, former: record.budget }
     }, atomically)
   }
