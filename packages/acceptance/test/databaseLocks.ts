@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 /** Connects to a database until the scope closes. */
 export const connect = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 4 })), (services) => {
-    const sql = (text: string) =>
-      Effect.provideContext(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)), services)
+    const sql = <Row extends object>(text: string) =>
+      Effect.provideContext(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Row>(text)), services)
 
     /** Number of sessions that wait for a lock. */
     const waiting = Effect.map(

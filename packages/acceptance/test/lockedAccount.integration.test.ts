@@ -57,21 +57,24 @@ it.live("a suspended server does not keep the locks of its transaction", () =>
       BEGIN IF EXISTS (SELECT FROM slow) THEN PERFORM pg_sleep(2); END IF; RETURN NULL; END $$ LANGUAGE plpgsql`)
     yield* sql(`CREATE TRIGGER wait AFTER INSERT ON ledger_transaction FOR EACH ROW
       WHEN (new.account = '${locked.id}') EXECUTE FUNCTION wait()`)
-    /** Waits for a session of a server that matches the condition. */
+    /** Waits for a session that matches the condition, and returns it. */
     const session = (condition: string) =>
       Effect.repeat(
-        sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`),
+        sql<{ readonly pid: number }>(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`
+        ),
         { until: ({ length }) => length > 0 }
       )
 
     const suspended = yield* Effect.forkChild(create(first, locked.key, "suspended"))
-    yield* session("wait_event = 'PgSleep'")
+    const [charging] = yield* session("wait_event = 'PgSleep'")
     yield* Effect.acquireRelease(
       Effect.sync(() => process.kill(first.pid, "SIGSTOP")),
       () => Effect.sync(() => process.kill(first.pid, "SIGCONT"))
     )
     yield* sql("DELETE FROM slow")
-    yield* session("state = 'idle in transaction'")
+    // Sessions of the other server are idle in transactions too, for moments.
+    yield* session(`pid = ${charging?.pid} AND state = 'idle in transaction'`)
     const created = yield* Effect.forEach([...others, locked], ({ key }) => create(second, key, "beside"), {
       concurrency: "unbounded"
     })

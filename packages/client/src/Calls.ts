@@ -40,6 +40,8 @@ export interface Models {
 export interface Days {
   readonly from?: string | undefined
   readonly to?: string | undefined
+  /** `key` also groups the rows by API key. */
+  readonly group_by?: "key" | undefined
 }
 
 /** Calls of `Kinora.account`. */

@@ -7,6 +7,16 @@ export interface ListQuery {
   readonly status?: Status | undefined
   readonly kind?: Kind | undefined
   readonly plan?: Plan | undefined
+  /** Id of the model. */
+  readonly model?: string | undefined
+  /** Id of the API key that created them, `key_…`. */
+  readonly key?: string | undefined
+  /** Only jobs created at this time or later: RFC 3339 in UTC, as from `Date.toISOString`. */
+  readonly from?: string | undefined
+  /** Only jobs created before this time. */
+  readonly to?: string | undefined
+  /** A part of the prompt, at most 100 characters. */
+  readonly q?: string | undefined
   /** Jobs per page, 1 to 100. Default 20 for `page`, 100 for `list`. */
   readonly limit?: number | undefined
 }
@@ -23,7 +33,10 @@ export interface Generations {
   readonly cancel: (id: string, options?: CallOptions) => Promise<Generation>
   /** Iterates over all jobs, newest first, and requests the pages as needed. `timeoutMillis` applies to each page. */
   readonly list: (query?: ListQuery, options?: CallOptions) => AsyncIterable<Generation>
-  /** Returns one page of jobs, newest first. Its `next_cursor` is the `cursor` of the next page. */
+  /**
+   * Returns one page of jobs, newest first. Its `next_cursor` is the `cursor` of the next page. With `model`, `key` or `q`, a
+   * page can be empty although another one follows.
+   */
   readonly page: (query?: ListQuery & { readonly cursor?: string }, options?: CallOptions) => Promise<GenerationList>
   /** Iterates over the current state of the job and each later one, up to the final state. Reconnects by itself. */
   readonly events: (id: string, options?: CallOptions) => AsyncIterable<Generation>

@@ -20,6 +20,8 @@ export interface RequestIdentity {
 /** Command to create a generation. */
 export interface CreateCommand {
   readonly account: Account
+  /** Id of the API key of the request, which the generation and the usage have. Default: none. */
+  readonly key?: string | undefined
   readonly plan: Plan
   /** Id or alias of the model. The generation has the id. */
   readonly model: string

@@ -135,6 +135,8 @@ export const Generation = Schema.Struct({
   id: GenerationId.schema,
   /** Account that owns the job and paid for it. */
   account: Schema.String,
+  /** Id of the API key that created the job; `null` for jobs of earlier versions, and of callers without a key. */
+  key: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   model: Schema.String,
   kind: Kind,
   mode: Mode,

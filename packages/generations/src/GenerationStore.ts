@@ -6,7 +6,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
-import type { UsageRow, UsageSpan } from "./Usage.ts"
+import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
 
 /** Start of an attempt of a generation. */
 export interface Start {
@@ -67,9 +67,33 @@ export interface Selection {
   readonly status?: Status | undefined
   readonly kind?: Kind | undefined
   readonly plan?: Plan | undefined
-  /** Only generations created before this one. */
+  /** Only generations with this id or a later one. */
+  readonly from?: GenerationId | undefined
+  /** Only generations with an earlier id. */
   readonly before?: GenerationId | undefined
   readonly limit: number
+}
+
+/** Filters of a list that no index has. An absent filter matches everything. */
+export interface Filter {
+  readonly model?: string | undefined
+  /** Id of the API key that created them. */
+  readonly key?: string | undefined
+  /** Texts of which the prompt contains at least one. The letters A to Z match in either case. In lower case. */
+  readonly texts?: ReadonlyArray<string> | undefined
+}
+
+/** Selects generations by filters that no index has, among a limited number of the newest selected ones. */
+export interface FilteredSelection extends Selection, Filter {
+  /** Maximum number of generations to read. */
+  readonly readMax: number
+}
+
+/** Result of `filter`. */
+export interface Filtered {
+  readonly generations: ReadonlyArray<Generation>
+  /** The oldest generation that was read, if `readMax` were read. Older ones may match. */
+  readonly last: GenerationId | undefined
 }
 
 /** Filter and limit of a search in the generations of all accounts. An absent filter matches everything. */
@@ -109,6 +133,12 @@ export class GenerationStore extends Context.Service<GenerationStore, {
   /** Returns generations of an account, newest first. The cost depends on `limit` only. */
   readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
+  /**
+   * Returns generations of an account that match all filters, newest first, at most `limit`, among the newest
+   * `readMax` of the selection. The cost depends on `readMax` only.
+   */
+  readonly filter: (account: string, selection: FilteredSelection) => Effect.Effect<Filtered, StorageError>
+
   /** Returns generations of all accounts, newest first. The cost depends on `limit` and the number of models only. */
   readonly search: (selection: SearchSelection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
@@ -143,6 +173,13 @@ export class GenerationStore extends Context.Service<GenerationStore, {
 
   /** Returns the usage of an account, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Returns the usage of an account by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
+  readonly usageByKey: (
+    account: string,
+    span: UsageSpan,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
 
   /** Returns generations of these models that have not started, oldest first, except the excluded ones. */
   readonly waiting: (

@@ -21,7 +21,7 @@ import type { Changes } from "./Changes.ts"
 import type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
 import type { File, Generation, GenerationId, StoredFile } from "./Generation.ts"
 import type { GenerationError } from "./GenerationError.ts"
-import type { GenerationStore, Selection } from "./GenerationStore.ts"
+import type { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
 import { makeCreate } from "./internal/create/create.ts"
 import { makeReplay } from "./internal/create/replay.ts"
@@ -30,13 +30,13 @@ import { makeIntervene } from "./internal/end/intervene.ts"
 import { inputPixelsPerMinuteDefault } from "./internal/images/inputPixels.ts"
 import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
-import { makeSearch, type SearchCriteria } from "./internal/read/search.ts"
+import { type ListCriteria, makeSearch, type SearchCriteria } from "./internal/read/search.ts"
 import type { ModelStatuses } from "./ModelStatuses.ts"
-import type { UsageRow, UsageSpan } from "./Usage.ts"
+import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
 export { isFailedByOperator } from "./internal/end/intervene.ts"
-export type { SearchCriteria } from "./internal/read/search.ts"
+export type { ListCriteria, SearchCriteria } from "./internal/read/search.ts"
 
 /** One page of a list, newest first. */
 export interface Page {
@@ -77,13 +77,14 @@ export class Generations extends Context.Service<Generations, {
   /** Returns the generation. */
   readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /** Returns a page of the account's generations, newest first. The cost depends on the length of the page only. */
-  readonly list: (account: string, selection: Selection) => Effect.Effect<Page, StorageError>
-
   /**
-   * Returns a page of the generations of all accounts, newest first, for operators. A page of an
-   * account and a model can have fewer than `limit` generations although another one follows.
+   * Returns a page of the account's generations, newest first. The cost depends on the length of the page only. With
+   * `model`, `key` or `text`, a call reads at most `filteredMax` generations of the account, so that a page can have fewer than
+   * `limit` generations although another one follows.
    */
+  readonly list: (account: string, criteria: ListCriteria) => Effect.Effect<Page, StorageError>
+
+  /** Returns a page of the generations of all accounts, newest first, for operators; with `account`, like `list`. */
   readonly search: (criteria: SearchCriteria) => Effect.Effect<Page, StorageError>
 
   /** Returns the generation once it is final, or its current state after `timeout` or when the process shuts down. */
@@ -102,6 +103,13 @@ export class Generations extends Context.Service<Generations, {
 
   /** Returns the number and cost of the account's jobs by the day they ended, sorted by day, plan, model and kind. */
   readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Returns the usage by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
+  readonly usageByKey: (
+    account: string,
+    span: UsageSpan,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
 
   /**
    * Restarts the window in which requests without a key match this request, which
@@ -152,6 +160,8 @@ export interface GenerationsOptions {
   readonly planTable?: PlanTable.PlanTable | undefined
   /** How often a waiting call reads the generation without a notification. Default 1 second. */
   readonly lookEvery?: Duration.Input | undefined
+  /** Maximum number of an account's generations that a list filtered by model, key or text reads per page. Default 1,000. */
+  readonly filteredMax?: number | undefined
   /** How long a job may wait before it starts. Use the value given to `GenerationSweep`. Default 24 hours. */
   readonly queueLimit?: Duration.Input | undefined
   /** Maximum length of an input image, decoded, in bytes. Default 10 MiB. */
@@ -192,10 +202,10 @@ export type Requirements =
 /** Makes the use-cases. */
 export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { imageBytesMax = 10 * 1024 ** 2, imageRequestsMax = 4, lookEvery = "1 second" } = options
-  const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
+  const { filteredMax = 1_000, inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
-  const { file, find, get, list, usage } = yield* makeReads
-  const search = yield* makeSearch
+  const { file, find, get, usage, usageByKey } = yield* makeReads
+  const { list, search } = yield* makeSearch({ filteredMax })
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const { extend, replay } = yield* makeReplay({ find, get })
   const create = yield* makeCreate({
@@ -218,6 +228,7 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
     wait,
     changes,
     usage,
+    usageByKey,
     extend,
     cancel,
     fail,

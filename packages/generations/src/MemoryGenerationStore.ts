@@ -9,6 +9,8 @@ import {
   attemptsKept,
   type Ending,
   type Expired,
+  type Filtered,
+  type FilteredSelection,
   GenerationStore,
   type SearchSelection,
   type Selection,
@@ -16,13 +18,14 @@ import {
   type Subject
 } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import { lowerAscii } from "./internal/read/promptTexts.ts"
 import { attemptOf } from "./internal/store/generationAttempts.ts"
 import * as MemoryImageStore from "./internal/store/MemoryImageStore.ts"
 import * as MemoryModelPauses from "./internal/store/MemoryModelPauses.ts"
 import * as MemoryUpstreamReports from "./internal/store/MemoryUpstreamReports.ts"
+import * as MemoryUsage from "./internal/store/memoryUsage.ts"
 import type { ModelPauses } from "./ModelPauses.ts"
 import type { UpstreamReports } from "./UpstreamReports.ts"
-import type { UsageRow, UsageSpan } from "./Usage.ts"
 
 /** Keeps generations, their images and the reports of workers in the memory of this process. */
 export const layer: Layer.Layer<GenerationStore | ImageStore | ModelPauses | UpstreamReports, never, MemoryBackend> =
@@ -36,8 +39,7 @@ export const layer: Layer.Layer<GenerationStore | ImageStore | ModelPauses | Ups
 
 interface Tables {
   readonly generations: MemoryMap<GenerationId, Generation>
-  /** By account, day, plan, model and kind. */
-  readonly usage: MemoryMap<string, UsageRow & { readonly account: string }>
+  readonly usage: MemoryUsage.Usage
   readonly putOff: MemoryMap<GenerationId, DateTime.Utc>
   readonly attempts: MemoryMap<GenerationId, ReadonlyArray<Attempt>>
 }
@@ -45,13 +47,19 @@ interface Tables {
 const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
   GenerationStore,
   Effect.map(MemoryBackend, ({ access, makeMap }) => {
-    const tables: Tables = { generations: makeMap(), usage: makeMap(), putOff: makeMap(), attempts: makeMap() }
+    const tables: Tables = {
+      generations: makeMap(),
+      usage: { total: makeMap(), byKey: makeMap() },
+      putOff: makeMap(),
+      attempts: makeMap()
+    }
     const { generations, putOff } = tables
 
     return GenerationStore.of({
       insert: (added) => access(() => added.forEach((generation) => generations.set(generation.id, generation))),
       find: (ids) => access(() => ids.flatMap((id) => generations.get(id) ?? [])),
       list: (account, selection) => access(() => list(tables, account, selection)),
+      filter: (account, selection) => access(() => filter(tables, account, selection)),
       search: (selection) => access(() => search(tables, selection)),
       queue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["pending"], { status: "queued" }))),
       unqueue: (ids) => access(() => ids.forEach((id) => change(tables, id, ["queued"], { status: "pending" }))),
@@ -60,7 +68,8 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
         access(() => attempts.forEach((attempt) => endAttempt(tables, attempt, { endedAt: at, end }))),
       attempts: (id) => access(() => tables.attempts.get(id) ?? []),
       end: (endings) => access(() => endings.flatMap((ending) => end(tables, ending))),
-      usage: (account, span) => access(() => usage(tables, account, span)),
+      usage: (account, span) => access(() => MemoryUsage.read(tables.usage, account, span)),
+      usageByKey: (account, span, limit) => access(() => MemoryUsage.readByKey(tables.usage, account, span, limit)),
       waiting: (models, limit, except = []) => access(() => waiting(tables, models, limit, except)),
       expired: (now, limit) => access(() => expired(tables, now, limit)),
       putOff: (ids, until) => access(() => ids.forEach((id) => putOff.set(id, until))),
@@ -73,7 +82,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
         ),
       deleteEnded: (before, limit) => access(() => deleteEnded(tables, before, limit)),
       forget: (account, at, limit) => access(() => forget(tables, account, at, limit)),
-      deleteUsage: (day, limit) => access(() => deleteUsage(tables, day, limit))
+      deleteUsage: (day, limit) => access(() => MemoryUsage.deleteBefore(tables.usage, day, limit))
     })
   })
 )
@@ -130,18 +139,8 @@ const end = (tables: Tables, ending: Ending): ReadonlyArray<Generation> => {
     ...result
   })
   if (ended === undefined) return []
-  count(tables, ended, ending)
+  MemoryUsage.count(tables.usage, ended, ending)
   return [ended]
-}
-
-const count = ({ usage }: Tables, generation: Generation, { at, status }: Ending): void => {
-  const { account, costCredits, kind, model, plan } = generation
-  const day = DateTime.formatIso(at).slice(0, 10)
-  const key = JSON.stringify([account, day, plan, model, kind])
-  const row = usage.get(key) ??
-    { account, day, plan, model, kind, completed: 0, failed: 0, cancelled: 0, credits: 0 }
-  const credits = status === "completed" ? costCredits ?? 0 : 0
-  usage.set(key, { ...row, [status]: row[status] + 1, credits: row.credits + credits })
 }
 
 const list = ({ generations }: Tables, account: string, selection: Selection): ReadonlyArray<Generation> =>
@@ -149,6 +148,17 @@ const list = ({ generations }: Tables, account: string, selection: Selection): R
     .filter((generation) => generation.account === account && isSelected(generation, selection))
     .toSorted((a, b) => a.id > b.id ? -1 : 1)
     .slice(0, selection.limit)
+
+const filter = (tables: Tables, account: string, selection: FilteredSelection): Filtered => {
+  const { key, limit, model, readMax, texts } = selection
+  const read = list(tables, account, { ...selection, limit: readMax })
+  const generations = read.filter((generation) =>
+    (model === undefined || generation.model === model) &&
+    (key === undefined || generation.key === key) &&
+    (texts === undefined || texts.some((text) => lowerAscii(generation.prompt).includes(text)))
+  )
+  return { generations: generations.slice(0, limit), last: read[readMax - 1]?.id }
+}
 
 const search = (
   { generations }: Tables,
@@ -164,19 +174,12 @@ const search = (
     .toSorted((a, b) => a.id > b.id ? -1 : 1)
     .slice(0, limit)
 
-const isSelected = (generation: Generation, { before, kind, plan, status }: Selection): boolean =>
+const isSelected = (generation: Generation, { before, from, kind, plan, status }: Selection): boolean =>
   (status === undefined || generation.status === status) &&
   (kind === undefined || generation.kind === kind) &&
   (plan === undefined || generation.plan === plan) &&
+  (from === undefined || generation.id >= from) &&
   (before === undefined || generation.id < before)
-
-const usage = ({ usage }: Tables, account: string, { from, to }: UsageSpan): ReadonlyArray<UsageRow> =>
-  Array.from(usage.values())
-    .filter((row) => row.account === account && from <= row.day && row.day <= to)
-    .map(({ account: _, ...row }) => row)
-    .toSorted((a, b) => sortKeyOf(a) < sortKeyOf(b) ? -1 : 1)
-
-const sortKeyOf = ({ day, kind, model, plan }: UsageRow): string => [day, plan, model, kind].join("\0")
 
 const waiting = (
   { generations }: Tables,
@@ -223,13 +226,4 @@ const forget = (tables: Tables, account: string, at: DateTime.Utc, limit: number
     .toSorted((a, b) => a.id < b.id ? -1 : 1)
     .slice(0, limit)
   return remove(tables, ended)
-}
-
-const deleteUsage = ({ usage }: Tables, day: string, limit: number): number => {
-  const old = Array.from(usage.entries())
-    .filter(([, row]) => row.day < day)
-    .toSorted(([, a], [, b]) => a.day < b.day ? -1 : 1)
-    .slice(0, limit)
-  old.forEach(([key]) => usage.delete(key))
-  return old.length
 }

@@ -45,8 +45,6 @@ export interface ServicesOptions {
   readonly paymentProvider?: Layer.Layer<PaymentProvider.PaymentProvider> | undefined
   /** Limits of payments. Default: those of `Payments`. */
   readonly payments?: Payments.PaymentsOptions | undefined
-  /** Options of rate limits. Default: those of `RateLimit`, which take nothing in advance. */
-  readonly rateLimit?: RateLimit.RateLimitOptions | undefined
   /** Limits of jobs. Default: the scheduler's. */
   readonly scheduler?: Scheduler.SchedulerOptions | undefined
   /** Limits of the status of models. Default: those of `ModelStatuses`. */
@@ -68,7 +66,7 @@ export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
   const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
-  const { paymentProvider = PaymentProvider.layerNone, payments = {}, rateLimit = {} } = options
+  const { paymentProvider = PaymentProvider.layerNone, payments = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
     AccountDeletion.layerWith({ planTable }),
@@ -88,7 +86,7 @@ export const layer = (options: ServicesOptions) => {
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
-        RateLimit.layerWith(rateLimit),
+        RateLimit.layer,
         Scheduler.layerWith(scheduler),
         Webhooks.layerWith(webhooks)
       )

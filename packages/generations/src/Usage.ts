@@ -1,4 +1,4 @@
-/** Daily usage report of an account. */
+/** Daily usage reports of an account. */
 import type { Kind, Plan } from "./Generation.ts"
 
 /** Jobs of one model and plan group that ended on a UTC day. */
@@ -13,6 +13,12 @@ export interface UsageRow {
   readonly cancelled: number
   /** Credits charged for completed jobs; 0 for studio. */
   readonly credits: number
+}
+
+/** Jobs of one API key among those of a `UsageRow`. */
+export interface KeyUsageRow extends UsageRow {
+  /** Id of the API key; `null` for the jobs without one, and for those that a worker of an earlier version ended. */
+  readonly key: string | null
 }
 
 /** Range of UTC days, both ends inclusive, `YYYY-MM-DD`. The caller bounds its length. */

@@ -205,6 +205,8 @@ export const request = Effect.fnUntraced(function*(
   account: Account,
   options: {
     readonly key?: string
+    /** Id of the API key of the request. */
+    readonly apiKey?: string
     readonly plan?: "studio" | "credits"
     readonly model?: string
     readonly params?: Readonly<Record<string, Schema.Json>>
@@ -216,6 +218,7 @@ export const request = Effect.fnUntraced(function*(
   const { key, model = "kinora-still", params = { prompt: "a lake" }, plan = "credits", trialAllowed } = options
   const command: CreateCommand = {
     account,
+    key: options.apiKey,
     plan,
     model,
     params,

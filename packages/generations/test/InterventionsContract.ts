@@ -35,7 +35,7 @@ const refusedAs = <A, E>(effect: Effect.Effect<A, E, Generations>) =>
 /** Interventions of operators on every backend. `StoryContract.ts` mixes them with everything else. */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
   layer(services)(`Interventions of operators (${name})`, (it) => {
-    it.effect("fail a running job once, refund it, and stop its worker", () =>
+    it.effect("fail a running job once, refund it, stop its worker, and cancel its operation", () =>
       Effect.gen(function*() {
         const { fail, requeue, wait } = yield* Generations
         const control = yield* ScriptedGenerator.Control
@@ -44,13 +44,14 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const stuck = yield* createNew(account, "stuck")
         yield* control.script(stuck.id, { delay: "hold" })
         yield* startOne
-        yield* control.called("submit", stuck.id)
+        yield* control.called("poll", stuck.id)
         const failed = yield* fail(account.id, stuck.id)
         assert.deepStrictEqual([failed.status, failed.refunded], ["failed", true])
         assert.deepInclude(failed.failure, { code: "generation_failed", reason: "internal" })
         assert.strictEqual(yield* creditsOf(account.id), 100)
         assert.deepStrictEqual(yield* fail(account.id, stuck.id), failed)
         assert.strictEqual(yield* refusedAs(requeue(account.id, stuck.id)), "failed")
+        yield* control.called("cancel", stuck.id)
 
         // The only worker runs the next job only after it has stopped the failed one.
         const next = yield* createNew(account, "next")
@@ -106,6 +107,9 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.match(output!.content.key, /\/2\/content$/)
         assert.strictEqual((yield* get(account.id, id)).refunded, false)
         assert.strictEqual(yield* creditsOf(account.id), 92)
+        // The next run continues with the operation.
+        const calls = (yield* control.calls).filter((call) => call.id === id)
+        assert.notInclude(calls.map(({ method }) => method), "cancel")
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }).pipe(Effect.scoped, TestClock.withLive))
   })

@@ -200,6 +200,49 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.deepStrictEqual(yield* usage(account.id, { from: yesterday, to: yesterday }), rows.slice(0, 1))
       }))
 
+    it.effect("is counted by the API key that created the job, and the rest without a key", () =>
+      Effect.gen(function*() {
+        const { cancel, list, usage, usageByKey } = yield* Generations
+        const { deleteUsage } = yield* GenerationSweep
+        const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const end = Effect.fnUntraced(function*(owner: typeof account, key: string, apiKey?: string, options = {}) {
+          const { id } = yield* createNew(owner, key, { apiKey, ...options })
+          yield* cancel(owner.id, id)
+          return id
+        })
+        const day = DateTime.formatIsoDateUtc(yield* DateTime.now)
+        const span = { from: day, to: day }
+        yield* end(account, "without")
+        const first = yield* end(account, "a 1", "key_a")
+        const second = yield* end(account, "a 2", "key_a")
+        yield* end(account, "b", "key_b")
+        yield* end(account, "studio", "key_a", { plan: "studio", model: "kinora-draft" })
+        yield* end(other, "of another account", "key_a")
+
+        const credits = { day, plan: "credits", model: "kinora-still", kind: "image" } as const
+        const studio = { day, plan: "studio", model: "kinora-draft", kind: "image" } as const
+        const count = (cancelled: number) => ({ completed: 0, failed: 0, cancelled, credits: 0 })
+        const rows = [
+          { ...credits, ...count(1), key: null },
+          { ...credits, ...count(2), key: "key_a" },
+          { ...credits, ...count(1), key: "key_b" },
+          { ...studio, ...count(1), key: "key_a" }
+        ]
+        assert.deepStrictEqual(yield* usageByKey(account.id, span, 100), rows)
+        assert.deepStrictEqual(yield* usageByKey(account.id, span, 2), rows.slice(0, 2))
+        assert.deepStrictEqual(yield* usage(account.id, span), [
+          { ...credits, ...count(4) },
+          { ...studio, ...count(1) }
+        ])
+        const listed = yield* list(account.id, { key: "key_a", plan: "credits", limit: 10 })
+        assert.deepStrictEqual(idsOf(listed.generations), [second, first])
+        assert.deepStrictEqual(listed.generations.map(({ key }) => key), ["key_a", "key_a"])
+
+        yield* TestClock.adjust("100 days")
+        yield* deleteUsage("90 days", 100)
+        assert.deepStrictEqual(yield* usageByKey(account.id, span, 100), [])
+      }))
+
     it.effect("counts a job once if it is ended several times", () =>
       Effect.gen(function*() {
         const { cancel, usage } = yield* Generations

@@ -101,14 +101,19 @@ for (const [name, database] of TestDatabase.all) {
           SELECT n::text, '1970-01-01'::date + n, 'studio', 'canvas', 'image', 1, 0, 0, 0
           FROM generate_series(1, 4000) AS n
         `
-        yield* sql`ANALYZE generation_job, generation_usage`
+        yield* sql`
+          INSERT INTO generation_key_usage (account, day, plan, model, kind, key_id, completed, failed, cancelled, credits)
+          SELECT account, day, plan, model, kind, 'key', completed, failed, cancelled, credits FROM generation_usage
+        `
+        yield* sql`ANALYZE generation_job, generation_usage, generation_key_usage`
         yield* TestClock.setTime(Date.parse("1970-01-04T00:00:00Z"))
         const limit = 10
         const clock = yield* DatabaseTime.hostClock
         for (
           const deletion of [
             Deletions.endedDeletion(sql, clock, yield* DateTime.now, limit),
-            Deletions.usageDeletion(sql, "1980-01-01", limit)
+            Deletions.usageDeletion(sql, "generation_usage", "1980-01-01", limit),
+            Deletions.usageDeletion(sql, "generation_key_usage", "1980-01-01", limit)
           ]
         ) {
           const scans = (yield* QueryPlan.explain(deletion)).filter(({ type }) => type.includes("Scan"))

@@ -126,7 +126,7 @@ export const layerWorking = (settings: Settings, { drivers }: HostOptions = {}) 
 /** The services over the database and the files that the settings name. Brings the schema up to date first. */
 export const layer = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { inputPixelsPerMinute, limitAdvance, media, models, planTable, uploads, webhookTtl } = settings
+    const { inputPixelsPerMinute, media, models, planTable, uploads, webhookTtl } = settings
     const isEmbedded = settings.databaseUrl === undefined
     const moderation = yield* Moderation.fromFile(settings.moderation)
 
@@ -151,7 +151,6 @@ export const layer = (settings: Settings) =>
           moderation: moderation.layer,
           paymentProvider: Payments.layerProviderOf(settings),
           planTable,
-          rateLimit: { advance: limitAdvance },
           uploads,
           webhooks: { keepFor: webhookTtl }
         })

@@ -54,7 +54,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
   downloadLinkShare: settings.downloadLinkShare,
-  downloadPlaceKept: settings.limitAdvance,
+  downloadPicturesMax: settings.downloadPicturesMax,
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,

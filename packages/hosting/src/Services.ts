@@ -12,14 +12,7 @@ import * as Crypto from "./Crypto.ts"
 export interface ServicesOptions extends
   Pick<
     Services.ServicesOptions,
-    | "inputPixelsPerMinute"
-    | "models"
-    | "moderation"
-    | "paymentProvider"
-    | "planTable"
-    | "rateLimit"
-    | "uploads"
-    | "webhooks"
+    "inputPixelsPerMinute" | "models" | "moderation" | "paymentProvider" | "planTable" | "uploads" | "webhooks"
   >
 {
   /** Limits of images and videos. Default: those of `Media`. */
@@ -48,7 +41,7 @@ const attemptsMax = 3
 export const layer = ({ media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
   Layer.mergeAll(
     Services.layer({ ...options, params: clientParams, planTable, scheduler: { attemptsMax } }),
-    Budget.layerWith({ advance: options.rateLimit?.advance }),
+    Budget.layer,
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))

@@ -110,16 +110,16 @@ export interface Settings {
   readonly downloadLinkShare: number
   /** Bytes of a result that may be downloaded per UTC day, as a multiple of its length. */
   readonly resultDownloadMultiple: number
-  /** Maximum number of concurrent downloads of an account with its keys, and of as many through signed URLs. */
+  /** Maximum number of concurrent downloads of results of an account with its keys, and of as many through signed URLs. */
   readonly downloadStreamsMax: number
+  /** The same for thumbnails, previews and posters. */
+  readonly downloadPicturesMax: number
   /** Limits of the usable uploads of an account: their number, and their bytes together. */
   readonly uploads: { readonly uploadsMax: number; readonly uploadBytesMax: number }
   /** Time after which a request gets 503. */
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
   readonly requestsMax: number
-  /** How long a process keeps requests, bytes and places of limits that it took in advance. */
-  readonly limitAdvance: Duration.Duration
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
@@ -213,10 +213,10 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     downloadLinkShare: values.download_link_percent / 100,
     resultDownloadMultiple: values.download_multiple,
     downloadStreamsMax: values.download_streams,
+    downloadPicturesMax: values.download_pictures,
     requestTime: Duration.seconds(values.request_seconds),
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * MiB },
     requestsMax: values.max_requests,
-    limitAdvance: Duration.seconds(values.limit_advance_seconds),
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),

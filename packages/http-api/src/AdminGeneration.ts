@@ -9,6 +9,7 @@ import { DateTime, Int64, Plan } from "./Scalar.ts"
 export const AdminGeneration = object("AdminGeneration", "A job, without links to its files.", {
   id: text("The id of the job, `gen_…`."),
   account: text("The id of the account that owns the job and paid for it."),
+  key_id: nullable(Schema.String, "The id of the API key that created the job, `key_…`; `null` if none is recorded."),
   model: text("The id of the model."),
   kind: field(Kind, "What the model produces."),
   mode: text("The mode, such as `text_to_image`."),

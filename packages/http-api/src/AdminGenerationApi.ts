@@ -5,16 +5,11 @@ import { AdminGeneration, AdminGenerationDetail, AdminGenerationList } from "./A
 import { Kind, Status } from "./Generation.ts"
 import { operate } from "./internal/adminOperation.ts"
 import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
+import { ModelFilter } from "./internal/filters.ts"
 import { PageSize, Plan } from "./Scalar.ts"
 
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const jobId = { id: parameter("The id of the job, `gen_…`.") }
-
-/** Databases cannot compare text that contains U+0000. */
-const ModelId = parameter("Returns only jobs that were created for the model with this id.").check(
-  Schema.makeFilter((text) => !text.includes("\0"), { expected: "the id of a model" }),
-  Schema.isMaxLength(128)
-)
 
 /** Lists, searches, reads and ends jobs of any account. */
 export class AdminGenerations extends HttpApiGroup.make("generations").add(
@@ -48,7 +43,7 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
         query: {
           account: optionalParameter("Returns only jobs of the account with this id."),
           status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
-          model: Schema.optionalKey(ModelId),
+          model: Schema.optionalKey(ModelFilter),
           created_after: Schema.optionalKey(requestTime("Returns only jobs created at this time or later.")),
           created_before: Schema.optionalKey(requestTime("Returns only jobs created before this time.")),
           limit: Schema.optionalKey(PageSize),

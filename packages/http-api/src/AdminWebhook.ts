@@ -83,6 +83,10 @@ export const AdminWebhookDelivery = object("AdminWebhookDelivery", "One event fo
   event_id: text("The id of the event."),
   endpoint_id: text("The id of the endpoint."),
   type: text("The type of the event."),
+  subject: nullable(
+    Schema.String,
+    "The id of the job that the event is about, `gen_…`; `null` for test events and those that an earlier version published."
+  ),
   status: field(Schema.Literals(["pending", "delivered", "failed"]), "The state of the delivery."),
   failed_sends: int("Failed attempts since the event happened, or since the delivery was last resent."),
   created_at: time("When the event happened."),

@@ -16,7 +16,8 @@ import { Health, Monitoring } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
 import { documentation } from "./internal/documentation.ts"
 import { creationErrors } from "./internal/errorCodes.ts"
-import { optionalParameter, parameter } from "./internal/fields.ts"
+import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
+import { KeyFilter, ModelFilter, PromptFilter } from "./internal/filters.ts"
 import { complete } from "./internal/openApi.ts"
 import { operation } from "./internal/operation.ts"
 import { Model, ModelList } from "./Model.ts"
@@ -46,13 +47,20 @@ export class Generations extends HttpApiGroup.make("generations").add(
   operation({
     policy: Policy.reading,
     summary: "List jobs",
-    description: "Newest first. Pass `next_cursor` of one page as `cursor` for the next page."
+    description:
+      "Newest first. Pass `next_cursor` of one page as `cursor` for the next page. With `model`, `key` or `q`, a page " +
+      "can have fewer jobs than `limit`, or none, although another one follows."
   }, (error) =>
     HttpApiEndpoint.get("list", "/generations", {
       query: {
         status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
         kind: Schema.optionalKey(Kind.annotate({ description: "Returns only jobs of this kind." })),
         plan: Schema.optionalKey(Plan.annotate({ description: "Returns only jobs of this plan group." })),
+        model: Schema.optionalKey(ModelFilter),
+        key: Schema.optionalKey(KeyFilter),
+        from: Schema.optionalKey(requestTime("Returns only jobs created at this time or later.")),
+        to: Schema.optionalKey(requestTime("Returns only jobs created before this time.")),
+        q: Schema.optionalKey(PromptFilter),
         limit: Schema.optionalKey(PageSize),
         cursor: optionalParameter("`next_cursor` of the previous page.")
       },
@@ -240,12 +248,19 @@ export class AccountReports extends HttpApiGroup.make("account").add(
     policy: Policy.reporting,
     errors: ["invalid_range"],
     summary: "Get the usage by day",
-    description: "Jobs by the UTC day on which they ended, plan group, model and kind. At most 31 days."
+    description:
+      "Jobs by the UTC day on which they ended, plan group, model and kind, and with `group_by=key` by API key. " +
+      "At most 31 days, and 10,000 rows by API key."
   }, (error) =>
     HttpApiEndpoint.get("usage", "/usage", {
       query: {
         from: optionalParameter("The first UTC day. Default: 6 days before `to`."),
-        to: optionalParameter("The last UTC day, inclusive. Default: today.")
+        to: optionalParameter("The last UTC day, inclusive. Default: today."),
+        group_by: Schema.optionalKey(
+          Schema.Literal("key").annotate({
+            description: "`key` also groups the jobs by the API key that created them."
+          })
+        )
       },
       success: UsageReport,
       error

@@ -1,8 +1,14 @@
 /** Usage reports. */
 import { Schema } from "effect"
 import { Kind } from "./Generation.ts"
-import { field, int, nullable, object, text } from "./internal/fields.ts"
+import { field, int, nullable, object, optional, text } from "./internal/fields.ts"
 import { Plan } from "./Scalar.ts"
+
+/** An API key, without its secret. */
+export const UsageKey = object("UsageKey", "An API key, without its secret.", {
+  id: text("The id of the key, `key_…`."),
+  name: nullable(Schema.String, "The name of the key; `null` once the key is deleted.")
+})
 
 /** The jobs of one day, plan group, model and kind. */
 export const UsageRow = object("UsageRow", "The jobs of one day, plan group, model and kind.", {
@@ -10,6 +16,10 @@ export const UsageRow = object("UsageRow", "The jobs of one day, plan group, mod
   plan: field(Plan, "The plan group that was charged."),
   model: text("The id of the model."),
   kind: field(Kind, "What the model produces."),
+  key: optional(
+    Schema.NullOr(UsageKey),
+    "With `group_by=key`, the API key that created the jobs; `null` if none is recorded."
+  ),
   completed: int("Completed jobs."),
   failed: int("Failed jobs."),
   cancelled: int("Cancelled jobs."),

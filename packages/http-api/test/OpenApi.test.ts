@@ -120,11 +120,13 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   DownloadLimits: { user_gib_per_day: "int64", used_bytes_today: "int64|null", job_download_multiple: "int64" },
   UsageReport: { from: "string", to: "string", data: "UsageRow[]|null", totals: "object" },
+  UsageKey: { id: "string", name: "string|null" },
   UsageRow: {
     day: "string",
     plan: "string",
     model: "string",
     kind: "string",
+    key: "UsageKey|null?",
     completed: "int64",
     failed: "int64",
     cancelled: "int64",

@@ -58,13 +58,13 @@ export interface HttpServerOptions {
    * worker's; the API only reports it, in whole hours. Default 24 hours.
    */
   readonly resultTtl: Duration.Duration
-  /** Concurrent downloads of one account with its keys, and as many through signed URLs. Default 8. */
+  /** Concurrent downloads of results of one account with its keys, and as many through signed URLs. Default 8. */
   readonly downloadStreamsMax: number
   /**
-   * How long this process keeps the place of a download that ended for the next one of the account, while at most
-   * half of the places are taken. Other processes find it taken until then. Default 1 second.
+   * Concurrent downloads of thumbnails, previews and posters of one account with its keys, and as many through signed
+   * URLs. A gallery requests one for each job on the page. Default 200.
    */
-  readonly downloadPlaceKept: Duration.Duration
+  readonly downloadPicturesMax: number
   /** Bytes that one account can download per UTC day. Default 50 GiB. */
   readonly downloadBytesPerDay: number
   /** Share of these bytes that signed URLs can use, above 0 and at most 1. Default 0.5. */
@@ -72,10 +72,12 @@ export interface HttpServerOptions {
   /** How many times its size one result can be downloaded per UTC day. Default 10. */
   readonly resultDownloadMultiple: number
   /**
-   * Bytes that a download reserves at a time, and that are reserved for the next ranges of an account and a result.
-   * A killed process leaves at most one block each counted; smaller blocks cost more statements. Default 16 MiB.
+   * Bytes that a download reserves at a time. A killed process leaves at most one block
+   * per download counted; smaller blocks cost more statements. Default 16 MiB.
    */
   readonly downloadBlockBytes: number
+  /** Rows of a usage report by API key. A report that would have more is rejected. Default 10,000. */
+  readonly usageRowsMax: number
   /** Bytes of a body that creates a job. Default 48 MiB. */
   readonly creatingBodyBytesMax: number
   /**
@@ -158,11 +160,12 @@ export const defaults: HttpServerOptions = {
   imageWaitsMax: 40,
   resultTtl: Duration.hours(24),
   downloadStreamsMax: 8,
+  downloadPicturesMax: 200,
   downloadBytesPerDay: 50 * 1024 ** 3,
   downloadLinkShare: 0.5,
   resultDownloadMultiple: 10,
-  downloadPlaceKept: Duration.seconds(1),
   downloadBlockBytes: 16 * 1024 ** 2,
+  usageRowsMax: 10_000,
   creatingBodyBytesMax: 48 * 1024 * 1024,
   bodyStringBytesMax: 16 * 1024 * 1024,
   uploadBytesMax: 10 * 1024 * 1024,

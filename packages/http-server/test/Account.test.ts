@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
 import { Generation } from "@kinora/generations"
 import { Account as Wire, Generation as WireGeneration, Usage } from "@kinora/http-api"
 import { Ledger } from "@kinora/ledger"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { Budget } from "@kinora/rate-limit"
-import { DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, type Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -152,6 +153,43 @@ it.effect("reports jobs by the day on which they ended, for the last seven days 
     })
     const longest = report((yield* send("GET", "/v1/usage?from=2026-10-23", { key })).json)
     assert.deepStrictEqual([longest.from, longest.to, longest.data?.length], ["2026-10-23", "2026-11-22", 2])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("reports the jobs of a day by API key, with the names of the keys and without secrets", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ usageRowsMax: 2 })
+    const { account, key, keyId } = yield* Host.openAccount()
+    const { createKey, revokeKey } = yield* Accounts.Accounts
+    const second = yield* createKey(account.id, "second")
+    const create = Effect.fnUntraced(function*(prompt: string, key: Redacted.Redacted) {
+      const body = { plan: "credits", model: "kinora-still", params: { prompt } }
+      const { json } = yield* send("POST", "/v1/generations", { key, body })
+      const { id } = Schema.decodeUnknownSync(WireGeneration.Generation)(json)
+      yield* send("POST", `/v1/generations/${id}/cancel`, { key })
+      return id
+    })
+    yield* create("one", key)
+    const id = yield* create("two", second.key)
+    yield* revokeKey(account.id, second.record.id)
+    const answer = yield* send("GET", "/v1/usage?group_by=key", { key })
+    const rows = report(answer.json).data ?? []
+    assert.deepStrictEqual(
+      new Set(rows.map(({ key }) => JSON.stringify(key))),
+      new Set([
+        JSON.stringify({ id: keyId, name: "test" }),
+        JSON.stringify({ id: second.record.id, name: "second" })
+      ])
+    )
+    assert.notInclude(answer.text, "kin_")
+    const listed = yield* send("GET", `/v1/generations?key=${second.record.id}`, { key })
+    assert.deepStrictEqual(
+      Schema.decodeUnknownSync(WireGeneration.GenerationList)(listed.json).data.map(({ id }) => id),
+      [id]
+    )
+    yield* TestClock.adjust("1 day")
+    yield* create("three", key)
+    errorOf(yield* send("GET", "/v1/usage?group_by=key", { key }), "invalid_range")
+    errorOf(yield* send("GET", "/v1/usage?group_by=model", { key }), "invalid_params")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("rejects an invalid range of days with invalid_range", () =>

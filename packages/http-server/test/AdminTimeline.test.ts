@@ -21,6 +21,7 @@ const Detail = Schema.Struct({
     event_id: Schema.String,
     endpoint_id: Schema.String,
     type: Schema.String,
+    subject: Schema.String,
     status: Schema.String,
     failed_sends: Schema.Int,
     due_at: Schema.NullOr(Schema.String)
@@ -68,6 +69,7 @@ it.effect("shows the webhook events of a job with failed and successful attempts
     assert.deepInclude(pending, {
       endpoint_id: endpoint,
       type: "generation.failed",
+      subject: job,
       status: "pending",
       failed_sends: 1,
       due_at: "2026-11-21T12:00:45.000Z"

@@ -263,6 +263,7 @@ it.effect("sends a test event, lists the attempts, and resends a delivery", () =
       ...deliveryOf(tested.json),
       endpoint_id: id,
       type: "webhook.test",
+      subject: null,
       status: "pending",
       failed_sends: 0,
       created_at: now,

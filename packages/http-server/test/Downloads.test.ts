@@ -102,6 +102,37 @@ it.effect("counts and rejects the same for every block size", () =>
       assert.strictEqual(yield* used(`downloads:${id}`), 15)
     }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Host.layer)))))
 
+it.effect("sends the thumbnails of a gallery in three tabs at once, while all places of results are taken", () =>
+  Effect.gen(function*() {
+    const { account, file, id, key, send } = yield* openResult({})
+    const places = yield* Places.Places
+    for (let n = 0; n < 8; n++) yield* places.acquire({ key: `streams:${account.id}`, max: 8 })
+    errorOf(yield* file("content"), "download_limited")
+    const gallery = 3 * 48
+    const withKey = yield* Effect.all(Array.from({ length: gallery }, () => file("thumb")), {
+      concurrency: "unbounded"
+    })
+    assert.deepStrictEqual(withKey.filter(({ status }) => status !== 200), [])
+
+    const { json } = yield* send("GET", `/v1/generations/${id}`, { key })
+    const link = new URL(Schema.decodeUnknownSync(Generation.Generation)(json).thumb_url ?? "")
+    const signed = send("GET", `${link.pathname}${link.search}`)
+    const withLink = yield* Effect.all(Array.from({ length: gallery }, () => signed), { concurrency: "unbounded" })
+    assert.deepStrictEqual(withLink.filter(({ status }) => status !== 200), [])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("limits concurrent downloads of smaller pictures apart from results", () =>
+  Effect.gen(function*() {
+    const { account, file } = yield* openResult({ downloadPicturesMax: 1 })
+    const places = yield* Places.Places
+    yield* Effect.gen(function*() {
+      yield* places.acquire({ key: `pictures:${account.id}`, max: 1 })
+      assert.deepStrictEqual(errorOf(yield* file("thumb"), "download_limited").details, { scope: "streams" })
+      assert.strictEqual((yield* file("content")).status, 200)
+    }).pipe(Effect.scoped)
+    assert.strictEqual((yield* file("thumb")).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("limits concurrent downloads of the account, and frees their places", () =>
   Effect.gen(function*() {
     const { account, file } = yield* openResult({ downloadStreamsMax: 1 })

@@ -272,6 +272,7 @@ export const addCompleted = Effect.fnUntraced(function*(account: Account, bytes:
   const generation: Generation.Generation = {
     id,
     account: account.id,
+    key: null,
     model: "kinora-still",
     kind: "image",
     mode: "text_to_image",

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Generation } from "@kinora/http-api"
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -59,6 +59,19 @@ it.effect("filters the list by status, kind and plan", () =>
     assert.deepStrictEqual((yield* list("?kind=video")).data, [])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("filters the list by model, time and prompt", () =>
+  Effect.gen(function*() {
+    const { ids, list } = yield* createSome()
+    const { data: [last] } = yield* list("?limit=1")
+    const found = (query: string) => Effect.map(list(query), ({ data }) => data.map(({ id }) => id))
+    assert.deepStrictEqual(yield* found("?model=kinora-draft"), [ids[3], ids[2]])
+    assert.deepStrictEqual(yield* found("?q=SEA"), [ids[3], ids[1]])
+    assert.deepStrictEqual(yield* found("?q=lake&model=kinora-still"), [ids[0]])
+    const at = DateTime.formatIso(last!.created_at)
+    assert.deepStrictEqual(yield* found(`?from=${at}`), [ids[3]])
+    assert.deepStrictEqual(yield* found(`?to=${at}&model=kinora-draft`), [ids[2]])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("rejects invalid cursors, page sizes and filters", () =>
   Effect.gen(function*() {
     const { key, send } = yield* createSome()
@@ -70,7 +83,11 @@ it.effect("rejects invalid cursors, page sizes and filters", () =>
       "limit=ten",
       "status=done",
       "kind=sound",
-      "plan=free"
+      "plan=free",
+      `model=${"m".repeat(129)}`,
+      "from=2026-11-21",
+      "to=now",
+      "q="
     ]
     for (const query of queries) {
       const { details } = errorOf(yield* send("GET", `/v1/generations?${query}`, { key }), "invalid_params")

@@ -37,7 +37,7 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
   /** Stores the leases that the rule of `Lease.acquire` grants, in order and atomically. Returns the granted leases. */
   readonly acquire: (
     requests: ReadonlyArray<Lease.Acquire>
-  ) => Effect.Effect<ReadonlyArray<Lease.Granted>, StorageError>
+  ) => Effect.Effect<ReadonlyArray<Lease.Lease>, StorageError>
 
   /** Extends leases by `lasts` from now. Stores a lease again if it is missing, since its holder still holds the place. */
   readonly renew: (places: ReadonlyArray<Lease.Place>, lasts: Duration.Duration) => Effect.Effect<void, StorageError>

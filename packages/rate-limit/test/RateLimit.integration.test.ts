@@ -7,7 +7,6 @@ import { Budget, Places, RateLimit } from "../src/index.ts"
 import * as AdvancesContract from "./AdvancesContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
-import * as KeptPlacesContract from "./KeptPlacesContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
@@ -17,7 +16,6 @@ for (const [name, database, callers] of TestDatabase.all) {
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
   AdvancesContract.suite(name, Backend.over(database))
-  KeptPlacesContract.suite(name, Backend.over(database))
   TransactionsContract.suite(name, Backend.over(database), callers)
 }
 

@@ -1,7 +1,6 @@
 import * as AdvancesContract from "./AdvancesContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
-import * as KeptPlacesContract from "./KeptPlacesContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 
@@ -9,4 +8,3 @@ RateLimitContract.suite("memory", Backend.memory)
 PlacesContract.suite("memory", Backend.memory)
 BudgetContract.suite("memory", Backend.memory)
 AdvancesContract.suite("memory", Backend.memory)
-KeptPlacesContract.suite("memory", Backend.memory)

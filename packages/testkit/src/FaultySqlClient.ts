@@ -73,6 +73,10 @@ const faulty = Effect.fnUntraced(
         if (sql.startsWith("ROLLBACK")) state.isAborted = false
         if (isEnd) state.isOpen = false
         const fault = sql.startsWith("ROLLBACK") ? undefined : options.faults?.next(callOf(sql))
+        if (isEnd && fault !== undefined && isRefusal(fault.kind)) {
+          // Postgres ends the transaction of a commit that it refuses.
+          return Effect.andThen(still(options, statement("ROLLBACK")), Effect.fail(errorOf(fault.kind)))
+        }
         return Faults.around(fault, still(options, statement(sql)), {
           failureOf: (kind) => {
             state.isAborted = state.isOpen && !state.isLost
@@ -105,6 +109,10 @@ const callOf = (sql: string): Faults.Call =>
 
 /** Statements that a read-only server refuses, and reads that lock rows. */
 const writes = /^\s*(INSERT|UPDATE|DELETE|MERGE|WITH|TRUNCATE)\b|\bFOR\s+(NO\s+KEY\s+)?(UPDATE|SHARE)\b/i
+
+/** Returns whether the server fails the call. Otherwise the connection is lost, or the call runs. */
+const isRefusal = (kind: Faults.Kind): kind is "conflict" | "full" | "readOnly" =>
+  kind === "conflict" || kind === "full" || kind === "readOnly"
 
 const errorOf = (kind: Faults.Failure): SqlError.SqlError => new SqlError.SqlError({ reason: reasonOf(kind) })
 

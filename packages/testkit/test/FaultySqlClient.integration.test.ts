@@ -17,7 +17,7 @@ const begin = Effect.gen(function*() {
   yield* real`CREATE TABLE item (id int4 PRIMARY KEY)`
   const ids = Effect.map(real<{ id: number }>`SELECT id FROM item ORDER BY id`, (rows) => rows.map(({ id }) => id))
   const insert = (id: number) => sql`INSERT INTO item (id) VALUES (${id})`
-  return { faults, ids, insert, sql }
+  return { faults, ids, insert, real, sql }
 })
 
 /** Plans a fault of the next matching call. */
@@ -89,6 +89,18 @@ layer(TestDatabase.postgres)("a database with faults", (it) => {
         faults.plan({ ...next("statement", kind), skip: kind === "conflict" ? 1 : 0 })
         assert.strictEqual(failureOf(yield* Effect.exit(sql.withTransaction(Effect.exit(insert(1))))), "40001")
         assert.deepStrictEqual(yield* ids, [])
+      }))
+
+    it.effect(`ends the transaction of a commit that fails with ${state}`, () =>
+      Effect.gen(function*() {
+        const { faults, ids, insert, real, sql } = yield* begin
+        faults.plan(next("commit", kind))
+        assert.strictEqual(failureOf(yield* Effect.exit(sql.withTransaction(insert(1)))), state)
+        const open = yield* real`
+          SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+        `
+        assert.deepStrictEqual([open.length, yield* ids], [0, []])
       }))
   }
 

@@ -47,6 +47,8 @@ export interface Delivery {
   readonly endpoint: EndpointId
   /** Type of the event. */
   readonly type: string
+  /** Subject of the event, such as the id of an order; `null` if it has none. */
+  readonly subject: string | null
   readonly status: DeliveryStatus
   /** Number of failed sends since it was published or resent. */
   readonly failedSends: number

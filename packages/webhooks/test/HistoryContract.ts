@@ -24,19 +24,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         yield* publish("order.sent", "order-1")
 
         const { deliveries, sends } = yield* webhooks.history(account, "order-1")
-        const seen = deliveries.map(({ endpoint, failedSends, status, type }) => ({
+        const seen = deliveries.map(({ endpoint, failedSends, status, subject, type }) => ({
           endpoint,
           failedSends,
           status,
+          subject,
           type
         }))
-        const delivery = { endpoint, status: "pending" }
+        const delivery = { endpoint, status: "pending", subject: "order-1" }
         assert.deepStrictEqual<unknown>(seen, [
           { ...delivery, failedSends: 0, type: "order.sent" },
           { ...delivery, failedSends: 1, type: "order.paid" }
         ])
         const line = { reason: "status_500", httpStatus: 500, attempt: 1, at, durationMillis: 12 }
         assert.deepStrictEqual<unknown>(sends, [{ ...line, delivery: deliveries[1]!.id, type: "order.paid" }])
+        const listed = yield* webhooks.deliveries(account, endpoint, { limit: 10 })
+        assert.deepStrictEqual(listed.map(({ subject }) => subject), ["order-1", null, "order-2", "order-1"])
         assert.deepStrictEqual((yield* other.webhooks.history(other.account, "order-1")).sends, [])
         assert.deepStrictEqual(yield* webhooks.history(account, "order-3"), { deliveries: [], sends: [] })
       }))

@@ -236,6 +236,7 @@ const toDelivery = (row: typeof DeliveryRow.Type): DeliveryState => ({
   event: EventId.fromUuid(row.event_id),
   endpoint: EndpointId.fromUuid(row.endpoint_id),
   type: row.type,
+  subject: null,
   createdAt: row.created_at,
   status: row.status,
   dueAt: row.due_at,

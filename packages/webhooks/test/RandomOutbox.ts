@@ -145,6 +145,7 @@ const deliveryOf = (
     event: eventIdOf(event),
     endpoint: endpointIds[endpoint % 3]!,
     type: "order.paid",
+    subject: null,
     status: isPending ? "pending" : status === 0 ? "delivered" : "failed",
     failedSends,
     createdAt: at(0),

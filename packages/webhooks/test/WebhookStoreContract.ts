@@ -144,6 +144,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
           event: published[4]!.event.id,
           endpoint: endpoint.endpoint.id,
           type: "order.paid",
+          subject: null,
           status: "pending",
           failedSends: 0,
           createdAt: at(4),

@@ -150,6 +150,7 @@ const deliveries = operatorCommand(
       Output.table(found.data, [
         { title: "DELIVERY", value: ({ id }) => id },
         { title: "TYPE", value: ({ type }) => type },
+        { title: "JOB", value: ({ subject }) => subject ?? "-" },
         { title: "STATUS", value: ({ status }) => status },
         { title: "FAILED", value: (delivery) => delivery.failed_sends, isNumber: true },
         { title: "CREATED", value: (delivery) => Output.time(delivery.created_at) },

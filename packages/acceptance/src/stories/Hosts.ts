@@ -30,19 +30,33 @@ export interface HostsOptions {
   readonly skews: ReadonlyArray<number>
 }
 
-/** No host runs at first. */
+/** No host runs at first. When the scope closes, all are killed. */
 export const make = Effect.fnUntraced(function*({ database, skews, surroundings }: HostsOptions) {
   const time = yield* VirtualTime
   const hosts = new Map<number, StoryHost.StoryHost>()
   const stopping = new Set<Fiber.Fiber<void>>()
   const everyFaults: Array<Faults.Faults> = []
+  const started: Array<StoryHost.StoryHost> = []
 
-  const startOther = (skew: number) => {
+  // A story that breaks a promise ends with transactions that wait for virtual time, and block the next story.
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function*() {
+      const ending = yield* Effect.forEach(started, ({ kill }) => Effect.forkDetach(kill))
+      yield* time.advance("1 minute")
+      yield* Effect.forEach(ending, Fiber.await)
+    })
+  )
+
+  const startOther = Effect.fnUntraced(function*(skew: number) {
     const faults = Faults.make()
     const name = `host-${everyFaults.push(faults)}`
     const { shared } = surroundings
-    return Effect.orDie(StoryHost.start({ name, stores: database.stores(faults), shared, faults, skew }))
-  }
+    const host = yield* Effect.orDie(
+      StoryHost.start({ name, stores: database.stores(faults), shared, faults, skew })
+    )
+    started.push(host)
+    return host
+  })
   const placeOf = (pick: number) => Array.from(hosts.keys())[pick % Math.max(1, hosts.size)] ?? -1
   const end = Effect.fnUntraced(function*(pick: number, how: "stop" | "kill") {
     const place = placeOf(pick)

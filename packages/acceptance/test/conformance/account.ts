@@ -9,7 +9,7 @@ type Row = Readonly<Record<string, unknown>>
 interface Report {
   readonly from: string
   readonly to: string
-  readonly data: ReadonlyArray<Row>
+  readonly data: ReadonlyArray<Row & { readonly key?: { readonly id: string } | null }>
   readonly totals: Row
 }
 
@@ -222,6 +222,16 @@ const rows = ({ holds }: Define): void => {
       row("studio", "picture", "image", 1, 0, 0)
     ])
     expect(totals).toEqual({ completed: 4, credits: 32 })
+  })
+
+  holds("usage.keys", async (stage) => {
+    const account = await stage.openAccount()
+    const { id } = await Calls.ended(account)
+    const { data: [row, ...others], totals } = await usageOf(account, "?group_by=key")
+    expect(row?.key).toEqual({ id: expect.stringMatching(/^key_[0-9a-z]{26}$/), name: expect.any(String) })
+    expect([others, totals]).toEqual([[], { completed: 1, credits: row?.credits }])
+    const jobs = await account.fetch(`/v1/generations?key=${row?.key?.id}`)
+    expect((await Calls.jsonOf<{ data: ReadonlyArray<Calls.Job> }>(jobs)).data.map(({ id }) => id)).toEqual([id])
   })
 
   holds("usage.invalid", async (stage) => {

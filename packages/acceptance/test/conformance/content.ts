@@ -399,16 +399,23 @@ const files = ({ holds, inTime }: Define): void => {
     { http: { downloadBytesPerDay: 10_000 } }
   )
 
-  inTime(["download-limits.streams", "rate-limits.five", "download-limits.defaults"], async (stage) => {
-    const account = await stage.openAccount()
-    const { id } = await Calls.completed(account, { model: "large" })
-    const open = await Promise.all(Calls.numbers(8).map(() => account.fetch(pathOf(id))))
-    expect(open.map(({ status }) => status)).toEqual(Array(8).fill(200))
-    const refused = await account.fetch(pathOf(id))
-    expect(Calls.retryOf(refused).seconds).toBe(5)
-    expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("streams")
-    await open[0]?.bytes()
-    expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(200)
-    for (const { body } of open.slice(1)) await body?.cancel()
-  })
+  inTime(
+    ["download-limits.streams", "rate-limits.five", "download-limits.defaults", "download-limits.files"],
+    async (stage) => {
+      const account = await stage.openAccount()
+      const { id } = await Calls.completed(account, { model: "large" })
+      const open = await Promise.all(Calls.numbers(8).map(() => account.fetch(pathOf(id))))
+      expect(open.map(({ status }) => status)).toEqual(Array(8).fill(200))
+      const refused = await account.fetch(pathOf(id))
+      expect(Calls.retryOf(refused).seconds).toBe(5)
+      expect((await Calls.refusalOf(refused, 429, "download_limited")).details["scope"]).toBe("streams")
+      const { id: small } = await Calls.completed(account)
+      const thumbs = await Promise.all(Calls.numbers(144).map(() => account.fetch(`/v1/generations/${small}/thumb`)))
+      expect(thumbs.map(({ status }) => status)).toEqual(Array(144).fill(200))
+      for (const { body } of thumbs) await body?.cancel()
+      await open[0]?.bytes()
+      expect((await account.fetch(pathOf(id), { method: "HEAD" })).status).toBe(200)
+      for (const { body } of open.slice(1)) await body?.cancel()
+    }
+  )
 }

@@ -57,6 +57,53 @@ export const listing = ({ holds, inTime }: Define): void => {
     }
   })
 
+  holds(["lists.model", "lists.from", "lists.to"], async (stage) => {
+    const account = await stage.openAccount()
+    const image = await Calls.createJob(account)
+    const film = await Calls.createJob(account, { model: "film" })
+    const filtered = async (query: string) => idsOf(await list(account, query))
+    expect(await filtered("?model=film")).toEqual([film.id])
+    expect(await filtered(`?model=${image.model}&kind=image`)).toEqual([image.id])
+    expect(await filtered("?model=unknown")).toEqual([])
+    const before = "from=2001-01-01T00:00:00Z"
+    expect(await filtered(`?${before}&to=2001-01-02T00:00:00.5Z`)).toEqual([])
+    expect(await filtered(`?${before}&to=9999-01-01T00:00:00Z`)).toEqual([film.id, image.id])
+    expect(await filtered("?from=9999-01-01T00:00:00Z&model=film")).toEqual([])
+    for (const query of ["model=%00", "from=yesterday", "to=2026-02-31T00:00:00Z"]) {
+      await Calls.refusalOf(await account.fetch(`/v1/generations?${query}`), 400, "invalid_params")
+    }
+  })
+
+  holds("lists.key", async (stage) => {
+    const account = await stage.openAccount()
+    await Calls.createJob(account)
+    expect((await list(account, "?key=key_01q3dcbd00evhthzyyqsfhxazr")).data).toEqual([])
+    await Calls.refusalOf(await account.fetch("/v1/generations?key=%00"), 400, "invalid_params")
+  })
+
+  holds(["lists.text", "lists.letters", "lists.filtered"], async (stage) => {
+    const account = await stage.openAccount()
+    const made: Array<Job> = []
+    for (const prompt of ["A red Fox", "a red_fox", "Ölberg 100%", "ölig"]) {
+      made.push(await Calls.createJob(account, { params: { prompt } }))
+    }
+    const [fox, snake, hill, oily] = made.map(({ id }) => id)
+    const found = async (text: string) => idsOf(await list(account, `?q=${encodeURIComponent(text)}`))
+    expect(await found("RED FOX")).toEqual([fox])
+    expect(await found("d_f")).toEqual([snake])
+    expect(await found("red")).toEqual([snake, fox])
+    expect(await found("%")).toEqual([hill])
+    expect(await found("öl")).toEqual([oily, hill])
+    expect(await found("green")).toEqual([])
+    for (const text of ["", "a".repeat(101), "a\0b"]) {
+      const response = await account.fetch(`/v1/generations?q=${encodeURIComponent(text)}`)
+      await Calls.refusalOf(response, 400, "invalid_params")
+    }
+    const first = await list(account, "?q=red&limit=1")
+    expect(idsOf(first)).toEqual([snake])
+    expect(idsOf(await list(account, `?q=red&limit=1&cursor=${first.next_cursor}`))).toEqual([fox])
+  })
+
   holds(["lists.limit", "lists.cursor"], async (stage) => {
     const account = await stage.openAccount()
     const made = []

@@ -72,8 +72,8 @@ const makeDefinitions = (transport: Transport.Transport): Definition.Definitions
       get: Definition.value(0, (call?: CallOptions) => get<Wire.Account>("/account", call)),
       usage: Definition.value(
         1,
-        ({ from, to }: Days = {}, call: CallOptions = {}) =>
-          transport.json<Wire.UsageReport>({ ...call, method: "GET", target: "/usage", query: { from, to } })
+        ({ from, group_by, to }: Days = {}, call: CallOptions = {}) =>
+          transport.json<Wire.UsageReport>({ ...call, method: "GET", target: "/usage", query: { from, to, group_by } })
       )
     }
   }

@@ -21,7 +21,6 @@ type NoLimit =
   | "baseUrl"
   | "docs"
   | "downloadBlockBytes"
-  | "downloadPlaceKept"
   | "corsOrigins"
   | "metrics"
   | "plans"
@@ -148,8 +147,14 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "results_ttl_hours",
     "410 `result_expired`; the file is deleted"
   ],
+  downloadPicturesMax: [
+    "the same of thumbnails, previews and posters",
+    String(defaults.downloadPicturesMax),
+    "download_pictures",
+    "429 `download_limited`, `details.scope` `streams`"
+  ],
   downloadStreamsMax: [
-    "concurrent downloads per account with keys, and as many through signed URLs",
+    "concurrent downloads of results per account with keys, and as many through signed URLs",
     String(defaults.downloadStreamsMax),
     "download_streams",
     "429 `download_limited`, `details.scope` `streams`"
@@ -166,6 +171,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "download_link_percent",
     "429 `download_limited`, `details.scope` `bytes`"
   ],
+  usageRowsMax: fixed("rows of a usage report by API key", "10,000", "400 `invalid_range`"),
   resultDownloadMultiple: [
     "downloaded bytes per result and day",
     `${defaults.resultDownloadMultiple} times its size`,
@@ -191,7 +197,10 @@ const requests: ReadonlyArray<Row> = [
   server.requestTime,
   server.requestsMax,
   fixed("jobs per page", "100", "400 `invalid_params`"),
-  fixed("days of a usage report", "31", "400 `invalid_range`")
+  fixed("jobs that a page with `model`, `key` or `q` reads", "1,000", "the page has fewer jobs, and a cursor"),
+  fixed("characters of `q`", "100", "400 `invalid_params`"),
+  fixed("days of a usage report", "31", "400 `invalid_range`"),
+  server.usageRowsMax
 ]
 
 const invalidResult = "the job fails with `upstream_error` and is refunded"
@@ -272,6 +281,7 @@ const bodies: ReadonlyArray<Row> = [
 const downloads: ReadonlyArray<Row> = [
   server.resultTtl,
   server.downloadStreamsMax,
+  server.downloadPicturesMax,
   server.downloadBytesPerDay,
   server.downloadLinkShare,
   server.resultDownloadMultiple,

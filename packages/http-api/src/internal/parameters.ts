@@ -51,8 +51,28 @@ const parameters: Readonly<Record<string, Parameter>> = {
     description: "How many seconds to wait until the job has ended. Values above 60 count as 60."
   },
   "x-plan": { schema: { type: "string", enum: ["studio", "credits"] } },
-  "from": { schema: day },
-  "to": { schema: day },
+  "account.usage from": { schema: day },
+  "account.usage to": { schema: day },
+  "generations.list model": {
+    schema: { type: "string" },
+    description: "Returns only jobs that were created for the model with this id."
+  },
+  "generations.list key": {
+    schema: { type: "string" },
+    description: "Returns only jobs that the API key with this id created, `key_…`."
+  },
+  "generations.list from": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only jobs created at this time or later."
+  },
+  "generations.list to": {
+    schema: { type: "string", format: "date-time" },
+    description: "Returns only jobs created before this time."
+  },
+  "generations.list q": {
+    schema: { type: "string", minLength: 1, maxLength: 100 },
+    description: "Returns only jobs whose prompt contains this text. A page looks for it in at most 1,000 jobs."
+  },
   "generations.list limit": {
     schema: between(1, 100, 20),
     description: "The maximum number of jobs on the page."

@@ -17,17 +17,18 @@ export const bytesKey = (account: string): string => `bytes:${account}`
 
 /** Makes the limits. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare, downloadPlaceKept, downloadStreamsMax } = options
-  const { resultDownloadMultiple } = options
+  const { downloadBlockBytes, downloadBytesPerDay, downloadLinkShare } = options
+  const { downloadPicturesMax, downloadStreamsMax, resultDownloadMultiple } = options
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
   /**
    * Takes a place among the account's streams until the scope closes, or among those of
-   * its signed URLs, so that a leaked URL leaves the places of its keys free. Signed URLs
+   * its signed URLs, so that a leaked URL leaves the places of its keys free. Smaller pictures have places of their
+   * own, since a gallery requests many at once and each is sent in a moment. Signed URLs
    * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
-   * time, so a killed process leaves at most one block per download, account and result counted that was not sent.
+   * time, so a killed process leaves at most one block counted that was not sent.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,
@@ -36,8 +37,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     amount: number,
     isSigned: boolean
   ) {
-    const key = `${isSigned ? "links" : "streams"}:${account}`
-    const hasPlace = yield* places.acquire({ key, max: downloadStreamsMax, keepFor: downloadPlaceKept })
+    const max = file === "content" ? downloadStreamsMax : downloadPicturesMax
+    const hasPlace = yield* places.acquire({ key: placesKey(account, file, isSigned), max })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]
@@ -59,6 +60,12 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The key of the places of an account's downloads. */
+const placesKey = (account: string, file: File, isSigned: boolean): string =>
+  file === "content"
+    ? `${isSigned ? "links" : "streams"}:${account}`
+    : `${isSigned ? "picture-links" : "pictures"}:${account}`
 
 const linkBytesKey = (account: string): string => `bytes-links:${account}`
 

@@ -38,14 +38,8 @@ export const reserve = Effect.fnUntraced(function*(
   const rest = amount - left
   const block = yield* Effect.acquireRelease(
     Effect.map(
-      // The limit is reduced by the rest, so that the block is granted only if the rest fits too. A player sends many
-      // requests that fit a block, so a block for the next ones may be taken in advance.
-      budget.reserveAll(limits.map(({ key, limit }) => ({
-        key,
-        limit: Math.max(limit - rest, 0),
-        amount: left,
-        advanceMax: rest === 0 ? blockBytes : 0
-      }))),
+      // The limit is reduced by the rest, so that the block is granted only if the rest fits too.
+      budget.reserveAll(limits.map(({ key, limit }) => ({ key, limit: Math.max(limit - rest, 0), amount: left }))),
       (reserved): Block => ({ keys: limits.map(({ key }) => key), blockBytes, reserved, left, rest })
     ),
     (block) => settle(budget, block)

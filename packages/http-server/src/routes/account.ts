@@ -1,9 +1,12 @@
 /** `GET /v1/account` and `GET /v1/usage`. */
+import { AccountId } from "@kinora/accounts/Account"
+import { Accounts } from "@kinora/accounts/Accounts"
 import { Generations } from "@kinora/generations/Generations"
+import type * as Usage from "@kinora/generations/Usage"
 import { CurrentKey } from "@kinora/http-api/Access"
 import type { Account } from "@kinora/http-api/Account"
 import { Api } from "@kinora/http-api/Api"
-import { make } from "@kinora/http-api/ApiError"
+import { make, refuse } from "@kinora/http-api/ApiError"
 import type { UsageReport } from "@kinora/http-api/Usage"
 import { Ledger } from "@kinora/ledger/Ledger"
 import { Budget } from "@kinora/rate-limit"
@@ -35,6 +38,8 @@ export const layer = (options: HttpServerOptions) =>
           )
         )
 
+      const byKey = yield* makeUsageByKey(options)
+
       return handlers.handleAll({
         get: answers([], function*() {
           const { account } = yield* currentIdentity
@@ -46,12 +51,12 @@ export const layer = (options: HttpServerOptions) =>
           return HttpServerResponse.jsonUnsafe(body)
         }),
 
-        usage: answers([], function*({ query }) {
+        usage: answers([], function*({ query: { group_by, ...days } }) {
           const { account } = yield* CurrentKey
-          const span = yield* Effect.fromResult(UsageSpan.parse(query, yield* DateTime.now)).pipe(
+          const span = yield* Effect.fromResult(UsageSpan.parse(days, yield* DateTime.now)).pipe(
             Effect.mapError((message) => make("invalid_range", { message }))
           )
-          const data = yield* generations.usage(account, span)
+          const data = yield* group_by === "key" ? byKey(account, span) : generations.usage(account, span)
           const totals = { completed: 0, credits: 0 }
           for (const { completed, credits } of data) {
             totals.completed += completed
@@ -63,3 +68,28 @@ export const layer = (options: HttpServerOptions) =>
       })
     })
   )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Makes the function that reads the usage by API key, with the names of the keys. */
+const makeUsageByKey = Effect.fnUntraced(function*({ usageRowsMax }: HttpServerOptions) {
+  const accounts = yield* Accounts
+  const generations = yield* Generations
+
+  return Effect.fnUntraced(function*(account: string, span: Usage.UsageSpan) {
+    const rows = yield* generations.usageByKey(account, span, usageRowsMax + 1)
+    if (rows.length > usageRowsMax) {
+      const message = `The report would have more than ${usageRowsMax} rows. Choose fewer days.`
+      return yield* refuse("invalid_range", { message })
+    }
+    const id = AccountId.parse(account)
+    const keys = id === undefined ? [] : yield* accounts.listKeys(id)
+    const names = new Map<string, string>(keys.map(({ id, name }) => [id, name]))
+    return rows.map(({ key, ...row }) => ({
+      ...row,
+      key: key === null ? null : { id: key, name: names.get(key) ?? null }
+    }))
+  })
+})

@@ -47,12 +47,13 @@ export const layer = (options: HttpServerOptions) =>
       )
 
       return raw.handleAll({
-        list: answers([], function*({ query: { cursor, limit = pageSizeDefault, ...selection } }) {
+        list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
           const { account } = yield* CurrentKey
           // The cursor is the id of the last job of a page, which clients do not rely on.
           const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
           if (cursor !== undefined && before === undefined) return yield* invalidCursor
-          const { generations: page, next } = yield* generations.list(account, { ...selection, limit, before })
+          const criteria = { ...selection, text: q, createdAfter: from, createdBefore: to, before, limit }
+          const { generations: page, next } = yield* generations.list(account, criteria)
           return yield* respondWithPage(page, next)
         }),
 

@@ -14,6 +14,7 @@ import { deliveryOf } from "./adminWebhook.ts"
 export const toWire = (generation: Generation): AdminGeneration => ({
   id: generation.id,
   account: generation.account,
+  key_id: generation.key,
   model: generation.model,
   kind: generation.kind,
   mode: generation.mode,

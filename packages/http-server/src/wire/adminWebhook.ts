@@ -25,12 +25,13 @@ export const issuedOf = ({ endpoint, secret }: Issued): Wire.AdminNewWebhookSecr
 
 /** Converts a delivery. */
 export const deliveryOf = (
-  { createdAt, dueAt, endpoint, event, failedSends, id, status, type }: Delivery
+  { createdAt, dueAt, endpoint, event, failedSends, id, status, subject, type }: Delivery
 ): Wire.AdminWebhookDelivery => ({
   id,
   event_id: event,
   endpoint_id: endpoint,
   type,
+  subject,
   status,
   failed_sends: failedSends,
   created_at: createdAt,

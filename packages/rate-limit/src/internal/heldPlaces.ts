@@ -49,8 +49,8 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     else counts.set(key, count)
   }
 
-  /** Returns whether this process renews a place. */
-  const isHeld = ({ id }: Place): boolean => places.has(id)
+  /** Returns the number of places of a key that this process renews. */
+  const countOf = (key: string): number => counts.get(key) ?? 0
 
   /** Starts to renew a place, after the open transaction has committed: one that rolls back takes the place back. */
   const hold = (place: Place): Effect.Effect<void> =>
@@ -74,5 +74,5 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
   const release = (ids: ReadonlyArray<string>) =>
     Effect.flatMap(isOpen, (open) => open ? store.release(ids) : writing.withPermits(1)(store.release(ids)))
 
-  return { countOf: (key: string): number => counts.get(key) ?? 0, drop, hold, isHeld, release }
+  return { countOf, hold, drop, release }
 })

@@ -20,11 +20,6 @@ export interface Acquire extends Lease {
   readonly max: number
 }
 
-/** A lease that was granted, with the number of live leases of its key, including it. */
-export interface Granted extends Lease {
-  readonly held: number
-}
-
 /** The number of live leases by key. Keys without live leases may be missing. */
 export type Live = HashMap.HashMap<string, number>
 
@@ -32,9 +27,9 @@ export type Live = HashMap.HashMap<string, number>
 export type AllTaken = "AllTaken"
 
 /** Takes a place if one is free. */
-export const acquire = (live: Live, { max, ...lease }: Acquire): Decision<Live, Granted, AllTaken> => {
+export const acquire = (live: Live, { max, ...lease }: Acquire): Decision<Live, Lease, AllTaken> => {
   const held = Option.getOrElse(HashMap.get(live, lease.key), () => 0)
   return held < max
-    ? Result.succeed({ state: HashMap.set(live, lease.key, held + 1), value: { ...lease, held: held + 1 } })
+    ? Result.succeed({ state: HashMap.set(live, lease.key, held + 1), value: lease })
     : Result.fail("AllTaken")
 }

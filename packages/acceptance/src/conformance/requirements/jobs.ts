@@ -155,6 +155,14 @@ export const jobs = {
     "lists.status": "`status` | only jobs with this status",
     "lists.kind": "`kind` | only `image` or `video`",
     "lists.plan": "`plan` | only `studio` or `credits`",
+    "lists.model": "`model` | only jobs that were created for the model with this id",
+    "lists.key": "`key` | only jobs that the API key with this id created",
+    "lists.from": "`from` | only jobs created at this time or later",
+    "lists.to": "`to` | only jobs created before this time",
+    "lists.text": "`q` | only jobs whose prompt contains this text, of 1 to 100 characters",
+    "lists.letters": "`q` ignores the case of the letters A to Z.",
+    "lists.filtered":
+      "With `model`, `key` or `q`, a page is looked for in at most 1,000 jobs that match the other filters.",
     "lists.limit": "`limit` | jobs per page, 1 to 100; default 20",
     "lists.cursor": "`cursor` | `next_cursor` of the previous page",
     "lists.response": "The response has `data` (array of jobs) and `next_cursor` (string, or `null` on the last page)."

@@ -51,6 +51,8 @@ export const reports = {
       "The response has `from`, `to`, `data` (array or null of rows) and `totals` (`completed`, `credits`).",
     "usage.row":
       "A row has `day`, `plan`, `model`, `kind`, `completed`, `failed`, `cancelled` and `credits` (charged by completed jobs; 0 for `studio`).",
+    "usage.keys":
+      "With `group_by=key`, rows are also grouped by API key: each has `key` with the `id` of the key and its `name` (null once the key is [deleted](retention.md)).",
     "usage.day": "A job counts on the UTC day on which it reached its final status.",
     "usage.sorted": "Rows are sorted by day, plan and model."
   },

@@ -33,7 +33,7 @@ export const results = {
   },
   "download-limits": {
     "download-limits.defaults":
-      "An account can have 8 downloads at a time, download 50 GiB per UTC day, and download each result 10 times its size per UTC day",
+      "An account can have 8 downloads of results and 200 of smaller pictures at a time, download 50 GiB per UTC day, and download each result 10 times its size per UTC day",
     "download-limits.streams": "Exceeding a limit returns 429 `download_limited` with `details.scope` `streams`",
     "download-limits.bytes": "`bytes` or `downloads`",
     "download-limits.downloads": "or `downloads`",
@@ -41,7 +41,7 @@ export const results = {
     "download-limits.fits": "A request is rejected if what it asks for no longer fits the day.",
     "download-limits.head": "`HEAD` is checked like `GET` and counts nothing.",
     "download-limits.files":
-      "Smaller pictures count towards the bytes of the account, not towards the downloads of the result."
+      "Smaller pictures (`preview`, `thumb`, `poster`) count towards the bytes of the account, not towards the downloads of the result, and take no places of results."
   },
   "signed-urls": {
     "signed-urls.without": "They need no API key",

@@ -47,6 +47,7 @@ export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJob
   generation: {
     id,
     account: command.account.id,
+    key: command.key ?? null,
     model: terms.model,
     kind: terms.resolved.kind,
     mode: terms.resolved.mode,

@@ -3,7 +3,7 @@ import { Folding } from "@kinora/persistence"
 import { DateTime, Effect, Option } from "effect"
 import { type File, type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
-import { GenerationStore, type Selection } from "../../GenerationStore.ts"
+import { GenerationStore } from "../../GenerationStore.ts"
 import type { UsageSpan } from "../../Usage.ts"
 import { orRefuse, refuse } from "../refuse.ts"
 import { resultFile } from "./resultFile.ts"
@@ -26,15 +26,11 @@ export const makeReads = Effect.gen(function*() {
     return id === undefined ? undefined : Option.getOrUndefined(yield* find(id))
   })
 
-  const list = Effect.fn("Generations.list")(function*(account: string, selection: Selection) {
-    // One more generation than the page shows, to find out whether there is a next page.
-    const found = yield* store.list(account, { ...selection, limit: selection.limit + 1 })
-    const generations = found.slice(0, selection.limit)
-    const last = found.length > selection.limit ? generations.at(-1) : undefined
-    return { generations, next: last?.id ?? null }
-  })
-
   const usage = Effect.fn("Generations.usage")((account: string, span: UsageSpan) => store.usage(account, span))
+
+  const usageByKey = Effect.fn("Generations.usageByKey")((account: string, span: UsageSpan, limit: number) =>
+    store.usageByKey(account, span, limit)
+  )
 
   const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string) {
     const generation = yield* findByText(text)
@@ -44,7 +40,7 @@ export const makeReads = Effect.gen(function*() {
     return { generation, file: yield* orRefuse(resultFile(generation, file, yield* DateTime.now)) }
   })
 
-  return { find, get, list, usage, file }
+  return { find, get, usage, usageByKey, file }
 })
 
 // -----------------------------------------------------------------------------

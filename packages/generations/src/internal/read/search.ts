@@ -1,11 +1,11 @@
-/** The use-case `Generations.search`. */
+/** The use-cases `Generations.list` and `Generations.search`. */
 import { type DateTime, Effect } from "effect"
-import { type Generation, GenerationId, type Status } from "../../Generation.ts"
-import { GenerationStore } from "../../GenerationStore.ts"
+import { type Generation, GenerationId, type Kind, type Plan, type Status } from "../../Generation.ts"
+import { GenerationStore, type Selection } from "../../GenerationStore.ts"
+import { formsOf } from "./promptTexts.ts"
 
-/** Criteria of a search in the generations of all accounts. An absent one matches everything. */
-export interface SearchCriteria {
-  readonly account?: string | undefined
+/** Criteria of the page of a list or a search. An absent one matches everything. */
+interface Criteria {
   readonly status?: Status | undefined
   /** Id of the model at the time of the job. */
   readonly model?: string | undefined
@@ -18,39 +18,57 @@ export interface SearchCriteria {
   readonly limit: number
 }
 
-/** Makes the use-case. */
-export const makeSearch = Effect.gen(function*() {
+/** Criteria of a list of the generations of an account. An absent one matches everything. */
+export interface ListCriteria extends Criteria {
+  readonly kind?: Kind | undefined
+  readonly plan?: Plan | undefined
+  /** Id of the API key that created them. */
+  readonly key?: string | undefined
+  /**
+   * A part of the prompt, of one character or more. Letters from A to Z match in either case. Other letters match as they
+   * are, and in a word that is all lower case, all upper case or has a capital first letter.
+   */
+  readonly text?: string | undefined
+}
+
+/** Criteria of a search in the generations of all accounts. An absent one matches everything. */
+export interface SearchCriteria extends Criteria {
+  readonly account?: string | undefined
+}
+
+/** Options for `makeSearch`. */
+export interface SearchOptions {
+  /** Maximum number of generations that a call with a filter without an index reads. */
+  readonly filteredMax: number
+}
+
+/** Makes the use-cases. */
+export const makeSearch = Effect.fnUntraced(function*({ filteredMax }: SearchOptions) {
   const store = yield* GenerationStore
 
-  const searchAccount = Effect.fnUntraced(function*(account: string, bounds: Bounds, criteria: SearchCriteria) {
-    const { limit, model, status } = criteria
-    // The jobs of an account have no index of models, so a call reads a limited number of them.
-    const looked = model === undefined ? limit + 1 : lookedMax
-    const found = yield* store.list(account, { status, before: bounds.before, limit: looked })
-    const own = found.filter((generation) =>
-      (model === undefined || generation.model === model) && (bounds.from === undefined || generation.id >= bounds.from)
-    )
-    const page = pageOf(own, limit)
-    const last = found[looked - 1]
-    const isRest = page.next === null && last !== undefined && (bounds.from === undefined || last.id >= bounds.from)
-    return isRest ? { ...page, next: last.id } : page
+  const list = Effect.fn("Generations.list")(function*(account: string, criteria: ListCriteria) {
+    const { key, kind, limit, model, plan, status, text } = criteria
+    const selection: Selection = { ...boundsOf(criteria), status, kind, plan, limit: limit + 1 }
+    if ((key ?? model ?? text) === undefined) return pageOf(yield* store.list(account, selection), limit)
+    const filter = { key, model, texts: text === undefined ? undefined : formsOf(text), readMax: filteredMax }
+    const { generations, last } = yield* store.filter(account, { ...selection, ...filter })
+    const page = pageOf(generations, limit)
+    return page.next === null && last !== undefined ? { ...page, next: last } : page
   })
 
-  return Effect.fn("Generations.search")(function*(criteria: SearchCriteria) {
-    const { account, limit, model, status } = criteria
-    const bounds = boundsOf(criteria)
+  const search = Effect.fn("Generations.search")(function*({ account, ...criteria }: SearchCriteria) {
+    const { limit, model, status } = criteria
     return account === undefined
-      ? pageOf(yield* store.search({ ...bounds, status, model, limit: limit + 1 }), limit)
-      : yield* searchAccount(account, bounds, criteria)
+      ? pageOf(yield* store.search({ ...boundsOf(criteria), status, model, limit: limit + 1 }), limit)
+      : yield* list(account, criteria)
   })
+
+  return { list, search }
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Maximum number of jobs of an account that a search for a model reads. */
-const lookedMax = 1_000
 
 interface Bounds {
   readonly from: GenerationId | undefined
@@ -64,7 +82,7 @@ const pageOf = (found: ReadonlyArray<Generation>, limit: number) => ({
 })
 
 /** The ids of the selected times, since ids start with the time at which they were made. */
-const boundsOf = ({ before, createdAfter, createdBefore }: SearchCriteria): Bounds => {
+const boundsOf = ({ before, createdAfter, createdBefore }: Criteria): Bounds => {
   const end = createdBefore === undefined ? undefined : firstAt(createdBefore)
   return {
     from: createdAfter === undefined ? undefined : firstAt(createdAfter),

@@ -3,6 +3,8 @@ import type { Status } from "@kinora/generator/Generator"
 import { GeneratorError, Permanent } from "@kinora/generator/GeneratorError"
 import { Clock, DateTime, Duration, Effect, type Latch, Option } from "effect"
 import { Callbacks } from "../../Callbacks.ts"
+import { isFinal } from "../../Generation.ts"
+import { GenerationStore } from "../../GenerationStore.ts"
 import { pollPause } from "./pollPause.ts"
 import * as Progress from "./progress.ts"
 import { retryUntilInterrupted, type RunError } from "./retries.ts"
@@ -24,6 +26,7 @@ export interface Taken {
 /** Makes a function that runs the operation of a job to its end and returns it. */
 export const makeRunOperation = Effect.fnUntraced(function*({ upstreams, ...options }: OperationOptions) {
   const callbacks = yield* Callbacks
+  const hasNoSuccessor = yield* makeHasNoSuccessor
   const submit = yield* makeSubmit(options)
 
   const upstreamOf = Effect.fnUntraced(function*({ upstream: name }: Progress.Sent) {
@@ -46,7 +49,7 @@ export const makeRunOperation = Effect.fnUntraced(function*({ upstreams, ...opti
     // A worker that lost its lease or shuts down does not cancel: another worker continues with the operation.
     const status = yield* Effect.onInterrupt(
       awaitEnd(taken, called),
-      () => Effect.when(cancel(taken), hasTimedOut(running))
+      () => Effect.when(cancel(taken), hasNoSuccessor(running))
     )
     return { ...taken, status }
   }, Effect.scoped)
@@ -143,6 +146,28 @@ const hasOther = ({ source }: RunningJob, failed: ReadonlyArray<string>) =>
     ),
     (others) => others.includes(false)
   )
+
+/**
+ * Makes a function that returns whether no worker continues with an interrupted job: it has reached its time limit, or
+ * an operator has failed it. If the database does not respond in time, the operation continues.
+ */
+const makeHasNoSuccessor = Effect.map(GenerationStore, (store) => (running: RunningJob): Effect.Effect<boolean> => {
+  const hasEnded = Effect.map(
+    store.find([running.generation.id]),
+    (found) => found.some(({ status }) => isFinal(status))
+  )
+  return Effect.flatMap(
+    hasTimedOut(running),
+    (hasTimedOut) =>
+      hasTimedOut ? Effect.succeed(true) : hasEnded.pipe(
+        Effect.timeout(endedTimeout),
+        Effect.catchCause(() => Effect.succeed(false))
+      )
+  )
+})
+
+/** Maximum time that an interrupted job waits for its status. */
+const endedTimeout = "1 second"
 
 /**
  * Returns `true` if the job has reached its time limit, after which no worker takes it

@@ -1,4 +1,4 @@
-/** Statements that delete old rows of `generation_job` and `generation_usage`, in sets of a given size. */
+/** Statements that delete old rows of `generation_job` and of the tables of usage, in sets of a given size. */
 import { DatabaseTime } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { type DateTime, Effect } from "effect"
@@ -57,19 +57,25 @@ export const forget = (sql: SqlClient.SqlClient): Store["forget"] => (account, a
     )
 
 export const deleteUsage = (sql: SqlClient.SqlClient): Store["deleteUsage"] => (day, limit) =>
-  usageDeletion(sql, day, limit).pipe(
-    Effect.map((rows) => rows.length),
-    mapSql("GenerationStore.deleteUsage")
-  )
+  Effect.zipWith(
+    usageDeletion(sql, "generation_usage", day, limit),
+    usageDeletion(sql, "generation_key_usage", day, limit),
+    (rows, byKey) => rows.length + byKey.length
+  ).pipe(mapSql("GenerationStore.deleteUsage"))
 
-/** The statement of `deleteUsage`. */
-export const usageDeletion = (sql: SqlClient.SqlClient, day: string, limit: number): Statement.Statement<unknown> =>
-  // By `ctid`, because a join over the five columns of the key can read the whole table. The lock keeps a `ctid` valid.
+/** A statement of `deleteUsage`. */
+export const usageDeletion = (
+  sql: SqlClient.SqlClient,
+  table: "generation_usage" | "generation_key_usage",
+  day: string,
+  limit: number
+): Statement.Statement<unknown> =>
+  // By `ctid`, because a join over the columns of the key can read the whole table. The lock keeps a `ctid` valid.
   sql`
-    DELETE FROM generation_usage
+    DELETE FROM ${sql.literal(table)}
     WHERE ctid = ANY(ARRAY(
       SELECT ctid
-      FROM generation_usage
+      FROM ${sql.literal(table)}
       WHERE day < ${day}::date
       ORDER BY day
       LIMIT ${limit}

@@ -1,12 +1,55 @@
-/** The statement that reads a page of an account's generations. */
+/** The statements that read a page of an account's generations. */
 import { Rows } from "@kinora/persistence"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { GenerationId, Kind, Plan, Status } from "../../Generation.ts"
-import type { Selection } from "../../GenerationStore.ts"
+import type { Filter, Selection } from "../../GenerationStore.ts"
 import { columns } from "./generationRow.ts"
 
+/** Selects a page, newest first. */
+export const selectPage = (sql: SqlClient.SqlClient, account: string, selection: Selection) =>
+  sql`
+    SELECT ${sql.literal(columns)}
+    FROM generation_job
+    WHERE id = ANY(ARRAY(${idsOf(sql, account, selection)}))
+    ORDER BY id DESC
+  `
+
+/** Selects the ids of a page, newest first. */
+export const selectIds = (sql: SqlClient.SqlClient, account: string, selection: Selection) =>
+  sql`${idsOf(sql, account, selection)}`
+
+/** Selects those of these generations that match all filters, newest first. */
+export const selectFiltered = (
+  sql: SqlClient.SqlClient,
+  ids: ReadonlyArray<string>,
+  { key, limit, model, texts }: Filter & { readonly limit: number }
+) => {
+  const filters = [
+    sql`id = ANY(${Rows.array("uuid", ids)})`,
+    ...(model === undefined ? [] : [sql`model = ${model}`]),
+    ...(key === undefined ? [] : [sql`key_id = ${key}`]),
+    ...(texts === undefined ? [] : [
+      sql`EXISTS (
+        SELECT FROM unnest(${Rows.array("text", texts)}) AS wanted
+        WHERE strpos(lower(prompt COLLATE "C"), wanted) > 0
+      )`
+    ])
+  ]
+  return sql`
+    SELECT ${sql.literal(columns)}
+    FROM generation_job
+    WHERE ${sql.and(filters)}
+    ORDER BY id DESC
+    LIMIT ${limit}
+  `
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
 /**
- * Selects a page, newest first.
+ * The ids of a page.
  *
  * The index starts with account, status, kind and plan, so each selected combination of
  * them is one range of the index, ordered by id. The page consists of the newest entries
@@ -17,40 +60,33 @@ import { columns } from "./generationRow.ts"
  * equality on the first columns, a planner may instead scan ids of all accounts and
  * filter.
  */
-export const selectPage = (
+const idsOf = (
   sql: SqlClient.SqlClient,
   account: string,
-  { before, kind, limit, plan, status }: Selection
-) =>
+  { before, from, kind, limit, plan, status }: Selection
+): Statement.Fragment =>
   sql`
-    SELECT ${sql.literal(columns)}
-    FROM generation_job
-    WHERE id = ANY(ARRAY(
-      SELECT newest.id
-      FROM unnest(${selected(status, Status.literals)}) AS wanted_status
-      CROSS JOIN unnest(${selected(kind, Kind.literals)}) AS wanted_kind
-      CROSS JOIN unnest(${selected(plan, Plan.literals)}) AS wanted_plan
-      CROSS JOIN LATERAL (
-        SELECT job.id
-        FROM generation_job AS job
-        WHERE (job.account, job.status, job.kind, job.plan, job.id)
-            < (${account}, wanted_status, wanted_kind, wanted_plan, ${
+    SELECT newest.id
+    FROM unnest(${selected(status, Status.literals)}) AS wanted_status
+    CROSS JOIN unnest(${selected(kind, Kind.literals)}) AS wanted_kind
+    CROSS JOIN unnest(${selected(plan, Plan.literals)}) AS wanted_plan
+    CROSS JOIN LATERAL (
+      SELECT job.id
+      FROM generation_job AS job
+      WHERE (job.account, job.status, job.kind, job.plan, job.id)
+          < (${account}, wanted_status, wanted_kind, wanted_plan, ${
     before === undefined ? lastUuid : GenerationId.toUuid(before)
   }::uuid)
-          AND (job.account, job.status, job.kind, job.plan, job.id)
-            >= (${account}, wanted_status, wanted_kind, wanted_plan, ${firstUuid}::uuid)
-        ORDER BY job.account DESC, job.status DESC, job.kind DESC, job.plan DESC, job.id DESC
-        LIMIT ${limit}
-      ) AS newest
-      ORDER BY newest.id DESC
+        AND (job.account, job.status, job.kind, job.plan, job.id)
+          >= (${account}, wanted_status, wanted_kind, wanted_plan, ${
+    from === undefined ? firstUuid : GenerationId.toUuid(from)
+  }::uuid)
+      ORDER BY job.account DESC, job.status DESC, job.kind DESC, job.plan DESC, job.id DESC
       LIMIT ${limit}
-    ))
-    ORDER BY id DESC
+    ) AS newest
+    ORDER BY newest.id DESC
+    LIMIT ${limit}
   `
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 /** Sorts before every id. */
 const firstUuid = "00000000-0000-0000-0000-000000000000"

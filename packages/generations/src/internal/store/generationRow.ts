@@ -6,8 +6,8 @@ import { Failure, Generation, GenerationId, Kind, Output } from "../../Generatio
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
-  id, account, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, key_line, watermark, refunded,
-  failure, output, result_expires_at, created_at, started_at, finished_at
+  id, account, key_id, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, key_line, watermark,
+  refunded, failure, output, result_expires_at, created_at, started_at, finished_at
 `
 
 /** Decodes the rows of a statement. Fails if one of them is damaged. */
@@ -39,6 +39,7 @@ const { account, images, kind, mode, model, params, plan, prompt, refunded, stat
 const Row = Schema.Struct({
   id: Schema.String,
   account,
+  key_id: Schema.NullOr(Schema.String),
   model,
   kind,
   mode,
@@ -49,7 +50,7 @@ const Row = Schema.Struct({
   images,
   cost_credits: Schema.NullOr(Schema.NumberFromString),
   quota_kind: Schema.NullOr(Kind),
-  key_line: Schema.NullOr(Schema.String),
+  key_line: Schema.NullOr(KeyId.schema),
   watermark: Schema.Boolean,
   refunded,
   failure: Schema.NullOr(Failure),
@@ -67,6 +68,7 @@ const decodeRow = Schema.decodeUnknownOption(Row)
 const fromRow = (row: typeof Row.Type): Generation => ({
   id: GenerationId.fromUuid(row.id),
   account: row.account,
+  key: row.key_id,
   model: row.model,
   kind: row.kind,
   mode: row.mode,
@@ -79,7 +81,7 @@ const fromRow = (row: typeof Row.Type): Generation => ({
   quotaKind: row.quota_kind,
   watermark: row.watermark,
   refunded: row.refunded,
-  ...row.key_line === null ? {} : { keyLine: KeyId.fromUuid(row.key_line) },
+  ...row.key_line === null ? {} : { keyLine: row.key_line },
   failure: row.failure,
   output: row.output,
   resultExpiresAt: utcOrNull(row.result_expires_at),

@@ -1,9 +1,8 @@
-/** Statements that write `generation_job` and `generation_usage`. Each is one statement for a set of any size. */
-import { KeyId } from "@kinora/accounts/ApiKey"
+/** Statements that write `generation_job`, `generation_usage` and `generation_key_usage`. Each is one statement for a set of any size. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { GenerationId } from "../../Generation.ts"
 import type { GenerationStore } from "../../GenerationStore.ts"
 import { columns, decodeReadable } from "./generationRow.ts"
@@ -26,9 +25,10 @@ export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generation
         params: "jsonb",
         images: "jsonb"
       }),
+      key_id: ["text?", ({ key }) => key],
       cost_credits: ["int8?", ({ costCredits }) => costCredits],
       quota_kind: ["text?", ({ quotaKind }) => quotaKind],
-      key_line: ["uuid?", ({ keyLine }) => keyLine === undefined ? null : KeyId.toUuid(keyLine)],
+      key_line: ["text?", ({ keyLine }) => keyLine],
       watermark: ["boolean", ({ watermark }) => watermark],
       refunded: ["boolean", ({ refunded }) => refunded],
       created_at: ["timestamptz", ({ createdAt }) => createdAt]
@@ -70,25 +70,10 @@ export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
       WHERE job.id = ending.id
         AND (job.status = 'processing' OR (ending.status <> 'completed' AND job.status IN ('pending', 'queued')))
       RETURNING job.*
-    ), counted AS (
-      INSERT INTO generation_usage AS usage (
-        account, day, plan, model, kind, completed, failed, cancelled, credits
-      )
-      SELECT
-        account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
-        count(*) FILTER (WHERE status = 'completed'),
-        count(*) FILTER (WHERE status = 'failed'),
-        count(*) FILTER (WHERE status = 'cancelled'),
-        coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
-      FROM ended
-      GROUP BY 1, 2, 3, 4, 5
-      ORDER BY 1, 2, 3, 4, 5
-      ON CONFLICT (account, day, plan, model, kind) DO UPDATE
-      SET completed = usage.completed + excluded.completed,
-          failed = usage.failed + excluded.failed,
-          cancelled = usage.cancelled + excluded.cancelled,
-          credits = usage.credits + excluded.credits
-    )
+    ), counted AS (${counted(sql, "generation_usage", "account, day, plan, model, kind")}),
+    counted_by_key AS (${
+    counted(sql, "generation_key_usage", "account, day, plan, model, kind, key_id", sql`key_id IS NOT NULL`)
+  })
     SELECT ${sql.literal(columns)} FROM ended
   `.pipe(decodeReadable, mapSql("GenerationStore.end"))
 
@@ -104,3 +89,33 @@ export const clearOutput = (sql: SqlClient.SqlClient): Store["clearOutput"] => (
     UPDATE generation_job SET output = NULL
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'completed'
   `.pipe(Effect.asVoid, mapSql("GenerationStore.clearOutput"))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Adds the ended jobs that match the condition to the counters of a table with this primary key. */
+const counted = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  key: string,
+  condition: Statement.Fragment = sql`true`
+): Statement.Fragment =>
+  sql`
+      INSERT INTO ${sql.literal(table)} AS usage (${sql.literal(key)}, completed, failed, cancelled, credits)
+      SELECT
+        ${sql.literal(key)},
+        count(*) FILTER (WHERE status = 'completed'),
+        count(*) FILTER (WHERE status = 'failed'),
+        count(*) FILTER (WHERE status = 'cancelled'),
+        coalesce(sum(cost_credits) FILTER (WHERE status = 'completed'), 0)
+      FROM (SELECT *, (finished_at AT TIME ZONE 'UTC')::date AS day FROM ended) AS ended
+      WHERE ${condition}
+      GROUP BY ${sql.literal(key)}
+      ORDER BY ${sql.literal(key)}
+      ON CONFLICT (${sql.literal(key)}) DO UPDATE
+      SET completed = usage.completed + excluded.completed,
+          failed = usage.failed + excluded.failed,
+          cancelled = usage.cancelled + excluded.cancelled,
+          credits = usage.credits + excluded.credits
+  `

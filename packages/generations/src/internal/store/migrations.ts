@@ -153,16 +153,39 @@ export const migrations: Migrations.Migrations = {
       yield* sql`ALTER TABLE generation_job ADD COLUMN attempts jsonb NOT NULL DEFAULT '[]'`
     }),
 
-    // The line of API keys whose budget counts the job, as `accounts` names it. Earlier builds count none.
-    "0010_add_key_line": Effect.gen(function*() {
+    // Counters by key have a table of their own, because builds without them count in `generation_usage` by its primary
+    // key. A job that such a build created has no key, and one that it ended is not counted by key.
+    "0010_add_key": Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN key_line uuid`
+      yield* sql`ALTER TABLE generation_job ADD COLUMN key_id text`
+      yield* sql`
+        CREATE TABLE generation_key_usage (
+          account   text   NOT NULL,
+          day       date   NOT NULL,
+          plan      text   NOT NULL CHECK (plan IN ('studio', 'credits')),
+          model     text   NOT NULL,
+          kind      text   NOT NULL CHECK (kind IN ('image', 'video')),
+          key_id    text   NOT NULL,
+          completed bigint NOT NULL CHECK (completed >= 0),
+          failed    bigint NOT NULL CHECK (failed >= 0),
+          cancelled bigint NOT NULL CHECK (cancelled >= 0),
+          credits   bigint NOT NULL CHECK (credits >= 0 AND (plan = 'credits' OR credits = 0)),
+          PRIMARY KEY (account, day, plan, model, kind, key_id)
+        ) WITH (fillfactor = 70)
+      `
+    }),
+
+    // The line of API keys whose budget counts the job. Earlier builds count none.
+    "0011_add_key_line": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN key_line text`
     })
   },
   // Find old rows, and jobs of all accounts.
   indexes: {
     generation_job_ended: "ON generation_job (finished_at) WHERE output IS NULL AND finished_at IS NOT NULL",
     generation_job_search: "ON generation_job (status, model, id)",
+    generation_key_usage_day: "ON generation_key_usage (day)",
     generation_usage_day: "ON generation_usage (day)"
   }
 }

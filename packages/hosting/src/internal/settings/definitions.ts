@@ -197,7 +197,14 @@ export const definitions = {
     schema: between(1, 1_000),
     default: "8",
     expected: "a number of downloads from 1 to 1000",
-    about: "Files that an account can download at once with its keys, and as many through signed URLs."
+    about: "Results that an account can download at once with its keys, and as many through signed URLs."
+  },
+  download_pictures: {
+    schema: between(1, 10_000),
+    default: "200",
+    expected: "a number of downloads from 1 to 10000",
+    about:
+      "Thumbnails, previews and posters that an account can download at once, with its keys and through signed URLs."
   },
   uploads_per_account: {
     schema: between(1, 1_000_000),

@@ -16,12 +16,6 @@ export const requestDefinitions = {
     expected: "a number of requests from 1 to 100000",
     about: "Requests that this process handles at once, without those that wait. Further ones get 503."
   },
-  limit_advance_seconds: {
-    schema: between(0, 10),
-    default: "1",
-    expected: "a number of seconds from 0 to 10",
-    about: "Seconds for which a process keeps requests, bytes and downloads of limits that it took in advance."
-  },
   body_seconds: {
     schema: between(1, 280),
     default: "30",

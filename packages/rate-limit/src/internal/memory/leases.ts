@@ -17,7 +17,7 @@ export const acquire = (
   leases: Leases,
   requests: ReadonlyArray<Lease.Acquire>,
   at: DateTime.Utc
-): ReadonlyArray<Lease.Granted> => {
+): ReadonlyArray<Lease.Lease> => {
   const live = Map.groupBy(findLive(leases, at), ({ key }) => key)
   const counts = HashMap.fromIterable(Array.from(live, ([key, leases]) => [key, leases.length] as const))
   const { results } = Decision.all(counts, requests, Lease.acquire)

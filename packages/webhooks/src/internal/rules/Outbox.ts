@@ -15,8 +15,6 @@ import * as DeliveryRules from "./deliveryRules.ts"
 /** A published event. */
 export interface EventState {
   readonly event: Event
-  /** Subject of the event, see `NewEvent`. */
-  readonly subject?: string | undefined
   /** Bytes of its `data` as JSON. */
   readonly dataBytes: number
   /** Number of its deliveries. The event is deleted with the last one. */
@@ -70,10 +68,9 @@ export const publish = (
     ...outbox,
     events: HashMap.setMany(
       outbox.events,
-      events.map(({ subject, ...event }) =>
+      events.map(({ subject: _, ...event }) =>
         [event.id, {
           event,
-          subject,
           dataBytes: utf8.encode(JSON.stringify(event.data)).length,
           deliveries: byEvent.get(event.id)?.length ?? 0
         }] as const

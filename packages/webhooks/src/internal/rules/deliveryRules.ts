@@ -2,8 +2,7 @@
 import { accept, type Decision } from "@kinora/persistence/Decision"
 import { DateTime, Result } from "effect"
 import type { Claim, Delivery } from "../../Delivery.ts"
-import type { Event } from "../../Event.ts"
-import type { NewDelivery, Settlement } from "../../WebhookStore.ts"
+import type { InsertedEvent, NewDelivery, Settlement } from "../../WebhookStore.ts"
 
 /** A delivery with everything that its rules depend on. */
 export interface DeliveryState extends Delivery {
@@ -20,11 +19,15 @@ export interface DeliveryState extends Delivery {
 }
 
 /** Returns the delivery of a published event, due immediately. */
-export const published = ({ endpoint, id }: NewDelivery, { createdAt, id: event, type }: Event): DeliveryState => ({
+export const published = (
+  { endpoint, id }: NewDelivery,
+  { createdAt, id: event, subject, type }: InsertedEvent
+): DeliveryState => ({
   id,
   event,
   endpoint,
   type,
+  subject: subject ?? null,
   status: "pending",
   failedSends: 0,
   createdAt,

@@ -51,10 +51,7 @@ export const deliveriesAbout = (
   { account, limit, subject }: AboutQuery
 ): ReadonlyArray<Delivery> =>
   Array.from(HashMap.values(outbox.deliveries))
-    .filter((delivery) => {
-      const found = Option.getOrUndefined(HashMap.get(outbox.events, delivery.event))
-      return found?.subject === subject && endpoint(outbox, account, delivery.endpoint) !== undefined
-    })
+    .filter((delivery) => delivery.subject === subject && endpoint(outbox, account, delivery.endpoint) !== undefined)
     .toSorted((a, b) => byText(b.id, a.id))
     .slice(0, limit)
     .map(toDelivery)
@@ -117,5 +114,5 @@ export const staleSecrets = (
 // -----------------------------------------------------------------------------
 
 const toDelivery = (
-  { createdAt, dueAt, endpoint, event, failedSends, id, status, type }: DeliveryState
-): Delivery => ({ id, event, endpoint, type, status, failedSends, createdAt, dueAt })
+  { createdAt, dueAt, endpoint, event, failedSends, id, status, subject, type }: DeliveryState
+): Delivery => ({ id, event, endpoint, type, subject, status, failedSends, createdAt, dueAt })

@@ -61,6 +61,7 @@ export const DeliveryRow = Schema.Struct({
   eventId: Schema.String,
   endpointId: Schema.String,
   type: Schema.String,
+  subject: Schema.NullOr(Schema.String),
   status: DeliveryStatus,
   failedSends: Schema.Int,
   createdAt: Schema.DateTimeUtcFromDate,
@@ -69,8 +70,8 @@ export const DeliveryRow = Schema.Struct({
 
 /** Columns of the tables `delivery` and `event`. */
 export const deliveryColumns = `
-  delivery.id, delivery.event_id AS "eventId", delivery.endpoint_id AS "endpointId", event.type, delivery.status,
-  delivery.failed_sends AS "failedSends", event.created_at AS "createdAt", delivery.due_at AS "dueAt"
+  delivery.id, delivery.event_id AS "eventId", delivery.endpoint_id AS "endpointId", event.type, event.subject,
+  delivery.status, delivery.failed_sends AS "failedSends", event.created_at AS "createdAt", delivery.due_at AS "dueAt"
 `
 
 /** Columns of the table `send`. */

@@ -1,0 +1,4 @@
+import { layerMemory } from "./Assembly.ts"
+import { suite } from "./FiltersContract.ts"
+
+suite("memory", layerMemory)
