@@ -8,6 +8,7 @@ import { type Proof, test } from "./Proof.ts"
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
 const accounts = test("accounts/test/AccountsContract.ts")
+const keyBudgets = test("accounts/test/KeyBudgetContract.ts")
 const keyTerms = test("accounts/test/KeyTermsContract.ts")
 const wallet = test("accounts/test/WalletContract.ts")
 const payments = test("http-server/test/Payments.test.ts")
@@ -109,7 +110,15 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...keyTerms("returns the terms of a key", "rejects terms under which a key is good for nothing"),
       ...test("acceptance/test/conformance/authentication.ts")("authentication.terms")
     ],
-    "- Rolling a key": keyTerms("rolls a key", "does not extend a key by rolling it", "rolls keys of its own account"),
+    "- A key can have a `budget`": keyBudgets("returns the budget of a key with its record", "rejects invalid limits"),
+    "- `PATCH` changes the limits": [
+      ...keyBudgets("changes the limits that are given", "rejects invalid limits"),
+      ...admin("creates keys with a budget, changes it and shows what is used")
+    ],
+    "- Rolling a key": [
+      ...keyTerms("rolls a key", "does not extend a key by rolling it", "rolls keys of its own account"),
+      ...keyBudgets("a rolled key shares the budget and what is used of it")
+    ],
     "- An account can have 100 keys": [
       ...accounts("never exceeds keysMax with concurrent calls"),
       ...keyTerms("does not count expired keys"),

@@ -82,7 +82,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await ask(below("GET /keys", id), operator)
   const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
   const roll = below(`POST /keys/${keyId}/roll`, id)
+  const change = below(`PATCH /keys/${keyId}`, id)
+  for (const limit of [5, null]) await send(change, { budget: { jobs_per_day: limit } }, operator)
   await send(roll, { overlap_seconds: 0 }, operator)
+  await send(change, { budget: {} }, operator)
   await send(roll, {}, operator)
   await ask(below(`DELETE /keys/${keyId}`, id), operator)
   for (const operation of ["POST /suspend", "POST /resume", "DELETE /plans/studio", "DELETE /plans/credits", "GET "]) {
@@ -212,8 +215,8 @@ const tooManyOperators = async ({ host, send }: Walk) => {
 const badBodies = async ({ host, send }: Walk) => {
   const operator = { apiKey: host.adminToken }
   const paths = Object.keys(bodies(host)).map((operation) => below(operation, host.account.id))
-  const roll = below("POST /keys/nobody/roll", host.account.id)
-  for (const request of ["POST /admin/v1/accounts", roll, ...paths]) {
+  const keys = ["POST /keys/nobody/roll", "PATCH /keys/nobody"].map((operation) => below(operation, host.account.id))
+  for (const request of ["POST /admin/v1/accounts", ...keys, ...paths]) {
     await send(request, {}, operator)
     await send(request, "<xml/>", { ...operator, headers: { "content-type": "application/xml" } })
     await send(request, "x".repeat(1024 * 1024 + 1), operator)
