@@ -1,20 +1,29 @@
 /**
- * Runs after `npm ci` and `npm install`: patches the compiler, so that it reports floating Effects.
+ * Runs after `npm ci` and `npm install`: patches the compiler, so that it reports floating Effects, and builds the console.
  *
- * The patch is a development dependency. After `npm ci --omit=dev` there is nothing to patch, and this does nothing.
- * It is JavaScript because the Node that runs it may be too old for TypeScript.
+ * Both need development dependencies. After `npm ci --omit=dev` they are missing, and this does nothing. It is JavaScript
+ * because the Node that runs it may be too old for TypeScript.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-if (existsSync(fileURLToPath(new URL("../node_modules/@effect/tsgo/package.json", import.meta.url)))) {
-  const { error, status } = spawnSync("effect-tsgo", ["patch", "--typescript"], {
-    stdio: "inherit",
-    shell: process.platform === "win32"
-  })
+const isInstalled = (name) => existsSync(fileURLToPath(new URL(`../node_modules/${name}/package.json`, import.meta.url)))
+
+const options = (directory) => ({
+  stdio: "inherit",
+  shell: process.platform === "win32",
+  cwd: fileURLToPath(new URL(directory, import.meta.url))
+})
+
+/** Ends the installation if a program failed. */
+const check = ({ error, status }) => {
   if (error !== undefined) throw error
-  process.exitCode = status ?? 1
-} else {
-  console.log("Development dependencies are not installed: the compiler is not patched")
+  if (status !== 0) process.exit(status ?? 1)
 }
+
+if (isInstalled("@effect/tsgo")) check(spawnSync("effect-tsgo", ["patch", "--typescript"], options("..")))
+else console.log("Development dependencies are not installed: the compiler is not patched")
+
+if (isInstalled("@vitejs/plugin-react")) check(spawnSync("vite", ["build", "--logLevel", "warn"], options("../packages/console")))
+else console.log("Development dependencies are not installed: the console is not built")

@@ -1,0 +1,96 @@
+/**
+ * API keys and webhook endpoints of an account: the session's own, or any account for operators. `account` is `null` for the
+ * session's own.
+ */
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import { call } from "./call.ts"
+import type { RequestOf } from "./contract.ts"
+
+/** The id of an account, or `null` for that of the session. */
+export type Owner = string | null
+
+type KeyRequest = RequestOf<"POST /console/v1/keys">["payload"]
+type EndpointRequest = RequestOf<"POST /console/v1/webhook-endpoints">["payload"]
+type EndpointChange = RequestOf<"PATCH /console/v1/webhook-endpoints/:id">["payload"]
+
+/** The API keys. */
+export const keysQuery = (owner: Owner) =>
+  queryOptions({
+    queryKey: ["keys", owner],
+    queryFn: ({ signal }) =>
+      owner === null
+        ? call("GET /console/v1/keys", {}, { signal })
+        : call("GET /admin/v1/accounts/:id/keys", { params: { id: owner } }, { signal })
+  })
+
+/** Creates an API key. */
+export const createKey = (owner: Owner, payload: KeyRequest) =>
+  owner === null
+    ? call("POST /console/v1/keys", { payload })
+    : call("POST /admin/v1/accounts/:id/keys", { params: { id: owner }, payload })
+
+/** Replaces an API key. The former one stays valid for a while. */
+export const rollKey = (owner: Owner, key: string, overlap_seconds: number) =>
+  owner === null
+    ? call("POST /console/v1/keys/:id/roll", { params: { id: key }, payload: { overlap_seconds } })
+    : call("POST /admin/v1/accounts/:id/keys/:key_id/roll", {
+      params: { id: owner, key_id: key },
+      payload: { overlap_seconds }
+    })
+
+/** Revokes an API key. */
+export const revokeKey = (owner: Owner, key: string) =>
+  owner === null
+    ? call("DELETE /console/v1/keys/:id", { params: { id: key } })
+    : call("DELETE /admin/v1/accounts/:id/keys/:key_id", { params: { id: owner, key_id: key } })
+
+/** The webhook endpoints. */
+export const endpointsQuery = (owner: Owner) =>
+  queryOptions({
+    queryKey: ["endpoints", owner],
+    queryFn: ({ signal }) =>
+      owner === null
+        ? call("GET /console/v1/webhook-endpoints", {}, { signal })
+        : call("GET /admin/v1/accounts/:id/webhook-endpoints", { params: { id: owner } }, { signal })
+  })
+
+/** Creates a webhook endpoint. */
+export const createEndpoint = (owner: Owner, payload: EndpointRequest) =>
+  owner === null
+    ? call("POST /console/v1/webhook-endpoints", { payload })
+    : call("POST /admin/v1/accounts/:id/webhook-endpoints", { params: { id: owner }, payload })
+
+/** Changes a webhook endpoint. */
+export const changeEndpoint = (id: string, payload: EndpointChange) =>
+  call("PATCH /console/v1/webhook-endpoints/:id", { params: { id }, payload })
+
+/** A webhook endpoint of the session's account. */
+export const endpointQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["endpoint", id],
+    queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id", { params: { id } }, { signal })
+  })
+
+/** The last 20 attempts to send an event to an endpoint. */
+export const sendsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["sends", id],
+    queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id/sends", { params: { id } }, { signal }),
+    refetchInterval: 5_000
+  })
+
+const deliveriesPerPage = 50
+
+/** The deliveries of an endpoint, newest first. */
+export const deliveriesQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["deliveries", id],
+    queryFn: ({ pageParam, signal }) =>
+      call("GET /console/v1/webhook-endpoints/:id/deliveries", {
+        params: { id },
+        query: { limit: String(deliveriesPerPage), ...(pageParam === undefined ? {} : { before: pageParam }) }
+      }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ data }) => data.length < deliveriesPerPage ? undefined : data.at(-1)?.id,
+    refetchInterval: 10_000
+  })

@@ -1,0 +1,101 @@
+/** Labels, hints and errors of controls. */
+import { type ComponentProps, type ReactNode, useId } from "react"
+import { names } from "./names.ts"
+
+/** Attributes that connect a control with its label, hint and error. */
+export interface ControlIds {
+  readonly id: string
+  readonly "aria-describedby": string | undefined
+  readonly "aria-invalid": boolean
+}
+
+/** A labelled control. `aside` stands at the right end of the label, `help` below the control. */
+export const Field = ({ aside, children, error, help, label }: {
+  readonly label: string
+  readonly aside?: ReactNode
+  readonly help?: ReactNode
+  readonly error?: string | undefined
+  readonly children: (ids: ControlIds) => ReactNode
+}) => {
+  const id = useId()
+  const note = error ?? help
+  return (
+    <div className="space-y-1.5">
+      <div className="flex items-baseline justify-between gap-3">
+        <label htmlFor={id} className="text-sm font-medium">{label}</label>
+        {aside !== undefined && <span className="text-xs text-muted tabular-nums">{aside}</span>}
+      </div>
+      {children({
+        id,
+        "aria-describedby": note === undefined ? undefined : `${id}-note`,
+        "aria-invalid": error !== undefined
+      })}
+      {note !== undefined && (
+        <p id={`${id}-note`} className={names("text-xs", error === undefined ? "text-muted" : "text-danger")}>{note}</p>
+      )}
+    </div>
+  )
+}
+
+/** A labelled text input. */
+export const TextField = ({ aside, className, error, help, label, ...props }: ComponentProps<"input"> & {
+  readonly label: string
+  readonly aside?: ReactNode
+  readonly help?: ReactNode
+  readonly error?: string | undefined
+}) => (
+  <Field label={label} aside={aside} help={help} error={error}>
+    {(ids) => <input {...ids} {...props} className={names("control", className)} />}
+  </Field>
+)
+
+/** A labelled choice from a list. */
+export const SelectField = ({ aside, error, help, label, options, ...props }: ComponentProps<"select"> & {
+  readonly label: string
+  readonly aside?: ReactNode
+  readonly help?: ReactNode
+  readonly error?: string | undefined
+  readonly options: ReadonlyArray<{ readonly value: string; readonly label: string; readonly disabled?: boolean }>
+}) => (
+  <Field label={label} aside={aside} help={help} error={error}>
+    {(ids) => (
+      <select {...ids} {...props} className="control">
+        {options.map(({ disabled, label, value }) => (
+          <option key={value} value={value} disabled={disabled}>{label}</option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+/** A compact choice for filters. Its label is read by screen readers alone. */
+export const FilterSelect = <T extends string>({ label, onChange, options, value }: {
+  readonly label: string
+  readonly value: T | undefined
+  readonly options: ReadonlyArray<readonly [value: T, label: string]>
+  readonly onChange: (value: T | undefined) => void
+}) => (
+  <select
+    aria-label={label}
+    className={names("control !w-auto max-w-48 text-sm", value !== undefined && "border-accent font-medium")}
+    value={value ?? ""}
+    onChange={(event) => onChange(options.find(([one]) => one === event.target.value)?.[0])}
+  >
+    <option value="">{label}: all</option>
+    {options.map(([one, text]) => <option key={one} value={one}>{text}</option>)}
+  </select>
+)
+
+/** A labelled checkbox. */
+export const Checkbox = ({ help, label, ...props }: ComponentProps<"input"> & {
+  readonly label: ReactNode
+  readonly help?: ReactNode
+}) => (
+  <label className="flex items-start gap-2.5 text-sm">
+    <input {...props} type="checkbox" className="mt-0.5 size-4 shrink-0 accent-ink" />
+    <span>
+      <span className="font-medium">{label}</span>
+      {help !== undefined && <span className="block text-xs text-muted">{help}</span>}
+    </span>
+  </label>
+)

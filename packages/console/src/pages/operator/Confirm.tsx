@@ -1,0 +1,57 @@
+/** Asking before a change. */
+import { useMutation } from "@tanstack/react-query"
+import { type ReactNode, useState } from "react"
+import { queryClient } from "../../api/queries.ts"
+import { Button, type ButtonLook } from "../../components/Button.tsx"
+import { FormDialog } from "../../components/Dialog.tsx"
+import { TextField } from "../../components/Field.tsx"
+
+/** A button that asks, then makes a change and refreshes all operator pages. `typed` has to be typed to confirm. */
+export const ConfirmButton = ({ act, children, label, size = "sm", title, tone = "danger", typed }: {
+  readonly label: string
+  readonly title: string
+  readonly tone?: "primary" | "danger"
+  readonly size?: ButtonLook["size"]
+  readonly typed?: string | undefined
+  readonly act: () => Promise<unknown>
+  readonly children?: ReactNode
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  const [text, setText] = useState("")
+  const change = useMutation({
+    mutationFn: act,
+    onSuccess: async () => {
+      setOpen(false)
+      await queryClient.invalidateQueries({ queryKey: ["operator"] })
+    }
+  })
+  return (
+    <>
+      <Button size={size} variant={tone === "danger" ? "danger" : "secondary"} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && (
+        <FormDialog
+          title={title}
+          submit={label}
+          tone={tone}
+          busy={change.isPending || (typed !== undefined && text !== typed)}
+          error={change.error}
+          onClose={() => setOpen(false)}
+          onSubmit={() => change.mutate()}
+        >
+          <div className="text-muted">{children}</div>
+          {typed !== undefined && (
+            <TextField
+              label={`Type ${typed} to confirm`}
+              autoFocus
+              autoComplete="off"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </FormDialog>
+      )}
+    </>
+  )
+}

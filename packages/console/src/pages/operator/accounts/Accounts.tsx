@@ -1,0 +1,132 @@
+/** The accounts. */
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import { call } from "../../../api/call.ts"
+import { problemOf } from "../../../api/problem.ts"
+import { queryClient } from "../../../api/queries.ts"
+import type { OperatorAccount } from "../../../api/types.ts"
+import { Badge, type Tone } from "../../../components/Badge.tsx"
+import { Button } from "../../../components/Button.tsx"
+import { Page } from "../../../components/Card.tsx"
+import { FormDialog } from "../../../components/Dialog.tsx"
+import { FilterSelect, TextField } from "../../../components/Field.tsx"
+import { Plus } from "../../../components/Icon.tsx"
+import type { Column } from "../../../components/Table.tsx"
+import { Time } from "../../../components/Time.tsx"
+import { money } from "../../../format/number.ts"
+import { ListCard } from "../List.tsx"
+import { usePermits } from "../permits.ts"
+import { accountsQuery } from "../queries.ts"
+import { SearchForm } from "../SearchForm.tsx"
+
+/** The page. */
+export const Accounts = () => {
+  const search = useSearch({ from: "/operator/accounts" })
+  const navigate = useNavigate({ from: "/operator/accounts" })
+  const canCreate = usePermits("operator")
+  const [isCreating, setCreating] = useState(false)
+  return (
+    <Page
+      title="Accounts"
+      width="max-w-7xl"
+      actions={canCreate && (
+        <Button variant="primary" onClick={() => setCreating(true)}>
+          <Plus />Create account
+        </Button>
+      )}
+    >
+      <SearchForm
+        fields={[["search", "E-mail address or ID"]]}
+        values={search}
+        onSearch={(values) =>
+          void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
+      >
+        <FilterSelect
+          label="Status"
+          value={search.status}
+          options={[["active", "Active"], ["suspended", "Suspended"], ["deleted", "Deleted"], ["erased", "Erased"]]}
+          onChange={(status) =>
+            void navigate({ search: ({ status: _, ...rest }) => status === undefined ? rest : { ...rest, status } })}
+        />
+      </SearchForm>
+      <ListCard
+        title="Accounts"
+        empty="No accounts match."
+        query={useInfiniteQuery(accountsQuery(search))}
+        rowKey={({ id }) => id}
+        columns={columns}
+      />
+      {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+const statuses: Readonly<Record<OperatorAccount["status"], readonly [Tone, string]>> = {
+  active: ["positive", "Active"],
+  suspended: ["warning", "Suspended"],
+  deleted: ["danger", "Deleted"],
+  erased: ["neutral", "Erased"]
+}
+
+/** The status of an account. */
+export const AccountStatus = ({ status }: Pick<OperatorAccount, "status">) => (
+  <Badge tone={statuses[status][0]}>{statuses[status][1]}</Badge>
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const columns: ReadonlyArray<Column<OperatorAccount>> = [
+  {
+    title: "Account",
+    className: "w-full min-w-64 max-w-0",
+    cell: ({ email, id }) => (
+      <Link to="/operator/accounts/$id" params={{ id }} className="group block rounded">
+        <span className="block truncate font-medium group-hover:underline">{email}</span>
+        <span className="block truncate font-mono text-xs text-muted">{id}</span>
+      </Link>
+    )
+  },
+  { title: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
+  { title: "Studio", cell: ({ plans }) => plans.studio?.tier ?? <span className="text-muted">–</span> },
+  { title: "Credits", cell: ({ plans }) => plans.credits?.tier ?? <span className="text-muted">–</span> },
+  { title: "Balance", isNumber: true, cell: ({ balance_usd_cents }) => money(balance_usd_cents) },
+  { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
+]
+
+const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const [email, setEmail] = useState("")
+  const navigate = useNavigate()
+  const create = useMutation({
+    mutationFn: () => call("POST /admin/v1/accounts", { payload: { email: email.trim() } }),
+    onSuccess: ({ id }) => {
+      void queryClient.invalidateQueries({ queryKey: ["operator", "accounts"] })
+      void navigate({ to: "/operator/accounts/$id", params: { id } })
+    }
+  })
+  return (
+    <FormDialog
+      title="Create an account"
+      about="It has no plan, credits or keys at first."
+      submit="Create account"
+      busy={create.isPending || email.trim() === ""}
+      error={create.error}
+      onClose={onClose}
+      onSubmit={() => create.mutate()}
+    >
+      <TextField
+        label="E-mail address"
+        type="email"
+        autoFocus
+        required
+        maxLength={254}
+        autoComplete="off"
+        value={email}
+        error={problemOf(create.error).issues.get("email")}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+    </FormDialog>
+  )
+}

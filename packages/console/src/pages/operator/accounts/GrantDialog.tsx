@@ -1,0 +1,103 @@
+/** The dialog that grants credits. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { call } from "../../../api/call.ts"
+import type { RequestOf } from "../../../api/contract.ts"
+import { problemOf } from "../../../api/problem.ts"
+import { queryClient } from "../../../api/queries.ts"
+import { FormDialog } from "../../../components/Dialog.tsx"
+import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
+import { day } from "../../../format/time.ts"
+
+const kinds = [
+  { value: "addon", label: "Add-on" },
+  { value: "plan", label: "Plan" },
+  { value: "trial", label: "Trial" },
+  { value: "refund", label: "Refund" }
+] as const
+
+/** Reference, kind, credits and expiry. The reference makes a repeated grant harmless. */
+export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [reference, setReference] = useState("")
+  const [kind, setKind] = useState<typeof kinds[number]["value"]>("addon")
+  const [credits, setCredits] = useState("100")
+  const [days, setDays] = useState("365")
+  const [imagesOnly, setImagesOnly] = useState(false)
+  const grant = useGrant(id, onClose)
+  const issues = problemOf(grant.error).issues
+  return (
+    <FormDialog
+      title="Grant credits"
+      submit="Grant credits"
+      busy={grant.isPending || reference === "" || !(Number(credits) >= 1) || !(Number(days) > 0)}
+      error={grant.error}
+      onClose={onClose}
+      onSubmit={() =>
+        grant.mutate({
+          reference,
+          kind,
+          credits: Number(credits),
+          expires_at: new Date(Date.now() + Number(days) * day).toISOString(),
+          images_only: imagesOnly
+        })}
+    >
+      <TextField
+        label="Reference"
+        autoFocus
+        required
+        maxLength={128}
+        placeholder="invoice-1024"
+        help="Names the grant. The same reference never grants twice."
+        error={issues.get("reference")}
+        value={reference}
+        onChange={(event) => setReference(event.target.value)}
+      />
+      <div className="grid grid-cols-2 gap-4">
+        <TextField
+          label="Credits"
+          type="number"
+          min={1}
+          required
+          error={issues.get("credits")}
+          value={credits}
+          onChange={(event) => setCredits(event.target.value)}
+        />
+        <TextField
+          label="Days until they expire"
+          type="number"
+          min={1}
+          required
+          error={issues.get("expires_at")}
+          value={days}
+          onChange={(event) => setDays(event.target.value)}
+        />
+      </div>
+      <SelectField
+        label="Kind"
+        options={kinds}
+        value={kind}
+        help={kind === "trial" ? "Jobs of the API never use trial credits." : undefined}
+        onChange={(event) => setKind(kinds.find(({ value }) => value === event.target.value)?.value ?? kind)}
+      />
+      <Checkbox
+        label="For images only"
+        checked={imagesOnly}
+        onChange={(event) => setImagesOnly(event.target.checked)}
+      />
+    </FormDialog>
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const useGrant = (id: string, onDone: () => void) =>
+  useMutation({
+    mutationFn: (payload: RequestOf<"POST /admin/v1/accounts/:id/lots">["payload"]) =>
+      call("POST /admin/v1/accounts/:id/lots", { params: { id }, payload }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["operator"] })
+      onDone()
+    }
+  })

@@ -1,0 +1,80 @@
+/** The dialog that sets a plan. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { call } from "../../../api/call.ts"
+import { queryClient } from "../../../api/queries.ts"
+import type { Plan } from "../../../api/types.ts"
+import { FormDialog } from "../../../components/Dialog.tsx"
+import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
+import { planName } from "../../../components/JobStatus.tsx"
+import { day } from "../../../format/time.ts"
+
+const studioTiers = ["starter", "pro", "scale"] as const
+const creditsTiers = ["starter", "pro", "business"] as const
+
+/** Tier, period and renewal. */
+export const PlanDialog = ({ id, onClose, plan }: {
+  readonly id: string
+  readonly plan: Plan
+  readonly onClose: () => void
+}) => {
+  const tiers: ReadonlyArray<string> = plan === "studio" ? studioTiers : creditsTiers
+  const [tier, setTier] = useState("pro")
+  const [days, setDays] = useState("30")
+  const [renews, setRenews] = useState(false)
+  const set = useMutation({
+    mutationFn: () => {
+      const rest = {
+        period_end: new Date(Date.now() + Number(days) * day).toISOString(),
+        auto_renew: renews
+      }
+      return plan === "studio"
+        ? call("PUT /admin/v1/accounts/:id/plans/studio", {
+          params: { id },
+          payload: { ...rest, tier: studioTiers.find((one) => one === tier) ?? "pro" }
+        })
+        : call("PUT /admin/v1/accounts/:id/plans/credits", {
+          params: { id },
+          payload: { ...rest, tier: creditsTiers.find((one) => one === tier) ?? "pro" }
+        })
+    },
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["operator"] })
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={`Set the ${planName(plan)} plan`}
+      about={plan === "credits"
+        ? "Replaces the current one. Grants no credits for this period."
+        : "Replaces the current one."}
+      submit="Set plan"
+      busy={set.isPending || !(Number(days) > 0)}
+      error={set.error}
+      onClose={onClose}
+      onSubmit={() => set.mutate()}
+    >
+      <SelectField
+        label="Tier"
+        options={tiers.map((value) => ({ value, label: value.replace(/^./, (first) => first.toUpperCase()) }))}
+        value={tier}
+        onChange={(event) => setTier(event.target.value)}
+      />
+      <TextField
+        label="Days until the period ends"
+        type="number"
+        min={1}
+        required
+        value={days}
+        onChange={(event) => setDays(event.target.value)}
+      />
+      <Checkbox
+        label="Renew from the balance"
+        help="At the end of the period. The plan ends if the balance is too low."
+        checked={renews}
+        onChange={(event) => setRenews(event.target.checked)}
+      />
+    </FormDialog>
+  )
+}

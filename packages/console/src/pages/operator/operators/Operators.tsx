@@ -1,0 +1,179 @@
+/** The operators. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { call } from "../../../api/call.ts"
+import type { ResponseOf } from "../../../api/contract.ts"
+import { queryClient } from "../../../api/queries.ts"
+import { Badge } from "../../../components/Badge.tsx"
+import { Button } from "../../../components/Button.tsx"
+import { Card, Page } from "../../../components/Card.tsx"
+import { FormDialog } from "../../../components/Dialog.tsx"
+import { SelectField, TextField } from "../../../components/Field.tsx"
+import { Plus } from "../../../components/Icon.tsx"
+import { SecretDialog } from "../../../components/Secret.tsx"
+import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
+import { type Column, Table } from "../../../components/Table.tsx"
+import { MaybeTime, Time } from "../../../components/Time.tsx"
+import { ConfirmButton } from "../Confirm.tsx"
+import { usePermits } from "../permits.ts"
+import { operatorsQuery } from "../queries.ts"
+import { SignInLinkButton } from "../SignInLink.tsx"
+
+type Operator = ResponseOf<"GET /admin/v1/operators">["data"][number]
+type NewOperator = ResponseOf<"POST /admin/v1/operators">
+
+const roles = [
+  { value: "auditor", label: "Auditor: reads everything" },
+  { value: "support", label: "Support: also cancels jobs, suspends accounts" },
+  { value: "operator", label: "Operator: everything except operators" },
+  { value: "owner", label: "Owner: everything" }
+] as const
+
+/** The page. */
+export const Operators = () => {
+  const canChange = usePermits("owner")
+  const [isCreating, setCreating] = useState(false)
+  const [created, setCreated] = useState<NewOperator | null>(null)
+  const show = (operator: NewOperator) => {
+    setCreating(false)
+    setCreated(operator)
+    void queryClient.invalidateQueries({ queryKey: ["operator", "operators"] })
+  }
+  return (
+    <Page title="Operators" about="People and programs that use the operator API, each with its own token and role.">
+      <Card
+        title="Operators"
+        actions={canChange && (
+          <Button
+            size="sm"
+            variant="primary"
+            onClick={() => setCreating(true)}
+          >
+            <Plus />Create operator
+          </Button>
+        )}
+        flush
+      >
+        <Loaded query={useQuery(operatorsQuery)} what="Operators" loading={<SkeletonRows />}>
+          {({ data }) =>
+            data.length === 0
+              ? <Empty title="No operators">Until you create one, only the owner's token can sign in.</Empty>
+              : (
+                <Table
+                  label="Operators"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={canChange ? [...columns, actions(show)] : columns}
+                />
+              )}
+        </Loaded>
+      </Card>
+      {isCreating && (
+        <CreateDialog onClose={() => setCreating(false)} onCreated={show} />
+      )}
+      {created !== null && (
+        <SecretDialog
+          title={`Token of ${created.name}`}
+          what="token"
+          secret={created.token}
+          examples={[{
+            label: "Try it",
+            text: `curl ${location.origin}/admin/v1/accounts \\\n  -H "Authorization: Bearer ${created.token}"`
+          }]}
+          onClose={() => setCreated(null)}
+        />
+      )}
+    </Page>
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const CreateDialog = ({ onClose, onCreated }: {
+  readonly onClose: () => void
+  readonly onCreated: (operator: NewOperator) => void
+}) => {
+  const [name, setName] = useState("")
+  const [role, setRole] = useState<Operator["role"]>("support")
+  const create = useMutation({
+    mutationFn: () => call("POST /admin/v1/operators", { payload: { name: name.trim(), role } }),
+    onSuccess: onCreated
+  })
+  return (
+    <FormDialog
+      title="Create an operator"
+      submit="Create operator"
+      busy={create.isPending || name.trim() === ""}
+      error={create.error}
+      onClose={onClose}
+      onSubmit={() => create.mutate()}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <SelectField
+        label="Role"
+        options={roles}
+        value={role}
+        onChange={(event) => setRole(roles.find(({ value }) => value === event.target.value)?.value ?? role)}
+      />
+    </FormDialog>
+  )
+}
+
+const columns: ReadonlyArray<Column<Operator>> = [
+  {
+    title: "Name",
+    className: "min-w-44",
+    cell: ({ name, prefix }) => (
+      <>
+        <span className="block font-medium break-words">{name}</span>
+        <span className="block font-mono text-xs text-muted">{prefix}…</span>
+      </>
+    )
+  },
+  { title: "Role", cell: ({ role }) => role },
+  {
+    title: "Status",
+    cell: ({ revoked_at }) => revoked_at === null ? <Badge tone="positive">Active</Badge> : <Badge>Revoked</Badge>
+  },
+  { title: "Last used", cell: ({ last_used_at }) => <MaybeTime at={last_used_at} otherwise="never" /> },
+  { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: "Expires", cell: ({ expires_at }) => <MaybeTime at={expires_at} otherwise="never" /> }
+]
+
+const actions = (show: (operator: NewOperator) => void): Column<Operator> => ({
+  title: <span className="sr-only">Actions</span>,
+  isNumber: true,
+  cell: ({ id, name, revoked_at }) =>
+    revoked_at === null && (
+      <span className="inline-flex gap-1.5">
+        <SignInLinkButton
+          who={name}
+          create={() => call("POST /admin/v1/operators/:id/sign-in-links", { params: { id } })}
+        />
+        <ConfirmButton
+          label="Rotate token"
+          title={`Rotate the token of ${name}?`}
+          tone="primary"
+          act={async () => show(await call("POST /admin/v1/operators/:id/rotate", { params: { id }, payload: {} }))}
+        >
+          The former token works for another day.
+        </ConfirmButton>
+        <ConfirmButton
+          label="Revoke"
+          title={`Revoke ${name}?`}
+          act={() => call("DELETE /admin/v1/operators/:id", { params: { id } })}
+        >
+          Its tokens are rejected at once.
+        </ConfirmButton>
+      </span>
+    )
+})

@@ -1,0 +1,111 @@
+/** Signing in: with the code of a link, or with an API key. */
+import { useMutation } from "@tanstack/react-query"
+import { useEffect, useRef, useState } from "react"
+import { openSession } from "../../api/call.ts"
+import { CallError, problemOf } from "../../api/problem.ts"
+import { queryClient } from "../../api/queries.ts"
+import { Notice } from "../../components/Badge.tsx"
+import { Button } from "../../components/Button.tsx"
+import { TextField } from "../../components/Field.tsx"
+import { useNow } from "../../components/useNow.ts"
+import { Mark } from "../../shell/Mark.tsx"
+
+/** The sign-in form. `hasEnded`: there was a session in this tab. After signing in, the page at the same URL appears. */
+export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
+  const [key, setKey] = useState("")
+  const hasRead = useRef(false)
+  const { error, isPending, isSuccess, mutate, variables } = useMutation({
+    mutationFn: openSession,
+    onSuccess: async () => {
+      setKey("")
+      await queryClient.resetQueries()
+    }
+  })
+  useEffect(() => {
+    document.title = "Sign in · Kinora"
+    const code = new URLSearchParams(location.hash.slice(1)).get("code")
+    if (code === null || hasRead.current) return
+    hasRead.current = true
+    // The code is in the fragment, which servers and link scanners never receive.
+    history.replaceState(history.state, "", location.pathname + location.search)
+    mutate({ code })
+  }, [mutate])
+  const isLink = variables !== undefined && "code" in variables
+  return (
+    <main className="grid min-h-full place-items-center p-4">
+      <div className="w-full max-w-sm">
+        <div className="mb-6 flex flex-col items-center gap-3 text-center">
+          <Mark className="size-10" />
+          <h1 className="text-xl font-semibold tracking-tight">Sign in to Kinora</h1>
+        </div>
+        <div className="card space-y-4 p-5">
+          {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
+          {error !== null && <Refusal error={error} isLink={isLink} />}
+          {error === null && hasEnded && !isPending && (
+            <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
+          )}
+          <form
+            className="space-y-4"
+            onSubmit={(event) => {
+              event.preventDefault()
+              if (key.trim() !== "") mutate({ api_key: key.trim() })
+            }}
+          >
+            <TextField
+              label="API key"
+              type="password"
+              name="api-key"
+              autoComplete="current-password"
+              className="font-mono"
+              placeholder="kin_…"
+              required
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+              help="The session has the rights of the key and ends when the key is revoked."
+            />
+            <Button type="submit" variant="primary" size="lg" className="w-full" disabled={isPending || isSuccess}>
+              Sign in
+            </Button>
+          </form>
+        </div>
+        <p className="mt-5 px-2 text-center text-xs text-muted">
+          A sign-in link also lets you manage keys and webhooks. The server prints one when it starts, and{" "}
+          <code className="font-mono">kinora account sign-in-link</code> creates more.
+        </p>
+      </div>
+    </main>
+  )
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
+  const { code, detail, retryAfterMillis } = problemOf(error)
+  if (error instanceof CallError && error.status === 429) {
+    return <Countdown key={retryAfterMillis} millis={retryAfterMillis ?? 60_000} />
+  }
+  if (code === "invalid_code") {
+    return (
+      <Notice title="This link was already used or has expired">Ask for a new link, or sign in with an API key.</Notice>
+    )
+  }
+  if (code === "unauthorized") {
+    return (
+      <Notice title={isLink ? "This link is not valid" : "This API key is not valid"}>Check it, then try again.</Notice>
+    )
+  }
+  return <Notice title="Sign-in failed">{detail}</Notice>
+}
+
+const Countdown = ({ millis }: { readonly millis: number }) => {
+  const now = useNow(1_000)
+  const [until] = useState(() => Date.now() + millis)
+  const seconds = Math.ceil((until - now) / 1000)
+  return (
+    <Notice tone="warning" title="Too many attempts">
+      {seconds > 0 ? `Try again in ${seconds} s.` : "You can try again now."}
+    </Notice>
+  )
+}

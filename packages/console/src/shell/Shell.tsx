@@ -1,0 +1,73 @@
+/** The frame of all pages: sign-in, sidebar, and the page. */
+import { useQuery } from "@tanstack/react-query"
+import { Navigate, Outlet, useLocation } from "@tanstack/react-router"
+import { queryClient, sessionQuery } from "../api/queries.ts"
+import type { Session } from "../api/types.ts"
+import { Problem } from "../components/Problem.tsx"
+import { NoPermission } from "../components/States.tsx"
+import { SignIn } from "../pages/sign-in/SignIn.tsx"
+import { OfflineBanner, ProgressBar } from "./banners.tsx"
+import { Sidebar } from "./Sidebar.tsx"
+import { useJobEvents } from "./useJobEvents.ts"
+import { useShortcuts } from "./useShortcuts.tsx"
+
+/** Shows the page if there is a session, otherwise the sign-in form at the same URL. */
+export const Shell = () => {
+  const session = useQuery(sessionQuery)
+  if (session.isPending) return null
+  if (session.isError) {
+    return (
+      <main className="mx-auto max-w-md p-8">
+        <h1 className="sr-only">Kinora</h1>
+        <Problem title="Cannot reach the server" error={session.error} onRetry={() => void session.refetch()} />
+      </main>
+    )
+  }
+  if (session.data === null) return <SignIn hasEnded={queryClient.getQueryCache().getAll().length > 1} />
+  return <Frame session={session.data} />
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const Frame = ({ session }: { readonly session: Session }) => {
+  const shortcuts = useShortcuts(session)
+  useJobEvents(session.account !== null)
+  return (
+    <div className="min-h-full lg:flex">
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-20 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-sm text-surface focus:translate-y-0"
+      >
+        Skip to content
+      </a>
+      <Sidebar session={session} />
+      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <ProgressBar />
+        <OfflineBanner />
+        <Guarded session={session} />
+      </main>
+      {shortcuts}
+    </div>
+  )
+}
+
+/** The page, if the session permits it. */
+const Guarded = ({ session }: { readonly session: Session }) => {
+  const isOperatorPage = useLocation({ select: ({ pathname }) => /^\/operator(\/|$)/.test(pathname) })
+  if (session.account === null && !isOperatorPage) return <Navigate to="/operator" replace />
+  if (session.scope !== "operator" && isOperatorPage) {
+    return (
+      <div className="mx-auto max-w-2xl p-8">
+        <h1 className="sr-only">No permission</h1>
+        <NoPermission title="This page is for operators">
+          Operators sign in with a link that <code className="font-mono text-xs">kinora operator sign-in-link</code>
+          {" "}
+          prints.
+        </NoPermission>
+      </div>
+    )
+  }
+  return <Outlet />
+}
