@@ -277,10 +277,7 @@ export const layerPostgres = (
   options: AccountsOptions = {}
 ): Backend.PostgresLayer<Accounts> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))
 
-/**
- * Deletes keys that were revoked or expired long ago, and old spending, in the background, by default 500 per statement
- * and every hour. Any number of hosts may run it.
- */
+/** Deletes keys that ended long ago, and old spending, in the background, by default 500 per statement and every hour. */
 export const layerSweep = (
   { interval = "1 hour", limit = 500, revokedKeysKept = "90 days" }: AccountsSweepOptions = {}
 ): Layer.Layer<never, never, Accounts> =>

@@ -4,6 +4,7 @@
  */
 
 import { type Proof, test } from "./Proof.ts"
+import { signInProofs } from "./signInProofs.ts"
 
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
@@ -24,7 +25,6 @@ const webhooks = test("webhooks/test/WebhooksContract.ts")
 const webhookRoutes = test("http-server/test/AdminWebhooks.test.ts")
 const interventions = test("generations/test/InterventionsContract.ts")
 const suspension = test("http-server/test/Suspension.test.ts")
-const signInLinks = test("http-server/test/OperatorSessions.test.ts")
 const worker = test("scheduler/test/Worker.test.ts")
 
 /** Rows of the tables of operations, which are generated. */
@@ -286,24 +286,5 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...operators("lists entries by operator, subject and time")
     ]
   },
-  "sign-in-links": {
-    ...operations,
-    "- A link is returned once": [
-      ...signInLinks("creates sign-in links of accounts and operators, and records them without the code"),
-      ...test("sessions/test/SqlSessionStore.integration.test.ts")("stores nothing of a token or a code")
-    ],
-    "- A link of an account": [
-      ...signInLinks(
-        "creates sign-in links of accounts and operators, and records them without the code",
-        "serves the console on a listener for operators alone",
-        "rejects sign-in links that cannot work"
-      )
-    ],
-    "- A link of an operator": signInLinks(
-      "creates sign-in links of accounts and operators, and records them without the code",
-      "serves the console on a listener for operators alone",
-      "rejects sign-in links that cannot work"
-    ),
-    "- An account has at most": signInLinks("rejects sign-in links that cannot work")
-  }
+  "sign-in-links": { ...operations, ...signInProofs }
 }

@@ -184,7 +184,8 @@ const jobs = async (
 }
 
 /** Operators, the audit log, and every operation with a token whose role permits only reads. */
-const roles = async ({ ask, host, send }: Walk) => {
+const roles = async (walk: Walk) => {
+  const { ask, host, send } = walk
   const owner = { apiKey: host.adminToken }
   const path = "POST /admin/v1/operators"
   const created = await send(path, { name: "Ada", role: "auditor" }, owner)
@@ -203,8 +204,21 @@ const roles = async ({ ask, host, send }: Walk) => {
   await send(`${path}/opr_nobody/rotate`, {}, owner)
   await send(rotate, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
   await send(rotate, "x".repeat(1024 * 1024 + 1), owner)
+  await signInLinks(walk, `${path}/${id}/sign-in-links`)
   for (const operator of [id, "opr_nobody"]) await ask(`DELETE /admin/v1/operators/${operator}`, owner)
   await send(rotate, {}, owner)
+}
+
+/** More links than can be valid at a time, for an operator and for an account. */
+const signInLinks = async ({ host, send }: Walk, ofOperator: string) => {
+  const owner = { apiKey: host.adminToken }
+  const ofAccount = `POST /admin/v1/accounts/${host.account.id}/sign-in-links`
+  for (let n = 0; n < 21; n++) {
+    await send(ofOperator, {}, owner)
+    await send(ofAccount, { role: "member" }, owner)
+  }
+  await send(ofAccount, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
+  await send(ofAccount, "x".repeat(1024 * 1024 + 1), owner)
 }
 
 const tooManyOperators = async ({ host, send }: Walk) => {

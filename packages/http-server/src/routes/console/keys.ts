@@ -25,18 +25,21 @@ export const layer = EndpointGroup.make(
         return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
       }),
 
-      createKey: answers(["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"], function*({ payload }) {
-        const account = yield* currentAccount
-        yield* checkModels(payload.models ?? [])
-        const created = yield* accounts.createKey(
-          account,
-          payload.name,
-          termsOf(payload),
-          KeyBudget.fromWire(payload.budget ?? {})
-        )
-        yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
-        return shownOnce(newKeyOf(created))
-      }),
+      createKey: answers(
+        ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
+        function*({ payload }) {
+          const account = yield* currentAccount
+          yield* checkModels(payload.models ?? [])
+          const created = yield* accounts.createKey(
+            account,
+            payload.name,
+            termsOf(payload),
+            KeyBudget.fromWire(payload.budget ?? {})
+          )
+          yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
+          return shownOnce(newKeyOf(created))
+        }
+      ),
 
       rollKey: answers(
         ["KeyNotFound", "KeyEnded", "TooManyKeys"],

@@ -1,0 +1,102 @@
+/** Figures of usage, filters in the URL, and checks of webhooks. */
+import { assert, describe, it } from "@effect/vitest"
+import { createHmac } from "node:crypto"
+import { jobSearch } from "../src/pages/jobs/search.ts"
+import { changeOf, seriesOf, total, type UsageRow, valueOf } from "../src/pages/usage/rows.ts"
+import { lastDays, usageSearch } from "../src/pages/usage/search.ts"
+import { reasonText, urlProblem } from "../src/pages/webhooks/events.ts"
+import { checkSignature } from "../src/pages/webhooks/signature.ts"
+
+const row = (day: string, model: string, completed: number, credits: number): UsageRow => ({
+  day,
+  model,
+  plan: credits === 0 ? "studio" : "credits",
+  kind: "image",
+  completed,
+  failed: 1,
+  cancelled: 0,
+  credits
+})
+
+describe("usage", () => {
+  const days = ["2026-11-22", "2026-11-23", "2026-11-24"]
+  const rows = [row("2026-11-22", "b", 4, 0), row("2026-11-24", "a", 2, 6), row("2026-11-24", "b", 1, 0)]
+
+  it("has one series per name with a value for every day", () => {
+    assert.deepStrictEqual(seriesOf(rows, days, "jobs", "model"), [
+      { name: "a", values: [0, 0, 3] },
+      { name: "b", values: [5, 0, 2] }
+    ])
+    assert.deepStrictEqual(seriesOf(rows, days, "credits", "plan"), [
+      { name: "Credits", values: [0, 0, 6] },
+      { name: "Studio", values: [0, 0, 0] }
+    ])
+  })
+
+  it("has the same total in the chart as in the rows", () => {
+    const chart = seriesOf(rows, days, "jobs", "kind").flatMap(({ values }) => values).reduce(
+      (sum, value) => sum + value,
+      0
+    )
+    assert.strictEqual(chart, total(rows, (one) => valueOf(one, "jobs")))
+  })
+
+  it("compares with the period before", () => {
+    assert.strictEqual(changeOf(12, 10), "+20 %")
+    assert.strictEqual(changeOf(9, 10), "−10 %")
+    assert.strictEqual(changeOf(10, 10), "no change")
+    assert.isNull(changeOf(10, 0))
+  })
+
+  it("covers UTC days up to today, and those before them", () => {
+    const now = Date.parse("2026-11-24T00:30:00Z")
+    assert.deepStrictEqual(lastDays(now, 3), days)
+    assert.deepStrictEqual(lastDays(now, 2, 3), ["2026-11-20", "2026-11-21"])
+  })
+
+  it("keeps choices in the URL, and defaults out of it", () => {
+    assert.deepStrictEqual(usageSearch({ days: 7, of: "credits", by: "key" }), { days: "7", of: "credits", by: "key" })
+    assert.deepStrictEqual(usageSearch({ days: "14", of: "jobs", by: "model" }), {})
+  })
+})
+
+it("keeps filters of jobs in the URL, and ignores unknown ones", () => {
+  assert.deepStrictEqual(jobSearch({ status: "failed", kind: "audio", q: "lake", view: "grid", days: 7 }), {
+    status: "failed",
+    q: "lake",
+    days: "7",
+    view: "grid"
+  })
+})
+
+describe("webhooks", () => {
+  it("explains why a URL cannot be an endpoint", () => {
+    assert.isUndefined(urlProblem("https://example.com/hook"))
+    assert.isUndefined(urlProblem("https://example.com:8443/hook"))
+    assert.include(urlProblem("http://example.com"), "https")
+    assert.include(urlProblem("https://example.com:444"), "port")
+    assert.include(urlProblem("https://a:b@example.com"), "user name")
+    assert.include(urlProblem("example"), "Enter a URL")
+  })
+
+  it("explains outcomes", () => {
+    assert.strictEqual(reasonText("timeout"), "No response in time")
+    assert.strictEqual(reasonText("status_503"), "The receiver responded with 503")
+    assert.strictEqual(reasonText("something_new"), "something_new")
+  })
+
+  it("checks signatures like the service computes them", async () => {
+    const [body, secret, now] = ["{\"id\":\"dlv_1\"}", "whsec_abc", 1_764_000_000_000]
+    const sign = (time: number) =>
+      `t=${time},v1=${createHmac("sha256", secret).update(`${time}.${body}`).digest("hex")}`
+    const header = sign(now / 1000)
+    assert.strictEqual(await checkSignature(body, header, secret, now), "valid")
+    assert.strictEqual(await checkSignature(body, `${header},v1=00`, secret, now), "valid")
+    assert.strictEqual(await checkSignature(`${body} `, header, secret, now), "wrong")
+    assert.strictEqual(await checkSignature(body, header, "whsec_abd", now), "wrong")
+    assert.strictEqual(await checkSignature(body, sign(now / 1000 - 301), secret, now), "old")
+    for (const malformed of ["", "v1=00", "t=1", "t=1,t=2,v1=00", "t=x,v1=00"]) {
+      assert.strictEqual(await checkSignature(body, malformed, secret, now), "malformed", malformed)
+    }
+  })
+})
