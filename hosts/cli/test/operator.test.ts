@@ -54,8 +54,8 @@ it.effect("manages an account from its creation to the verification of its books
     const rolled = yield* json("key", "roll", id, reader.id, "--overlap", "0.5")
     assert.deepInclude(rolled, { name: "reader", scopes: ["read"], ip_ranges: ["192.0.2.1/32"] })
     const keys = (yield* text("key", "list", id)).split("\n")
-    assert.match(keys[1]!, /2030-01-31 00:00:00Z {2}- {8}read, 192\.0\.2\.1\/32$/)
-    assert.match(keys[2]!, /2030-01-01 00:30:00Z {2}- {8}read, 192\.0\.2\.1\/32$/)
+    assert.match(keys[1]!, /2030-01-31 00:00:00Z {2}- {8}read, 192\.0\.2\.1\/32 {2}-$/)
+    assert.match(keys[2]!, /2030-01-01 00:30:00Z {2}- {8}read, 192\.0\.2\.1\/32 {2}-$/)
     assert.include(yield* text("plan", "credits", id, "pro", "--days", "10", "--renew"), "which renews 2030-01-11")
     const lot = yield* json("credits", "grant", id, "500", "--reference", "gift")
     assert.deepInclude(lot, { credits: 500, kind: "addon", reference: "gift" })
@@ -130,6 +130,32 @@ it.effect("manages an account from its creation to the verification of its books
     assert.include((yield* run("key", "create", id, "late")).errors, "account_deleted")
     assert.include(yield* text("account", "restore", id), "active")
     assert.strictEqual((yield* run("account", "get", "nobody@example.com")).code, 1)
+  }).pipe(Effect.scoped))
+
+it.effect("sets the budget of a key, and shows what is used of it", () =>
+  Effect.gen(function*() {
+    const { host, json, run, text } = yield* Terminal.make()
+    const { id } = host.account
+    const created = yield* json("key", "create", id, "limited", "--credits-per-day", "20", "--jobs-per-month", "7")
+    assert.deepInclude(created, {
+      budget: { credits_per_day: 20, credits_per_month: null, jobs_per_day: null, jobs_per_month: 7 }
+    })
+    yield* Effect.promise(() =>
+      host.fetch("/v1/generations", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }),
+        apiKey: created.key
+      })
+    )
+    assert.match(yield* text("key", "list", id), /8 of 20 credits a day, 1 of 7 jobs a month/)
+    const changed = yield* text("key", "budget", id, created.id, "--credits-per-day", "none", "--jobs-per-day", "2")
+    assert.strictEqual(changed, `${created.id}: 1 of 2 jobs a day, 1 of 7 jobs a month`)
+    const unlimited = ["--jobs-per-day", "none", "--jobs-per-month", "none"]
+    assert.strictEqual(yield* text("key", "budget", id, created.id, ...unlimited), `${created.id}: no limits`)
+    for (const limit of ["-1", "0.5", "many", "1000000000001"]) {
+      assert.strictEqual((yield* run("key", "budget", id, created.id, `--jobs-per-day=${limit}`)).code, 2)
+    }
   }).pipe(Effect.scoped))
 
 it.effect("manages webhook endpoints, and shows a secret once", () =>

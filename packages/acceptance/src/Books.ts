@@ -1,5 +1,5 @@
 /** The services on a site's database, in this process: they open accounts and verify what hosts left behind. */
-import { Accounts, type Plan } from "@kinora/accounts"
+import { Accounts, type KeyBudget, type Plan } from "@kinora/accounts"
 import { Generations } from "@kinora/generations"
 import { Host, Settings } from "@kinora/hosting"
 import { Ledger } from "@kinora/ledger"
@@ -28,6 +28,8 @@ export interface AccountOptions {
   readonly tier?: Plan.CreditsTier
   /** Number of API keys. Default 1. */
   readonly keys?: number
+  /** The budget of each key. Default: none. */
+  readonly budget?: Partial<KeyBudget.KeyBudget>
 }
 
 /** An account and its API keys; `key` is the first of them. */
@@ -39,7 +41,7 @@ export interface TestAccount {
 
 /** Opens an account with an active plan in both groups. */
 export const openAccount = Effect.fn("Books.openAccount")(function*(options: AccountOptions) {
-  const { credits, keys: count = 1, studio = "pro", tier = "pro" } = options
+  const { budget = {}, credits, keys: count = 1, studio = "pro", tier = "pro" } = options
   const accounts = yield* Accounts.Accounts
   const ledger = yield* Ledger.Ledger
   const at = yield* DateTime.now
@@ -49,7 +51,10 @@ export const openAccount = Effect.fn("Books.openAccount")(function*(options: Acc
   yield* accounts.setPlan(id, "studio", Option.some({ tier: studio, periodEnd, autoRenew: false }))
   yield* accounts.setPlan(id, "credits", Option.some({ tier, periodEnd, autoRenew: false }))
   yield* ledger.grant({ account: id, reference: "start", kind: "plan", credits, expiresAt: periodEnd, at })
-  const keys = yield* Effect.forEach(Array.from({ length: count }), (_, n) => accounts.createKey(id, `key ${n}`))
+  const keys = yield* Effect.forEach(
+    Array.from({ length: count }),
+    (_, n) => accounts.createKey(id, `key ${n}`, {}, budget)
+  )
   const [key, ...others] = keys.map(({ key }) => Redacted.value(key))
   const account: TestAccount = { id, key: key ?? "", keys: [key ?? "", ...others] }
   return account

@@ -45,9 +45,18 @@ const see = async (edge: string) => {
     return [quota.day, quota.image.used, quota.resets_at].join(" ")
   }
 
+  const keys = `/admin/v1/accounts/${host.account.id}/keys`
+  const keyId: string = (await json(keys, operator)).data[0].id
+  await json(`${keys}/${keyId}`, { ...operator, method: "PATCH" }, { budget: { jobs_per_day: 9, jobs_per_month: 9 } })
+  const jobs = async () => {
+    const { day, month } = (await json(keys, operator)).data[0].used
+    return `${day.jobs} of ${month.jobs}`
+  }
+
   const first = await create()
   const refused = (await create()).error.details
   const before = await quota()
+  const spent = [await jobs()]
   await json(`/admin/v1/accounts/${host.account.id}/deposits`, { ...operator, method: "POST" }, {
     reference: "a",
     usd_cents: 1_000
@@ -59,9 +68,11 @@ const see = async (edge: string) => {
   )
   await host.clock.advance("1 milli")
   const after = await quota()
+  spent.push(await jobs())
   const second = await create()
   // The refund goes to the day of the charge, so that today's quota stays used up.
   await json(`/v1/generations/${first.id}/cancel`, { method: "POST" })
+  spent.push(await jobs())
   const refunded = [await quota(), (await create()).error.code]
   await json(`/v1/generations/${second.id}/cancel`, { method: "POST" })
   const usage = await json(`/v1/usage?from=${edge.slice(0, 10)}&to=${edge.slice(0, 10)}`)
@@ -70,6 +81,7 @@ const see = async (edge: string) => {
     before,
     after,
     refunded,
+    spent,
     again: await quota(),
     cancelled: usage.data.map((row: { day: string; cancelled: number }) => `${row.day} ${row.cancelled}`),
     period_end: subscription.plan.period_end

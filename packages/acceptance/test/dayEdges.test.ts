@@ -19,6 +19,8 @@ const seen = (before: string, after: string, next: string, periodEnd: string) =>
   before: `${before} 1 ${after}T00:00:00.000Z`,
   after: `${after} 0 ${next}T00:00:00.000Z`,
   refunded: [`${after} 1 ${next}T00:00:00.000Z`, "quota_exceeded"],
+  // The jobs of the day and the month: before the edge, after it, and after a refund of the first of two jobs.
+  spent: ["1 of 1", after.endsWith("-01") ? "0 of 0" : "0 of 1", "1 of 1"],
   again: `${after} 0 ${next}T00:00:00.000Z`,
   cancelled: [`${after} 2`],
   period_end: `${periodEnd}T23:59:59.999Z`

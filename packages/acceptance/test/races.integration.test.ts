@@ -5,7 +5,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as Drill from "../src/Drill.ts"
@@ -61,6 +61,29 @@ layer(Hosts.layer, { excludeTestServices: true, timeout: "5 minutes" })("two ser
       const refused = answers.filter(({ status }) => status === 402).map(Client.errorCodeOf)
       assert.deepStrictEqual(countBy(refused), { insufficient_credits: 80 })
       yield* verify(account, { consumed: 100, charges: 20, refunds: 0 })
+    }))
+
+  it.effect("create as many jobs as the budget of the key allows, also while others are cancelled", () =>
+    Effect.gen(function*() {
+      const { clientOf, openAccount, verify } = yield* Hosts
+      const budget = { creditsPerMonth: Option.some(60) }
+      const account = yield* openAccount({ credits: 1_000, budget })
+      const create = (n: number) => clientOf(n, account.key).create({ model: "drill-dear", prompt: `lake ${n}` })
+      const answers = yield* Effect.forEach(numbers(40), create, { concurrency: "unbounded" })
+      assert.deepStrictEqual(countBy(answers.map(({ status }) => status)), { 201: 12, 429: 28 })
+      const refused = answers.filter(({ status }) => status === 429).map(Client.errorCodeOf)
+      assert.deepStrictEqual(countBy(refused), { key_budget_exceeded: 28 })
+      const created = answers.filter(({ status }) => status === 201).map((answer) => Client.jobOf(answer).id)
+      const cancel = (n: number) => clientOf(n + 1, account.key).cancel(created[n] ?? "")
+      const [cancelled, more] = yield* Effect.all([
+        Effect.forEach(numbers(5), cancel, { concurrency: "unbounded" }),
+        Effect.forEach(numbers(20), (n) => create(40 + n), { concurrency: "unbounded" })
+      ], { concurrency: "unbounded" })
+      assert.deepStrictEqual(countBy(cancelled.map(({ status }) => status)), { 200: 5 })
+      const last = yield* Effect.forEach(numbers(5), (n) => create(60 + n), { concurrency: "unbounded" })
+      const charges = 12 + [...more, ...last].filter(({ status }) => status === 201).length
+      assert.strictEqual(charges, 17)
+      yield* verify(account, { consumed: 60, charges, refunds: 5 })
     }))
 
   it.effect("refund a job once when 16 requests cancel it, and return it to all of them", () =>

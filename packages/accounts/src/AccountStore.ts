@@ -3,6 +3,8 @@ import type { StorageError } from "@kinora/persistence"
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Account, AccountId, AccountStatus } from "./Account.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { KeyBudget } from "./KeyBudget.ts"
+import type { Day, DayUse, KeyLine } from "./KeySpending.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
 import type { Movement, MovementQuery } from "./Wallet.ts"
@@ -12,6 +14,8 @@ export interface KeyOwner {
   readonly hash: string
   readonly key: KeyId
   readonly terms: KeyTerms
+  /** The line of the key, if the line has a budget. */
+  readonly budgetLine: Option.Option<KeyId>
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly account: Account
 }
@@ -63,7 +67,7 @@ export class AccountStore extends Context.Service<AccountStore, {
     deletedAt?: DateTime.Utc
   ) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Sets a locked account to `erased` with its `Account.erasedEmail`, and deletes its keys. */
+  /** Sets a locked account to `erased` with its `Account.erasedEmail`, and deletes its keys with their lines. */
   readonly erase: (id: AccountId) => Effect.Effect<void, StorageError.StorageError>
 
   /** Returns deleted accounts that are not erased and were deleted before `before`, oldest deletion first. */
@@ -105,6 +109,7 @@ export class AccountStore extends Context.Service<AccountStore, {
   /** Returns the number of keys of a locked account that are not revoked and have not expired at `at`. */
   readonly countKeys: (account: AccountId, at: DateTime.Utc) => Effect.Effect<number, StorageError.StorageError>
 
+  /** Inserts a key without the budget of its line. */
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError.StorageError>
 
   /** Returns keys that are not revoked before revoked ones, newest first, at most `limit`. */
@@ -131,7 +136,32 @@ export class AccountStore extends Context.Service<AccountStore, {
   /** Revokes the keys of an account that are not revoked. */
   readonly revokeKeys: (account: AccountId, at: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
 
-  /** Deletes keys that were revoked or expired before `before`, oldest first, and returns their number. Skips locked keys. */
+  /** Sets the budget of a line of keys of a locked account. Waits until the unit that has locked the line ends. */
+  readonly saveBudget: (
+    account: AccountId,
+    line: KeyId,
+    budget: KeyBudget
+  ) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Locks the lines that exist, in the order of their ids, until the unit ends. */
+  readonly lockLines: (lines: ReadonlyArray<KeyId>) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Returns the lines that exist with their spending from the day `since` on, in any order. */
+  readonly findLines: (
+    lines: ReadonlyArray<KeyId>,
+    since: Day
+  ) => Effect.Effect<ReadonlyArray<KeyLine>, StorageError.StorageError>
+
+  /** Sets what locked lines have used on these days, each of which is named once. */
+  readonly saveUse: (uses: ReadonlyArray<DayUse>) => Effect.Effect<void, StorageError.StorageError>
+
+  /** Deletes the spending of days before `before`, oldest first, and returns the number of rows. Skips locked rows. */
+  readonly deleteSpending: (before: Day, limit: number) => Effect.Effect<number, StorageError.StorageError>
+
+  /**
+   * Deletes keys that were revoked or expired before `before`, oldest first, and returns their number. Skips locked keys.
+   * Deletes a line with its last key.
+   */
   readonly deleteRevokedKeys: (
     before: DateTime.Utc,
     limit: number

@@ -11,16 +11,19 @@ import type { SecureRandom } from "effect/crypto"
 import type { Account, AccountId, AccountSearch } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
 import type { AccountStore, PlanName } from "./AccountStore.ts"
-import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { ApiKey, ChangedKey, KeyId } from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import { makeAccountChanges } from "./internal/accountChanges.ts"
 import { makeAuthentication } from "./internal/authentication.ts"
 import { makeDeletion } from "./internal/deletion.ts"
 import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
+import { makeKeySpendings } from "./internal/keySpendings.ts"
 import { makeList } from "./internal/listAccounts.ts"
 import { makeSubscriptions } from "./internal/subscriptions.ts"
 import { makeWallet } from "./internal/wallet.ts"
+import type { KeyBudget } from "./KeyBudget.ts"
+import type { KeySpendings } from "./KeySpendings.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 import * as MemoryAccountStore from "./MemoryAccountStore.ts"
 import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
@@ -86,31 +89,43 @@ export class Accounts extends Context.Service<Accounts, {
     limit: number
   ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
 
-  /**
-   * Erases the personal data of a deleted account: its email address and its keys, with their names. Its movements stay.
-   * Ignores other accounts.
-   */
+  /** Erases the personal data of a deleted account: its email address and its keys. Its movements stay. Ignores other accounts. */
   readonly erase: (account: AccountId) => Effect.Effect<void, Failure>
 
   /**
-   * Creates a key and returns it this once. Terms that are omitted restrict nothing. An
-   * account has at most `keysMax` active keys.
+   * Creates a key and returns it this once. Terms and limits of the budget that are omitted
+   * restrict nothing. An account has at most `keysMax` active keys.
    */
   readonly createKey: (
     account: AccountId,
     name: string,
-    terms?: Partial<KeyTerms>
+    terms?: Partial<KeyTerms>,
+    budget?: Partial<KeyBudget>
   ) => Effect.Effect<NewKey, Failure>
 
   /**
-   * Creates a key with the name and the terms of another one and returns it this once. The
-   * former key expires after `overlap`, or at its own expiry if that is earlier.
+   * Creates a key with the name and the terms of another one and returns it this once. Both
+   * have the same budget and share what is used of it. The former key expires after
+   * `overlap`, or at its own expiry if that is earlier.
    */
   readonly rollKey: (
     account: AccountId,
     key: KeyId,
     overlap: Duration.Input
   ) => Effect.Effect<NewKey, Failure>
+
+  /**
+   * Changes the given limits of the budget of a key and of those with which it shares the
+   * budget. Takes effect like a revocation. Jobs count from when there is a budget.
+   */
+  readonly changeBudget: (
+    account: AccountId,
+    key: KeyId,
+    change: Partial<KeyBudget>
+  ) => Effect.Effect<ChangedKey, Failure>
+
+  /** The spending of keys that have a budget. */
+  readonly spending: KeySpendings
 
   /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
   readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey>, Failure>
@@ -231,6 +246,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     setPlan,
     plans,
     ...(yield* makeKeys({ accounts, cache, keysMax })),
+    spending: yield* makeKeySpendings,
     ...(yield* makeDeletion(accounts)),
     ...(yield* makeWallet(accounts)),
     ...(yield* makeSubscriptions(accounts)),
@@ -261,14 +277,22 @@ export const layerPostgres = (
   options: AccountsOptions = {}
 ): Backend.PostgresLayer<Accounts> => layerWith(options).pipe(Backend.postgres(SqlAccountStore))
 
-/** Deletes keys that were revoked or expired long ago in the background, by default 500 per statement and every hour. Any number of hosts may run it. */
+/** Deletes keys that ended long ago, and old spending, in the background, by default 500 per statement and every hour. */
 export const layerSweep = (
   { interval = "1 hour", limit = 500, revokedKeysKept = "90 days" }: AccountsSweepOptions = {}
 ): Layer.Layer<never, never, Accounts> =>
-  Sweep.layerAged({
-    name: "revoked keys",
-    interval,
-    limit,
-    age: revokedKeysKept,
-    run: (age, limit) => Accounts.use(({ deleteRevokedKeys }) => deleteRevokedKeys(age, limit))
-  })
+  Layer.mergeAll(
+    Sweep.layerAged({
+      name: "revoked keys",
+      interval,
+      limit,
+      age: revokedKeysKept,
+      run: (age, limit) => Accounts.use(({ deleteRevokedKeys }) => deleteRevokedKeys(age, limit))
+    }),
+    Sweep.layer({
+      name: "old spending of keys",
+      interval,
+      limit,
+      run: (limit) => Accounts.use(({ spending }) => spending.deleteOld(limit))
+    })
+  )

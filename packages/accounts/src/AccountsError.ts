@@ -46,7 +46,13 @@ export class KeyTermsInvalid extends Schema.TaggedError<KeyTermsInvalid>("@kinor
   { problem: Schema.String }
 ) {}
 
-/** The key was revoked or has expired, so it cannot be rolled. */
+/** A limit of a budget is not a whole number from 0 to `KeyBudget.limitMax`. */
+export class KeyBudgetInvalid extends Schema.TaggedError<KeyBudgetInvalid>("@kinora/accounts/KeyBudgetInvalid")(
+  "KeyBudgetInvalid",
+  { problem: Schema.String }
+) {}
+
+/** The key was revoked or has expired, so it cannot be rolled, and its budget cannot be changed. */
 export class KeyEnded extends Schema.TaggedError<KeyEnded>("@kinora/accounts/KeyEnded")(
   "KeyEnded",
   { account: AccountId.schema, key: KeyId.schema }
@@ -91,6 +97,7 @@ export const AccountsErrorReason = Schema.Union([
   EmailInvalid,
   KeyNameInvalid,
   KeyTermsInvalid,
+  KeyBudgetInvalid,
   KeyEnded,
   TooManyKeys,
   AmountInvalid,

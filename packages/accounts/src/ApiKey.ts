@@ -14,6 +14,7 @@ import { SecureRandom } from "effect/crypto"
 import type { AccountId } from "./Account.ts"
 import { fromBytes, fromUint32, isBase62 } from "./internal/base62.ts"
 import { crc32 } from "./internal/crc32.ts"
+import type { KeyBudget } from "./KeyBudget.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 
 /** Codec and constructors of key ids, `key_…`. */
@@ -29,10 +30,20 @@ export interface ApiKey {
   /** The first 12 characters of the key, for recognition. */
   readonly prefix: string
   readonly terms: KeyTerms
+  /** Id of the first key of the line: the key itself, or the one that was rolled first. */
+  readonly line: KeyId
+  /** The budget of the line. */
+  readonly budget: KeyBudget
   readonly createdAt: DateTime.Utc
   /** Accurate to a minute. */
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly revokedAt: Option.Option<DateTime.Utc>
+}
+
+/** A key whose budget was changed, and its former budget. */
+export interface ChangedKey {
+  readonly changed: ApiKey
+  readonly former: KeyBudget
 }
 
 /** Creates a key. */

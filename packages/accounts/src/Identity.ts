@@ -10,4 +10,6 @@ export interface Identity {
   readonly keyId: KeyId
   /** Are not checked: the key may have expired, or not allow the request. */
   readonly terms: KeyTerms
+  /** The line of the key, if the line has a budget. The budget is not checked. */
+  readonly budgetLine?: KeyId | undefined
 }

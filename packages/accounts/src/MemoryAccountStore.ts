@@ -2,8 +2,9 @@
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type Account, type AccountId, emailKey, erasedEmail } from "./Account.ts"
-import { AccountStore, type KeyOwner } from "./AccountStore.ts"
+import { AccountStore, type KeyOwner, type KeyUse } from "./AccountStore.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import { makeKeyLines } from "./internal/memoryKeyLines.ts"
 import { hasExpired } from "./KeyTerms.ts"
 import type { Plan, PlanGroup } from "./Plan.ts"
 import type { Movement, MovementName } from "./Wallet.ts"
@@ -19,7 +20,8 @@ export const layer: Layer.Layer<AccountStore, never, UnitOfWork.MemoryBackend> =
         ...accountMethods(tables),
         ...deletionMethods(tables),
         ...movementMethods(tables),
-        ...keyMethods(tables)
+        ...keyMethods(tables),
+        ...tables.lines.methods
       })
     }
   )
@@ -37,6 +39,7 @@ const makeTables = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) =>
   accountsByEmail: makeMap<string, AccountId>(),
   keys: makeMap<KeyId, ApiKey>(),
   keysByHash: makeMap<string, KeyId>(),
+  lines: makeKeyLines({ access, makeMap }),
   movements: makeMap<string, Movement>()
 })
 
@@ -152,18 +155,8 @@ const movementMethods = (tables: Tables) => {
 }
 
 const keyMethods = (tables: Tables) => {
-  const { access, accounts, keys, keysByHash } = tables
+  const { access, keys, keysByHash, lines } = tables
   const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
-
-  const ownerOf = (hash: string): ReadonlyArray<KeyOwner> => {
-    const id = keysByHash.get(hash)
-    const key = id === undefined ? undefined : keys.get(id)
-    const account = key === undefined ? undefined : accounts.get(key.account)
-    return key === undefined || account === undefined || Option.isSome(key.revokedAt)
-      ? []
-      : [{ hash, key: key.id, terms: key.terms, lastUsedAt: key.lastUsedAt, account }]
-  }
-
   return {
     countKeys: (account, at) =>
       access(() =>
@@ -178,10 +171,15 @@ const keyMethods = (tables: Tables) => {
       access(() =>
         keysOf(account).toSorted((a, b) =>
           Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
-        ).slice(0, limit)
+        ).slice(0, limit).map(lines.withBudget)
       ),
     findKey: (account, id) =>
-      access(() => Option.filter(Option.fromUndefinedOr(keys.get(id)), (key) => key.account === account)),
+      access(() =>
+        Option.fromUndefinedOr(keys.get(id)).pipe(
+          Option.filter((key) => key.account === account),
+          Option.map(lines.withBudget)
+        )
+      ),
     saveExpiry: (id, expiresAt) =>
       access(() => {
         const key = keys.get(id)
@@ -193,7 +191,7 @@ const keyMethods = (tables: Tables) => {
         if (key === undefined || key.account !== account) return Option.none()
         const revoked = { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) }
         keys.set(id, revoked)
-        return Option.some(revoked)
+        return Option.some(lines.withBudget(revoked))
       }),
     revokeKeys: (account, at) =>
       access(() =>
@@ -202,26 +200,36 @@ const keyMethods = (tables: Tables) => {
         )
       ),
     deleteRevokedKeys: (before, limit) => access(() => deleteRevokedKeys(tables, before, limit)),
-    findOwners: (hashes) => access(() => hashes.flatMap(ownerOf)),
-    noteUses: (uses) =>
-      access(() => {
-        for (const { at, key: id } of uses) {
-          const key = keys.get(id)
-          const isDue = key !== undefined &&
-            !Option.exists(
-              key.lastUsedAt,
-              (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 }))
-            )
-          if (isDue) {
-            keys.set(id, { ...key, lastUsedAt: Option.some(at) })
-          }
-        }
-      })
+    findOwners: (hashes) => access(() => hashes.flatMap((hash) => ownerOf(tables, hash))),
+    noteUses: (uses) => access(() => uses.forEach((use) => noteUse(tables, use)))
   } satisfies Partial<AccountStore["Service"]>
 }
 
+const ownerOf = ({ accounts, keys, keysByHash, lines }: Tables, hash: string): ReadonlyArray<KeyOwner> => {
+  const id = keysByHash.get(hash)
+  const key = id === undefined ? undefined : keys.get(id)
+  const account = key === undefined ? undefined : accounts.get(key.account)
+  return key === undefined || account === undefined || Option.isSome(key.revokedAt)
+    ? []
+    : [{
+      hash,
+      key: key.id,
+      terms: key.terms,
+      budgetLine: lines.budgetLineOf(key),
+      lastUsedAt: key.lastUsedAt,
+      account
+    }]
+}
+
+const noteUse = ({ keys }: Tables, { at, key: id }: KeyUse): void => {
+  const key = keys.get(id)
+  const isDue = key !== undefined &&
+    !Option.exists(key.lastUsedAt, (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 })))
+  if (isDue) keys.set(id, { ...key, lastUsedAt: Option.some(at) })
+}
+
 const erase = (tables: Tables, id: AccountId): void => {
-  const { accounts, accountsByEmail, keys, keysByHash } = tables
+  const { accounts, accountsByEmail, keys, keysByHash, lines } = tables
   const account = accounts.get(id)
   if (account === undefined) return
   const email = erasedEmail(id)
@@ -234,9 +242,10 @@ const erase = (tables: Tables, id: AccountId): void => {
   for (const key of Array.from(keys.values())) {
     if (key.account === id) keys.delete(key.id)
   }
+  lines.remove((_, account) => account === id)
 }
 
-const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, limit: number): number => {
+const deleteRevokedKeys = ({ keys, keysByHash, lines }: Tables, before: DateTime.Utc, limit: number): number => {
   const endOf = ({ revokedAt, terms: { expiresAt } }: ApiKey) =>
     Math.min(...[revokedAt, expiresAt].map((end) => Option.isSome(end) ? end.value.epochMilliseconds : Infinity))
   const old = new Set(
@@ -250,6 +259,8 @@ const deleteRevokedKeys = ({ keys, keysByHash }: Tables, before: DateTime.Utc, l
     if (old.has(id)) keysByHash.delete(hash)
   }
   old.forEach((id) => keys.delete(id))
+  const kept = new Set(Array.from(keys.values()).map(({ line }) => line))
+  lines.remove((line) => !kept.has(line))
   return old.size
 }
 

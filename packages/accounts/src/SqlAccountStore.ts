@@ -5,9 +5,18 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
+import * as KeyLines from "./internal/sql/keyLines.ts"
 import * as KeyOwners from "./internal/sql/keyOwners.ts"
 import * as Keys from "./internal/sql/keys.ts"
-import { accountsTables, deletion, indexes, keyTerms, subscriptions, walletTables } from "./internal/sql/migrations.ts"
+import {
+  accountsTables,
+  deletion,
+  indexes,
+  keyBudgets,
+  keyTerms,
+  subscriptions,
+  walletTables
+} from "./internal/sql/migrations.ts"
 import * as Movements from "./internal/sql/movements.ts"
 import * as Plans from "./internal/sql/plans.ts"
 
@@ -21,7 +30,8 @@ export const migrations: Migrations = {
     "0003_revoked_keys": Effect.void,
     "0004_key_terms": keyTerms,
     "0005_subscriptions": subscriptions,
-    "0006_deletion": deletion
+    "0006_deletion": deletion,
+    "0007_key_budgets": keyBudgets
   },
   indexes
 }
@@ -68,6 +78,18 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
           Effect.map((rows) => rows.length),
           mapSql("AccountStore.deleteRevokedKeys")
         ),
+
+      saveBudget: (account, line, budget) =>
+        KeyLines.saveBudget(sql, account, line, budget).pipe(mapSql("AccountStore.saveBudget")),
+      lockLines: (lines) => KeyLines.lockLines(sql, lines).pipe(mapSql("AccountStore.lockLines")),
+      findLines: (lines, since) => KeyLines.findLines(sql, lines, since).pipe(mapSql("AccountStore.findLines")),
+      saveUse: (uses) => KeyLines.saveUse(sql, uses).pipe(mapSql("AccountStore.saveUse")),
+      deleteSpending: (before, limit) =>
+        KeyLines.deleteSpending(sql, before, limit).pipe(
+          Effect.map((rows) => rows.length),
+          mapSql("AccountStore.deleteSpending")
+        ),
+
       findOwners: (hashes) => KeyOwners.findOwners(sql, hashes).pipe(mapSql("AccountStore.findOwners")),
       noteUses: (uses) => KeyOwners.recordUses(sql, uses).pipe(mapSql("AccountStore.noteUses"))
     }))

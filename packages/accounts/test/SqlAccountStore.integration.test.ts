@@ -9,6 +9,7 @@ import * as Accounts from "../src/Accounts.ts"
 import * as SqlAccountStore from "../src/SqlAccountStore.ts"
 import * as AccountsContract from "./AccountsContract.ts"
 import * as AuthenticationContract from "./AuthenticationContract.ts"
+import * as KeyBudgetContract from "./KeyBudgetContract.ts"
 import * as KeyTermsContract from "./KeyTermsContract.ts"
 import * as WalletContract from "./WalletContract.ts"
 
@@ -34,6 +35,7 @@ const dump = Effect.gen(function*() {
 for (const [name, database] of TestDatabase.all) {
   AccountsContract.suite(name, over(database))
   AuthenticationContract.suite(name, over(database))
+  KeyBudgetContract.suite(name, over(database))
   KeyTermsContract.suite(name, over(database))
   WalletContract.suite(name, over(database))
 

@@ -1,5 +1,6 @@
 /** Command to create a generation, and its result. */
 import type { Account } from "@kinora/accounts/Account"
+import type { KeyId } from "@kinora/accounts/ApiKey"
 import type { Fingerprint } from "@kinora/idempotency/Fingerprint"
 import { Context, type Effect, type Schema } from "effect"
 import type { Generation, Plan } from "./Generation.ts"
@@ -27,6 +28,8 @@ export interface CreateCommand {
   /** Parameters as the client sent them. `create` validates them against the model. */
   readonly params: Readonly<Record<string, Schema.Json>>
   readonly identity: RequestIdentity
+  /** Line of the API key of the request, if it has a budget. The job counts against the budget that the line has then. */
+  readonly budgetLine?: KeyId | undefined
   /** Whether trial credits may pay. The files of a job that they pay for carry a watermark. Default false. */
   readonly trialAllowed?: boolean | undefined
 }

@@ -1,4 +1,5 @@
 /** The job object that clients see, and the schemas of its parts. */
+import { KeyId } from "@kinora/accounts/ApiKey"
 import { TypeId } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 
@@ -152,6 +153,8 @@ export const Generation = Schema.Struct({
   /** Whether trial credits paid a part of the job, so that its files carry a watermark. */
   watermark: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   refunded: Schema.Boolean,
+  /** Line of API keys against whose budget the job counts until it is refunded. Absent if it counts against none. */
+  keyLine: Schema.optionalKey(KeyId.schema),
   failure: Schema.NullOr(Failure),
   /** Result files; `null` until the job completes and after the download window ends. */
   output: Schema.NullOr(Output),

@@ -85,6 +85,20 @@ export class InsufficientCredits
   })
 {}
 
+/** The job would exceed the budget of its API key. */
+export class KeyBudgetExceeded extends Schema.TaggedError<KeyBudgetExceeded>(id("KeyBudgetExceeded"))(
+  "KeyBudgetExceeded",
+  {
+    plan: Plan,
+    budget: Schema.Literals(["creditsPerDay", "creditsPerMonth", "jobsPerDay", "jobsPerMonth"]),
+    limit: Schema.Int,
+    used: Schema.Int,
+    /** Credits of the job, or 1 job. */
+    required: Schema.Int,
+    resetsAt: Schema.DateTimeUtc
+  }
+) {}
+
 /** The account already has the maximum number of pending jobs. */
 export class QueueFull extends Schema.TaggedError<QueueFull>(id("QueueFull"))("QueueFull", {
   plan: Plan,
@@ -138,6 +152,7 @@ export const Refusal = Schema.Union([
   UploadNotFound,
   ContentRejected,
   ModerationUnavailable,
+  KeyBudgetExceeded,
   QuotaExceeded,
   InsufficientCredits,
   QueueFull,

@@ -6,6 +6,8 @@
 import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import { AccountId } from "@kinora/accounts/Account"
+import { Accounts } from "@kinora/accounts/Accounts"
+import type * as KeyBudget from "@kinora/accounts/KeyBudget"
 import { AddressGuard } from "@kinora/address-guard"
 import { DefaultModels, type Model } from "@kinora/catalog"
 import { Generators, ScriptedGenerator } from "@kinora/generator"
@@ -141,12 +143,14 @@ export const startWorker = Effect.fnUntraced(function*(
 })
 
 /** Returns an account with an active plan in both groups, and grants it credits. */
-export const openAccount = Effect.fnUntraced(function*(options: { readonly credits: number }) {
+export const openAccount = Effect.fnUntraced(function*(
+  options: { readonly credits: number; readonly id?: AccountId }
+) {
   const { grant } = yield* Ledger.Ledger
   const now = yield* DateTime.now
   const periodEnd = DateTime.add(now, { days: 30 })
   const account: Account = {
-    id: yield* AccountId.make,
+    id: options.id ?? (yield* AccountId.make),
     email: "someone@example.com",
     status: "active",
     balanceCents: 0,
@@ -167,6 +171,17 @@ export const openAccount = Effect.fnUntraced(function*(options: { readonly credi
     })
   }
   return account
+})
+
+/** Returns an account like `openAccount` that is stored and has an API key with this budget. */
+export const openLimited = Effect.fnUntraced(function*(
+  options: { readonly credits: number; readonly budget: Partial<KeyBudget.KeyBudget> }
+) {
+  const accounts = yield* Accounts
+  const random = yield* SecureRandom.SecureRandom
+  const { id } = yield* accounts.create({ email: `${yield* random.uuidV4()}@example.com` })
+  const { record } = yield* accounts.createKey(id, "limited", {}, options.budget)
+  return { account: yield* openAccount({ credits: options.credits, id }), key: record, budgetLine: record.line }
 })
 
 /** Registers an endpoint of the account. Returns an effect that claims and returns its new events, oldest first. */
@@ -196,8 +211,10 @@ export const request = Effect.fnUntraced(function*(
     readonly model?: string
     readonly params?: Readonly<Record<string, Schema.Json>>
     readonly trialAllowed?: boolean
+    readonly budgetLine?: CreateCommand["budgetLine"]
   } = {}
 ) {
+  const { budgetLine } = options
   const { key, model = "kinora-still", params = { prompt: "a lake" }, plan = "credits", trialAllowed } = options
   const command: CreateCommand = {
     account,
@@ -206,6 +223,7 @@ export const request = Effect.fnUntraced(function*(
     model,
     params,
     trialAllowed,
+    budgetLine,
     identity: {
       scope: account.id,
       key,

@@ -6,6 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import { AccountStore } from "@kinora/accounts/AccountStore"
+import type { KeyBudget } from "@kinora/accounts/KeyBudget"
 import type { CreditsTier, Plan, StudioTier } from "@kinora/accounts/Plan"
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import { IdempotencyStore } from "@kinora/idempotency/IdempotencyStore"
@@ -26,7 +27,7 @@ import * as GenerationWorker from "../src/GenerationWorker.ts"
 import { PlanChanges } from "../src/PlanChanges.ts"
 import { PlanRenewal } from "../src/PlanRenewal.ts"
 import { type layerMemory, request } from "./Assembly.ts"
-import { type Group, MoneyModel, type Payment, type PlanState, type Tier } from "./MoneyModel.ts"
+import { type Group, type Limits, MoneyModel, type Payment, type PlanState, type Tier } from "./MoneyModel.ts"
 
 /** Low quotas, so that they are used up, and periods that are shorter than the longest sleep. */
 export const planTable = Schema.decodeSync(PlanTable.PlanTable)({
@@ -171,7 +172,7 @@ const makeWorld = Effect.gen(function*() {
   const open: Array<OpenJob> = []
   let count = 0
 
-  const people = yield* Effect.replicateEffect(makePerson, pick.literals.length)
+  const people = yield* Effect.forEach(budgets, makePerson)
 
   /** Returns the effect of a step, which returns its outcome, and the outcome in the model. */
   const prepare = Effect.fnUntraced(function*({ account, act }: typeof Step.Type) {
@@ -211,7 +212,8 @@ const makeWorld = Effect.gen(function*() {
       case "finish":
         return same(work(act.succeeds), "", () => "")
       case "sweep":
-        return same(Effect.andThen(renew(500), dropStale(500)), "", () => {
+        const sweep = Effect.all([renew(500), dropStale(500), accounts.spending.deleteOld(500)])
+        return same(Effect.asVoid(sweep), "", () => {
           for (const { model } of people) model.renew(at)
           return ""
         })
@@ -221,11 +223,11 @@ const makeWorld = Effect.gen(function*() {
   })
 
   const create = (account: number, kind: "draft" | "image" | "video", key: string, at: number) => {
-    const { id, model } = people[account]!
+    const { budgetLine, id, model } = people[account]!
     const parts = { draft: { model: "kinora-draft", plan: "studio" }, image: {}, video: { model: "video-1" } } as const
     let made: Generation | undefined
     const run = Effect.gen(function*() {
-      const command = yield* request(yield* accounts.get(id), { key, ...parts[kind] })
+      const command = yield* request(yield* accounts.get(id), { key, budgetLine, ...parts[kind] })
       made = (yield* generations.create(command)).generation
       return "Created"
     })
@@ -257,8 +259,13 @@ const makeWorld = Effect.gen(function*() {
   /** Compares these accounts with the model. */
   const check = Effect.fnUntraced(function*(compared: typeof people) {
     const at = yield* DateTime.now
-    for (const { id, model } of compared) {
+    for (const { budgetLine, id, model } of compared) {
       const { balanceCents, plans } = yield* accounts.get(id)
+      const used = (yield* accounts.spending.usedBy(yield* accounts.listKeys(id))).get(budgetLine)
+      assert.deepStrictEqual(
+        used,
+        Object.keys(model.limits).length === 0 ? undefined : model.usedOf(at.epochMilliseconds)
+      )
       const { lots, quotaUsed } = yield* ledger.balances(id, at)
       const state = {
         cents: balanceCents,
@@ -297,11 +304,25 @@ const concernsAll = new Set<string>(["finish", "pass", "sweep"])
 /** Price of the images and videos. */
 const price = 8
 
-const makePerson = Effect.gen(function*() {
+/** The budgets of the keys of the accounts. */
+const budgets: ReadonlyArray<Limits> = [
+  {},
+  { creditsPerDay: 2 * price, jobsPerMonth: 12 },
+  { creditsPerMonth: 5 * price, jobsPerDay: 3 }
+]
+
+const makePerson = Effect.fnUntraced(function*(limits: Limits) {
   const accounts = yield* Accounts
   const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
   const { id } = yield* accounts.create({ email: `${name}@example.com` })
-  return { id, model: new MoneyModel(planTable) }
+  const budget: KeyBudget = {
+    creditsPerDay: Option.fromUndefinedOr(limits.creditsPerDay),
+    creditsPerMonth: Option.fromUndefinedOr(limits.creditsPerMonth),
+    jobsPerDay: Option.fromUndefinedOr(limits.jobsPerDay),
+    jobsPerMonth: Option.fromUndefinedOr(limits.jobsPerMonth)
+  }
+  const { record } = yield* accounts.createKey(id, "key", {}, budget)
+  return { id, budgetLine: record.line, model: new MoneyModel(planTable, limits) }
 })
 
 /** Makes a function that claims a job and ends it. */

@@ -1,5 +1,5 @@
 /**
- * A small model of the money of accounts: balances, plans, credits and quotas. It knows no transactions, sets or
+ * A small model of the money of accounts: balances, plans, credits, quotas and the budget of a key. It knows no transactions, sets or
  * locks. Lots of one kind that expire together are one bucket, since jobs spend them alike.
  */
 import type { Plan, PlanTable } from "@kinora/accounts"
@@ -27,8 +27,16 @@ export interface Bucket {
 
 /** Payment of a job. */
 export type Payment =
-  | { readonly _tag: "Credits"; readonly parts: ReadonlyArray<readonly [key: string, credits: number]> }
-  | { readonly _tag: "Quota"; readonly day: number }
+  & { readonly at: number; readonly credits: number }
+  & (
+    | { readonly _tag: "Credits"; readonly parts: ReadonlyArray<readonly [key: string, credits: number]> }
+    | { readonly _tag: "Quota"; readonly day: number }
+  )
+
+/** The limits of the key that creates the jobs. */
+export type Limits = Readonly<
+  Partial<Record<"creditsPerDay" | "creditsPerMonth" | "jobsPerDay" | "jobsPerMonth", number>>
+>
 
 /** The money of one account. */
 export class MoneyModel {
@@ -39,10 +47,15 @@ export class MoneyModel {
   /** Periods that were paid, and those whose credits were granted. */
   readonly #done = new Set<string>()
 
-  readonly table: PlanTable.PlanTable
+  /** The jobs that are not refunded. */
+  readonly #jobs: Array<Pick<Payment, "at" | "credits">> = []
 
-  constructor(table: PlanTable.PlanTable) {
+  readonly table: PlanTable.PlanTable
+  readonly limits: Limits
+
+  constructor(table: PlanTable.PlanTable, limits: Limits) {
     this.table = table
+    this.limits = limits
   }
 
   deposit(cents: number): string {
@@ -105,7 +118,10 @@ export class MoneyModel {
   }
 
   /** Pays a job, or returns the reason of the refusal. */
-  charge(kind: "draft" | "image" | "video", credits: number, now: number): Payment | string {
+  charge(kind: "draft" | "image" | "video", price: number, now: number): Payment | string {
+    const credits = kind === "draft" ? 0 : price
+    if (kind === "draft" && this.#active("studio", now) === undefined) return "PlanInactive"
+    if (this.#exceeds(credits, now)) return "KeyBudgetExceeded"
     if (kind === "draft") {
       const plan = this.#active("studio", now)
       if (plan === undefined) return "PlanInactive"
@@ -113,7 +129,8 @@ export class MoneyModel {
       const used = this.#images.get(today) ?? 0
       if (used >= this.table.studio[plan.tier as Plan.StudioTier].quota.images) return "QuotaExceeded"
       this.#images.set(today, used + 1)
-      return { _tag: "Quota", day: today }
+      this.#jobs.push({ at: now, credits })
+      return { _tag: "Quota", day: today, at: now, credits }
     }
     const parts: Array<readonly [string, number]> = []
     let due = credits
@@ -124,10 +141,12 @@ export class MoneyModel {
     }
     if (due > 0) return "InsufficientCredits"
     for (const [key, part] of parts) this.#buckets.get(key)!.remaining -= part
-    return { _tag: "Credits", parts }
+    this.#jobs.push({ at: now, credits })
+    return { _tag: "Credits", parts, at: now, credits }
   }
 
   refund(payment: Payment, now: number): void {
+    this.#jobs.splice(this.#jobs.findIndex(({ at, credits }) => at === payment.at && credits === payment.credits), 1)
     if (payment._tag === "Quota") {
       this.#images.set(payment.day, Math.max(0, (this.#images.get(payment.day) ?? 0) - 1))
       return
@@ -171,6 +190,23 @@ export class MoneyModel {
     return this.#images.get(Math.floor(now / day)) ?? 0
   }
 
+  /** The credits and jobs of the UTC day and the UTC month. */
+  usedOf(now: number) {
+    const within = (length: number) => {
+      const jobs = this.#jobs.filter(({ at }) => textOf(at, length) === textOf(now, length))
+      return { credits: jobs.reduce((sum, { credits }) => sum + credits, 0), jobs: jobs.length }
+    }
+    return { day: within("YYYY-MM-DD".length), month: within("YYYY-MM".length) }
+  }
+
+  #exceeds(credits: number, now: number): boolean {
+    const { creditsPerDay = Infinity, creditsPerMonth = Infinity, jobsPerDay = Infinity, jobsPerMonth = Infinity } =
+      this.limits
+    const { day, month } = this.usedOf(now)
+    return day.jobs >= jobsPerDay || month.jobs >= jobsPerMonth ||
+      (credits > 0 && (day.credits + credits > creditsPerDay || month.credits + credits > creditsPerMonth))
+  }
+
   get #period(): number {
     return this.table.periodDays * day
   }
@@ -201,5 +237,7 @@ export class MoneyModel {
 
 const groups = ["credits", "studio"] as const
 const kinds = ["plan", "refund", "addon"]
+
+const textOf = (at: number, length: number) => new Date(at).toISOString().slice(0, length)
 
 const keyOf = ({ expiresAt, imagesOnly, kind }: Bucket) => `${expiresAt} ${kind} ${imagesOnly}`

@@ -2,9 +2,9 @@
 import { assert, it } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
 import { RoundTrips } from "@kinora/testkit"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { Generations } from "../src/Generations.ts"
-import { layerSql, openAccount, request } from "./Assembly.ts"
+import { layerSql, openAccount, openLimited, request } from "./Assembly.ts"
 
 /** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
 const bounds = {
@@ -13,7 +13,10 @@ const bounds = {
   create: { statements: 9, roundTrips: 9 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 12, roundTrips: 12 }
+  cancel: { statements: 12, roundTrips: 12 },
+  // Locks, reads and writes what the key has spent.
+  createLimited: { statements: 12, roundTrips: 12 },
+  cancelLimited: { statements: 15, roundTrips: 15 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>
@@ -28,13 +31,19 @@ it.live("operations send no more statements than these, and wait for no more res
       // The first job of an account also opens its lane.
       const { generation } = yield* create(yield* request(account, { key: "first" }))
       const created = create(yield* request(account, { key: "second" }))
+      const other = yield* openLimited({ credits: 100, budget: { jobsPerDay: Option.some(5) } })
+      const { budgetLine } = other
+      const { generation: first } = yield* create(yield* request(other.account, { key: "first", budgetLine }))
+      const limited = create(yield* request(other.account, { key: "second", budgetLine }))
       return {
         charge: yield* costOf(charge({ ...job, amount: { _tag: "Credits", credits: 1, imagesOnlyAllowed: true } })),
         refund: yield* costOf(refund(job)),
         create: yield* costOf(created),
         replay: yield* costOf(created),
         get: yield* costOf(get(account.id, generation.id)),
-        cancel: yield* costOf(cancel(account.id, generation.id))
+        cancel: yield* costOf(cancel(account.id, generation.id)),
+        createLimited: yield* costOf(limited),
+        cancelLimited: yield* costOf(cancel(other.account.id, first.id))
       }
     }).pipe(Effect.provide(layerSql(database)))
     assert.deepStrictEqual(costs, bounds)

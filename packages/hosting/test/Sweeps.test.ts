@@ -12,9 +12,11 @@ import { Webhooks } from "@kinora/webhooks"
 import { Duration, Effect, Layer } from "effect"
 import * as Work from "../src/Work.ts"
 
+const dies = () => Effect.die("A sweep ran")
+
 /** Services whose calls die. A sweep that pauses makes none. */
 const services = Layer.mergeAll(
-  Layer.mock(Accounts.Accounts)({}),
+  Layer.mock(Accounts.Accounts)({ spending: { load: dies, save: dies, check: dies, usedBy: dies, deleteOld: dies } }),
   Layer.mock(AuditLog.AuditLog)({}),
   Layer.mock(AccountDeletion.AccountDeletion)({}),
   Layer.mock(Checkouts.Checkouts)({}),
@@ -42,7 +44,7 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; payments; jobs (2), files (2), deliveries, secrets, claims, lots, sessions, minutes, leases; days, old jobs, old usage, revoked keys, audit entries, deleted accounts, old payments.
-    const hourly = Array(7).fill(3_600)
+    // Slots; renewals; payments; jobs (2), files (2), deliveries, secrets, claims, lots, sessions, minutes, leases; days, old jobs, old usage, revoked keys, spending of keys, audit entries, deleted accounts, old payments.
+    const hourly = Array(8).fill(3_600)
     assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, 60, ...Array(9).fill(300), ...hourly])
   }).pipe(Effect.scoped))

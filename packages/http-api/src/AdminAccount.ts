@@ -62,6 +62,22 @@ const IpRange = Schema.String.check(
   })
 )
 
+/** The maximum value of a limit of a budget: 10^12. */
+export const budgetLimitMax = 1_000_000_000_000
+
+const budgetLimit = (description: string) =>
+  optional(Schema.NullOr(Int64.check(Schema.isBetween({ minimum: 0, maximum: budgetLimitMax }))), description)
+
+/** Limits of a budget to set. */
+export const KeyBudgetRequest = object("KeyBudgetRequest", "Limits of an API key. `null` does not limit.", {
+  credits_per_day: budgetLimit("Credits that jobs can cost per UTC day."),
+  credits_per_month: budgetLimit("Credits that jobs can cost per UTC month."),
+  jobs_per_day: budgetLimit("Jobs per UTC day."),
+  jobs_per_month: budgetLimit("Jobs per UTC month.")
+})
+/** See the schema of the same name. */
+export type KeyBudgetRequest = typeof KeyBudgetRequest.Type
+
 /** Creates an API key. */
 export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {
   name: field(
@@ -80,10 +96,18 @@ export const CreateKeyRequest = object("CreateKeyRequest", "The API key to creat
   ip_ranges: optional(
     Schema.NonEmptyArray(IpRange).check(Schema.isMaxLength(100)),
     "The only addresses and networks of clients that can use the key. Default: all."
-  )
+  ),
+  budget: optional(KeyBudgetRequest, "What jobs of the key can cost. Default: no limits.")
 })
 /** See the schema of the same name. */
 export type CreateKeyRequest = typeof CreateKeyRequest.Type
+
+/** Changes an API key. */
+export const UpdateKeyRequest = object("UpdateKeyRequest", "The change of the API key.", {
+  budget: field(KeyBudgetRequest, "The limits to change. Absent ones stay as they are.")
+})
+/** See the schema of the same name. */
+export type UpdateKeyRequest = typeof UpdateKeyRequest.Type
 
 /** The maximum time for which a rolled key stays valid, in seconds: 30 days. */
 export const rollOverlapSecondsMax = 30 * 86_400
@@ -105,6 +129,25 @@ const keyTerms = {
   ip_ranges: nullable(Schema.Array(Schema.String), "The networks of the only clients that can use it; `null`: all.")
 }
 
+const budget = field(
+  Schema.Struct({
+    credits_per_day: nullable(Int64, "Credits per UTC day."),
+    credits_per_month: nullable(Int64, "Credits per UTC month."),
+    jobs_per_day: nullable(Int64, "Jobs per UTC day."),
+    jobs_per_month: nullable(Int64, "Jobs per UTC month.")
+  }),
+  "The limits of the key and of those that it replaced; each `null` if there is none."
+)
+
+const use = (description: string) =>
+  field(
+    Schema.Struct({
+      credits: int("Credits of jobs that are not refunded."),
+      jobs: int("Jobs that are not refunded.")
+    }),
+    description
+  )
+
 const key = {
   id: text("The id of the key, `key_…`."),
   name: text("The name of the key."),
@@ -116,6 +159,7 @@ export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   ...key,
   key: text("The key. Only this response contains it."),
   ...keyTerms,
+  budget,
   created_at: time("When the key was created.")
 })
 
@@ -123,6 +167,11 @@ export const AdminNewKey = object("AdminNewKey", "A new API key.", {
 export const AdminKey = object("AdminKey", "An API key, without the key itself.", {
   ...key,
   ...keyTerms,
+  budget,
+  used: nullable(
+    Schema.Struct({ day: use("Today, in UTC."), month: use("In this month, in UTC.") }),
+    "What is used of the budget; `null` for a key without limits."
+  ),
   created_at: time("When the key was created."),
   last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
   revoked_at: nullable(DateTime, "When the key was revoked.")

@@ -1,6 +1,13 @@
 /** The part of the operator API that is about API keys. */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AdminKeyList, AdminNewKey, CreateKeyRequest, RollKeyRequest } from "./AdminAccount.ts"
+import {
+  AdminKey,
+  AdminKeyList,
+  AdminNewKey,
+  CreateKeyRequest,
+  RollKeyRequest,
+  UpdateKeyRequest
+} from "./AdminAccount.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { parameter } from "./internal/fields.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
@@ -9,7 +16,7 @@ const account = "/accounts/:id"
 const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
 
-/** Creates, rolls, lists and revokes API keys. */
+/** Creates, changes, rolls, lists and revokes API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
   configure(
     "operator",
@@ -26,8 +33,21 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
   ),
   configure(
     "operator",
+    "Change the budget of an API key",
+    "Changes the given limits. They apply to the keys that the key replaced too, and on every server within 5 seconds.",
+    ["account_deleted", "not_found", "key_ended"],
+    (error) =>
+      HttpApiEndpoint.patch("updateKey", `${account}/keys/:key_id`, {
+        params: keyId,
+        payload: UpdateKeyRequest,
+        success: AdminKey,
+        error
+      })
+  ),
+  configure(
+    "operator",
     "Roll an API key",
-    "Creates a key with the same name and restrictions. The former key expires after `overlap_seconds`. Only this " +
+    "Creates a key with the same name, restrictions and budget. The former key expires after `overlap_seconds`. Only this " +
       "response contains the new key.",
     ["account_deleted", "not_found", "key_ended", "too_many_keys"],
     (error) =>
@@ -57,4 +77,4 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
         error
       })
   )
-).annotate(OpenApi.Description, "Create, roll, list and revoke API keys.") {}
+).annotate(OpenApi.Description, "Create, change, roll, list and revoke API keys.") {}

@@ -29,7 +29,7 @@ const statuses: Readonly<Record<number, ReadonlyArray<string>>> = {
   415: ["unsupported_media_type"],
   416: ["range_not_satisfiable"],
   422: ["idempotency_key_reused", "generation_failed", "content_rejected"],
-  429: ["rate_limited", "queue_full", "download_limited"],
+  429: ["rate_limited", "key_budget_exceeded", "queue_full", "download_limited"],
   500: ["internal_error"],
   503: ["model_unavailable", "unavailable"],
   504: ["generation_pending"]

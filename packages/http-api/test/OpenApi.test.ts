@@ -287,7 +287,11 @@ it.effect("documents exactly the codes of every error response, with the details
     }
     assert.deepStrictEqual(codesOf("/v1/generations/{id}", "get", 404), ["NotFoundError"])
     assert.deepStrictEqual(codesOf("/v1/generations/{id}/cancel", "post", 409), ["NotCancellableError"])
-    assert.deepStrictEqual(codesOf("/v1/generations", "post", 429), ["RateLimitedError", "QueueFullError"])
+    assert.deepStrictEqual(codesOf("/v1/generations", "post", 429), [
+      "RateLimitedError",
+      "KeyBudgetExceededError",
+      "QueueFullError"
+    ])
     assert.deepStrictEqual(codesOf("/v1/models", "get", 429), ["RateLimitedError"])
     assert.deepStrictEqual(codesOf("/v1/generations/{id}/content", "get", 403), [
       "SignatureExpiredError",

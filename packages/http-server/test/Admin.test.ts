@@ -240,11 +240,12 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     assert.isTrue(key.startsWith(prefix))
     assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
 
-    const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null }
+    const budget = { credits_per_day: null, credits_per_month: null, jobs_per_day: null, jobs_per_month: null }
+    const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null, budget }
     const createdAt = DateTime.formatIso(Host.startedAt)
     const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt }
     const list = yield* admin("GET", `/accounts/${id}/keys`)
-    assert.deepStrictEqual(list.json, { data: [{ ...record, last_used_at: null, revoked_at: null }] })
+    assert.deepStrictEqual(list.json, { data: [{ ...record, used: null, last_used_at: null, revoked_at: null }] })
     assert.notInclude(list.text, key)
 
     for (let n = 0; n < 2; n++) {
@@ -254,6 +255,50 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     errorOf(yield* send("GET", "/v1/models", { key }), "unauthorized")
     const { id: other } = accountOf((yield* admin("POST", "/accounts", { email: "bob@example.com" })).json)
     errorOf(yield* admin("DELETE", `/accounts/${other}/keys/${keyId}`), "not_found")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("creates keys with a budget, changes it and shows what is used", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const { account } = yield* Host.openAccount()
+    const admin = (method: string, path: string, body?: unknown) =>
+      send(method, `/admin/v1/accounts/${account.id}/keys${path}`, { key: token, body })
+    const budget = { credits_per_day: 100, credits_per_month: null, jobs_per_day: null, jobs_per_month: 7 }
+    const created = yield* admin("POST", "", { name: "limited", budget: { credits_per_day: 100, jobs_per_month: 7 } })
+    assert.deepInclude(created.json, { budget })
+    const { id, key } = keyOf(created.json)
+    const job = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: job })).status, 201)
+
+    const use = { credits: 8, jobs: 1 }
+    const changed = yield* admin("PATCH", `/${id}`, { budget: { credits_per_day: 10, jobs_per_month: null } })
+    assert.strictEqual(changed.status, 200)
+    assert.deepInclude(changed.json, {
+      id,
+      budget: { ...budget, credits_per_day: 10, jobs_per_month: null },
+      used: { day: use, month: use }
+    })
+    const { data } = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))(
+      (yield* admin("GET", "")).json
+    )
+    assert.deepInclude(data, changed.json)
+    const other = { ...job, params: { prompt: "another lake" } }
+    const refused = yield* send("POST", "/v1/generations", { key, body: other })
+    assert.deepStrictEqual(errorOf(refused, "key_budget_exceeded").details, {
+      budget: "credits_per_day",
+      limit: 10,
+      used: 8,
+      required: 8,
+      resets_at: "2026-11-22T00:00:00.000Z"
+    })
+    for (const limits of [{ jobs_per_day: -1 }, { jobs_per_day: 0.5 }, { jobs_per_day: 1e12 + 1 }, { jobs: 1 }]) {
+      errorOf(yield* admin("POST", "", { name: "wrong", budget: limits }), "invalid_request")
+      errorOf(yield* admin("PATCH", `/${id}`, { budget: limits }), "invalid_request")
+    }
+    errorOf(yield* admin("PATCH", `/${id}`, {}), "invalid_request")
+    errorOf(yield* admin("PATCH", "/key_00000000000000000000000000", { budget: {} }), "not_found")
+    yield* admin("DELETE", `/${id}`)
+    errorOf(yield* admin("PATCH", `/${id}`, { budget: {} }), "key_ended")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("limits the keys of an account", () =>

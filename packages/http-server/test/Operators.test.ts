@@ -200,6 +200,7 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   yield* change("accounts.suspendAccount", "POST", `${path}/suspend`)
   yield* change("accounts.resumeAccount", "POST", `${path}/resume`)
   const made = idOf(yield* change("keys.createKey", "POST", `${path}/keys`, { name: "laptop" }))
+  yield* change("keys.updateKey", "PATCH", `${path}/keys/${made}`, { budget: { jobs_per_day: 5 } })
   yield* change("keys.rollKey", "POST", `${path}/keys/${made}/roll`, {})
   yield* change("keys.revokeKey", "DELETE", `${path}/keys/${made}`)
   yield* change("plans.setStudioPlan", "PUT", `${path}/plans/studio`, { tier: "pro", period_end: periodEnd })

@@ -5,6 +5,7 @@ import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { budgetFlags, budgetOf, limitsOf } from "./keyBudget.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…"))
@@ -49,8 +50,14 @@ const restrictedTo = (
 const create = operatorCommand(
   "create",
   "Create an API key, which is printed this once",
-  { account, name: Argument.String("name").pipe(Argument.withDescription("A name for people")), ...restrictions },
-  Effect.fnUntraced(function*(operator, { account, days, ip, model, name, scope }) {
+  {
+    account,
+    name: Argument.String("name").pipe(Argument.withDescription("A name for people")),
+    ...restrictions,
+    ...budgetFlags
+  },
+  Effect.fnUntraced(function*(operator, { account, days, ip, model, name, scope, ...flags }) {
+    const budget = budgetOf(flags)
     const { body: key } = yield* operator.keys.createKey({
       params: { id: yield* idOf(operator, account) },
       payload: {
@@ -58,16 +65,30 @@ const create = operatorCommand(
         ...Option.isSome(days) && { expires_at: DateTime.add(yield* DateTime.now, { days: days.value }) },
         ...Arr.isReadonlyArrayNonEmpty(scope) && { scopes: scope },
         ...Arr.isReadonlyArrayNonEmpty(model) && { models: model },
-        ...Arr.isReadonlyArrayNonEmpty(ip) && { ip_ranges: ip }
+        ...Arr.isReadonlyArrayNonEmpty(ip) && { ip_ranges: ip },
+        ...Object.keys(budget).length > 0 && { budget }
       }
     })
     yield* showNew(key)
   })
 )
 
+const budget = operatorCommand(
+  "budget",
+  "Change the given limits of a key and of those that it replaced, on every server within 5 seconds",
+  { account, key, ...budgetFlags },
+  Effect.fnUntraced(function*(operator, { account, key, ...flags }) {
+    const changed = yield* operator.keys.updateKey({
+      params: { id: yield* idOf(operator, account), key_id: key },
+      payload: { budget: budgetOf(flags) }
+    })
+    yield* Output.show(changed, `${key}: ${limitsOf(changed).join(", ") || "no limits"}`)
+  })
+)
+
 const roll = operatorCommand(
   "roll",
-  "Replace a key by one with the same name and restrictions, which is printed this once",
+  "Replace a key by one with the same name, restrictions and budget, which is printed this once",
   { account, key, overlap },
   Effect.fnUntraced(function*(operator, { account, key, overlap }) {
     const { body: rolled } = yield* operator.keys.rollKey({
@@ -94,7 +115,8 @@ const list = operatorCommand(
         { title: "LAST USED", value: (key) => Output.time(key.last_used_at) },
         { title: "EXPIRES", value: (key) => Output.time(key.expires_at) },
         { title: "REVOKED", value: (key) => Output.time(key.revoked_at) },
-        { title: "RESTRICTED TO", value: restrictedTo }
+        { title: "RESTRICTED TO", value: restrictedTo },
+        { title: "BUDGET", value: (key) => limitsOf(key).join(", ") || "-" }
       ], "The account has no keys.")
     )
   })
@@ -114,6 +136,6 @@ const revoke = operatorCommand(
 
 /** Manages API keys. */
 export const keyCommand = Command.make("key").pipe(
-  Command.withDescription("Create, roll, list and revoke API keys"),
-  Command.withSubcommands([create, roll, list, revoke])
+  Command.withDescription("Create, roll, list and revoke API keys, and change their budgets"),
+  Command.withSubcommands([create, budget, roll, list, revoke])
 )

@@ -34,6 +34,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     },
     "idempotency": { "Creating requests": descriptive },
     "plans-and-credits": { "The plan group": descriptive },
+    "budgets-of-api-keys": { "Operators can": descriptive },
     "credit-lots": { "Credits are kept": descriptive },
     "the-job-object": { "| `worker_lost`": "The tests of `packages/generations` prove it." },
     "create-a-job": { "`POST /v1/generations`": descriptive, "Header `Idempotency-Key`": descriptive },

@@ -4,10 +4,12 @@
  */
 
 import { type Proof, test } from "./Proof.ts"
+import { signInProofs } from "./signInProofs.ts"
 
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
 const accounts = test("accounts/test/AccountsContract.ts")
+const keyBudgets = test("accounts/test/KeyBudgetContract.ts")
 const keyTerms = test("accounts/test/KeyTermsContract.ts")
 const wallet = test("accounts/test/WalletContract.ts")
 const payments = test("http-server/test/Payments.test.ts")
@@ -23,7 +25,6 @@ const webhooks = test("webhooks/test/WebhooksContract.ts")
 const webhookRoutes = test("http-server/test/AdminWebhooks.test.ts")
 const interventions = test("generations/test/InterventionsContract.ts")
 const suspension = test("http-server/test/Suspension.test.ts")
-const signInLinks = test("http-server/test/OperatorSessions.test.ts")
 const worker = test("scheduler/test/Worker.test.ts")
 
 /** Rows of the tables of operations, which are generated. */
@@ -109,7 +110,15 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...keyTerms("returns the terms of a key", "rejects terms under which a key is good for nothing"),
       ...test("acceptance/test/conformance/authentication.ts")("authentication.terms")
     ],
-    "- Rolling a key": keyTerms("rolls a key", "does not extend a key by rolling it", "rolls keys of its own account"),
+    "- A key can have a `budget`": keyBudgets("returns the budget of a key with its record", "rejects invalid limits"),
+    "- `PATCH` changes the limits": [
+      ...keyBudgets("changes the limits that are given", "rejects invalid limits"),
+      ...admin("creates keys with a budget, changes it and shows what is used")
+    ],
+    "- Rolling a key": [
+      ...keyTerms("rolls a key", "does not extend a key by rolling it", "rolls keys of its own account"),
+      ...keyBudgets("a rolled key shares the budget and what is used of it")
+    ],
     "- An account can have 100 keys": [
       ...accounts("never exceeds keysMax with concurrent calls"),
       ...keyTerms("does not count expired keys"),
@@ -277,24 +286,5 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...operators("lists entries by operator, subject and time")
     ]
   },
-  "sign-in-links": {
-    ...operations,
-    "- A link is returned once": [
-      ...signInLinks("creates sign-in links of accounts and operators, and records them without the code"),
-      ...test("sessions/test/SqlSessionStore.integration.test.ts")("stores nothing of a token or a code")
-    ],
-    "- A link of an account": [
-      ...signInLinks(
-        "creates sign-in links of accounts and operators, and records them without the code",
-        "serves the console on a listener for operators alone",
-        "rejects sign-in links that cannot work"
-      )
-    ],
-    "- A link of an operator": signInLinks(
-      "creates sign-in links of accounts and operators, and records them without the code",
-      "serves the console on a listener for operators alone",
-      "rejects sign-in links that cannot work"
-    ),
-    "- An account has at most": signInLinks("rejects sign-in links that cannot work")
-  }
+  "sign-in-links": { ...operations, ...signInProofs }
 }

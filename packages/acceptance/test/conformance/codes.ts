@@ -165,6 +165,13 @@ const everywhere: Cases<Stage> = {
     cause: (account) => Calls.image(account, { model: "rejects", plan: "credits" }),
     plan: "credits"
   },
+  key_budget_exceeded: {
+    status: 429,
+    cause: async (account, stage) =>
+      Calls.create(await Calls.restricted(account, stage, { budget: { jobs_per_month: 0 } })),
+    headers: { ...retrying, "x-should-retry": "false" },
+    plan: "credits"
+  },
   queue_full: {
     status: 429,
     cause: async (_, stage) => {

@@ -1,6 +1,7 @@
 /** Files of this directory by name. */
 import { account, usage } from "./account.ts"
 import { authentication } from "./authentication.ts"
+import { budgets } from "./budgets.ts"
 import { codes } from "./codes.ts"
 import { content } from "./content.ts"
 import { create } from "./create.ts"
@@ -33,6 +34,7 @@ export const sections: Readonly<Record<string, Section>> = {
   create,
   order,
   plans,
+  budgets,
   inputs,
   get,
   states,

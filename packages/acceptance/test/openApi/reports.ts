@@ -82,7 +82,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
   await ask(below("GET /keys", id), operator)
   const { id: keyId } = JSON.parse((await send(below("POST /keys", id), { name: "x" }, operator)).text)
   const roll = below(`POST /keys/${keyId}/roll`, id)
+  const change = below(`PATCH /keys/${keyId}`, id)
+  for (const limit of [5, null]) await send(change, { budget: { jobs_per_day: limit } }, operator)
   await send(roll, { overlap_seconds: 0 }, operator)
+  await send(change, { budget: {} }, operator)
   await send(roll, {}, operator)
   await ask(below(`DELETE /keys/${keyId}`, id), operator)
   for (const operation of ["POST /suspend", "POST /resume", "DELETE /plans/studio", "DELETE /plans/credits", "GET "]) {
@@ -181,7 +184,8 @@ const jobs = async (
 }
 
 /** Operators, the audit log, and every operation with a token whose role permits only reads. */
-const roles = async ({ ask, host, send }: Walk) => {
+const roles = async (walk: Walk) => {
+  const { ask, host, send } = walk
   const owner = { apiKey: host.adminToken }
   const path = "POST /admin/v1/operators"
   const created = await send(path, { name: "Ada", role: "auditor" }, owner)
@@ -200,8 +204,21 @@ const roles = async ({ ask, host, send }: Walk) => {
   await send(`${path}/opr_nobody/rotate`, {}, owner)
   await send(rotate, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
   await send(rotate, "x".repeat(1024 * 1024 + 1), owner)
+  await signInLinks(walk, `${path}/${id}/sign-in-links`)
   for (const operator of [id, "opr_nobody"]) await ask(`DELETE /admin/v1/operators/${operator}`, owner)
   await send(rotate, {}, owner)
+}
+
+/** More links than can be valid at a time, for an operator and for an account. */
+const signInLinks = async ({ host, send }: Walk, ofOperator: string) => {
+  const owner = { apiKey: host.adminToken }
+  const ofAccount = `POST /admin/v1/accounts/${host.account.id}/sign-in-links`
+  for (let n = 0; n < 21; n++) {
+    await send(ofOperator, {}, owner)
+    await send(ofAccount, { role: "member" }, owner)
+  }
+  await send(ofAccount, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
+  await send(ofAccount, "x".repeat(1024 * 1024 + 1), owner)
 }
 
 const tooManyOperators = async ({ host, send }: Walk) => {
@@ -212,8 +229,8 @@ const tooManyOperators = async ({ host, send }: Walk) => {
 const badBodies = async ({ host, send }: Walk) => {
   const operator = { apiKey: host.adminToken }
   const paths = Object.keys(bodies(host)).map((operation) => below(operation, host.account.id))
-  const roll = below("POST /keys/nobody/roll", host.account.id)
-  for (const request of ["POST /admin/v1/accounts", roll, ...paths]) {
+  const keys = ["POST /keys/nobody/roll", "PATCH /keys/nobody"].map((operation) => below(operation, host.account.id))
+  for (const request of ["POST /admin/v1/accounts", ...keys, ...paths]) {
     await send(request, {}, operator)
     await send(request, "<xml/>", { ...operator, headers: { "content-type": "application/xml" } })
     await send(request, "x".repeat(1024 * 1024 + 1), operator)

@@ -17,7 +17,12 @@ export interface Answer {
 export const answerOf = (owner: KeyOwner | undefined): Answer => {
   const identity = owner === undefined
     ? Option.none<Identity>()
-    : Option.some<Identity>({ account: owner.account, keyId: owner.key, terms: owner.terms })
+    : Option.some<Identity>({
+      account: owner.account,
+      keyId: owner.key,
+      terms: owner.terms,
+      ...Option.isSome(owner.budgetLine) && { budgetLine: owner.budgetLine.value }
+    })
   return {
     identity,
     effect: Effect.succeed(identity),

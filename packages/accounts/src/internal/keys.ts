@@ -1,4 +1,4 @@
-/** Creating, rolling, listing and revoking API keys. */
+/** Creating, rolling, changing, listing and revoking API keys. */
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, type Duration, Effect, Option } from "effect"
 import type { AccountId } from "../Account.ts"
@@ -6,6 +6,7 @@ import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
 import type * as ApiKey from "../ApiKey.ts"
 import { type AccountChanges, refuse } from "./accountChanges.ts"
+import { makeBudgets } from "./budgets.ts"
 import type { KeyCache } from "./keyCache.ts"
 import { makeNewKeys } from "./newKeys.ts"
 
@@ -24,6 +25,7 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts, cache, keysMax }
 
   return {
     ...(yield* makeNewKeys({ cache, keysMax })),
+    ...(yield* makeBudgets(accounts)),
 
     listKeys: Effect.fn("Accounts.listKeys")(function*(account: AccountId) {
       yield* accounts.get(account)

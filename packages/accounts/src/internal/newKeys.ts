@@ -6,8 +6,10 @@ import type { AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
 import * as ApiKey from "../ApiKey.ts"
+import * as KeyBudget from "../KeyBudget.ts"
 import * as KeyTerms from "../KeyTerms.ts"
 import { notDeleted, orNotFound, refuse } from "./accountChanges.ts"
+import { makeFindActive, validBudget } from "./budgets.ts"
 import type { KeyCache } from "./keyCache.ts"
 
 /** Options for `makeNewKeys`. */
@@ -21,36 +23,15 @@ export interface NewKeysOptions {
 export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKeysOptions) {
   const store = yield* AccountStore
   const { afterCommit, atomically } = yield* UnitOfWork.UnitOfWork
-  const random = yield* SecureRandom.SecureRandom
-
-  /** Makes a key and inserts its record, unless the account, which is locked, has `activeMax` active keys. */
-  const insert = Effect.fnUntraced(
-    function*(named: Pick<ApiKey.ApiKey, "account" | "name" | "terms">, activeMax: number) {
-      const { account } = named
-      const createdAt = yield* DateTime.now
-      if ((yield* store.countKeys(account, createdAt)) >= activeMax) {
-        return yield* refuse(new AccountsError.TooManyKeys({ account, keysMax: activeMax }))
-      }
-      const key = yield* ApiKey.make
-      const record: ApiKey.ApiKey = {
-        ...named,
-        id: yield* ApiKey.KeyId.make,
-        prefix: ApiKey.prefix(key),
-        createdAt,
-        lastUsedAt: Option.none(),
-        revokedAt: Option.none()
-      }
-      yield* store.insertKey(record, ApiKey.hash(key))
-      return { record, key }
-    },
-    Effect.provideService(SecureRandom.SecureRandom, random)
-  )
+  const insert = yield* makeInsert
+  const findActive = yield* makeFindActive
 
   return {
     createKey: Effect.fn("Accounts.createKey")(function*(
       account: AccountId,
       name: string,
-      terms: Partial<KeyTerms.KeyTerms> = {}
+      terms: Partial<KeyTerms.KeyTerms> = {},
+      budget: Partial<KeyBudget.KeyBudget> = {}
     ) {
       if (!ApiKey.isName(name)) {
         return yield* refuse(new AccountsError.KeyNameInvalid({ charsMax: ApiKey.nameCharsMax }))
@@ -58,19 +39,15 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       const allTerms = { ...KeyTerms.unrestricted, ...terms }
       const problem = KeyTerms.problemOf(allTerms, yield* DateTime.now)
       if (problem !== undefined) return yield* refuse(new AccountsError.KeyTermsInvalid({ problem }))
+      const limits = yield* validBudget({ ...KeyBudget.unlimited, ...budget })
       yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
-      return yield* insert({ account, name, terms: allTerms }, keysMax)
+      return yield* insert({ account, name, terms: allTerms, budget: limits }, keysMax)
     }, atomically),
 
     rollKey: Effect.fn("Accounts.rollKey")(function*(account: AccountId, key: ApiKey.KeyId, overlap: Duration.Input) {
       yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
-      const found = yield* store.findKey(account, key)
-      if (Option.isNone(found)) return yield* refuse(new AccountsError.KeyNotFound({ account, key }))
-      const former = found.value
+      const former = yield* findActive(account, key)
       const now = yield* DateTime.now
-      if (Option.isSome(former.revokedAt) || KeyTerms.hasExpired(former.terms, now)) {
-        return yield* refuse(new AccountsError.KeyEnded({ account, key }))
-      }
       // An account with `keysMax` keys can roll each of them.
       const rolled = yield* insert(former, 2 * keysMax)
       const until = DateTime.addDuration(now, overlap)
@@ -82,4 +59,47 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       return rolled
     }, atomically)
   }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/**
+ * Makes a function that makes a key and inserts its record, unless the account, which is locked, has `activeMax` active
+ * keys. Without a `line`, the key begins one.
+ */
+const makeInsert = Effect.gen(function*() {
+  const store = yield* AccountStore
+  const random = yield* SecureRandom.SecureRandom
+
+  return Effect.fnUntraced(
+    function*(
+      named: Pick<ApiKey.ApiKey, "account" | "budget" | "name" | "terms"> & Partial<Pick<ApiKey.ApiKey, "line">>,
+      activeMax: number
+    ) {
+      const { account } = named
+      const createdAt = yield* DateTime.now
+      if ((yield* store.countKeys(account, createdAt)) >= activeMax) {
+        return yield* refuse(new AccountsError.TooManyKeys({ account, keysMax: activeMax }))
+      }
+      const key = yield* ApiKey.make
+      const id = yield* ApiKey.KeyId.make
+      const record: ApiKey.ApiKey = {
+        line: id,
+        ...named,
+        id,
+        prefix: ApiKey.prefix(key),
+        createdAt,
+        lastUsedAt: Option.none(),
+        revokedAt: Option.none()
+      }
+      yield* store.insertKey(record, ApiKey.hash(key))
+      if (record.line === id && !KeyBudget.isUnlimited(record.budget)) {
+        yield* store.saveBudget(account, id, record.budget)
+      }
+      return { record, key }
+    },
+    Effect.provideService(SecureRandom.SecureRandom, random)
+  )
 })

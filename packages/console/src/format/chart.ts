@@ -1,7 +1,7 @@
 /** Scales of charts. */
 
 /** The smallest axis step of the form 1, 2, 2.5 or 5 × 10ⁿ, an integer, that needs at most five steps up to `max`. */
-export const stepOf = (max: number): number => {
+const stepOf = (max: number): number => {
   const rough = Math.max(1, max / 4)
   const power = 10 ** Math.floor(Math.log10(rough))
   return [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough && Number.isInteger(one)) ??

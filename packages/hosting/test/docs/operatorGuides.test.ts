@@ -51,7 +51,7 @@ layer(Operator.layer, { excludeTestServices: true })("docs for operators", (it) 
       const { baseUrl } = yield* Operator
       const variables: Record<string, string> = { BASE: baseUrl, TOKEN: token }
       const steps = Guide.parse((yield* Effect.forEach(pages, Page.read)).join("\n"))
-      assert.strictEqual(steps.length, 12)
+      assert.strictEqual(steps.length, 13)
       for (const { command, response: shown } of steps) {
         // The page assumes a job of the customer.
         if (command.includes("$JOB/")) variables["JOB"] = yield* createJob(baseUrl, variables["KEY"] ?? "")
@@ -62,6 +62,7 @@ layer(Operator.layer, { excludeTestServices: true })("docs for operators", (it) 
         assert.deepStrictEqual(Guide.asShown(json, shown.body), Guide.asShown(shown.body, shown.body), command)
         if (!Schema.is(Named)(json)) continue
         if (json.id.startsWith("acct_")) variables["ACCOUNT"] = json.id
+        if (json.id.startsWith("key_")) variables["KEYID"] = json.id
         if (json.id.startsWith("whep_")) variables["ENDPOINT"] = json.id
         if (json.key !== undefined) variables["KEY"] = json.key
       }

@@ -215,6 +215,22 @@ export const clientErrors = {
     },
     retry: "after"
   },
+  key_budget_exceeded: {
+    status: 429,
+    message: "The job would exceed the budget of the API key; wait until details.resets_at or use another key.",
+    plan: "always",
+    details: {
+      budget: field(
+        Schema.Literals(["credits_per_day", "credits_per_month", "jobs_per_day", "jobs_per_month"]),
+        "The limit that the job would exceed."
+      ),
+      limit: int("The limit."),
+      used: int("The credits or jobs of the day or month that are used."),
+      required: int("The price of the job in credits, or 1 job."),
+      resets_at: time("When the day or month ends: a 00:00 UTC.")
+    },
+    retry: "after"
+  },
   queue_full: {
     status: 429,
     message: "The queue of the account is full; retry after a job has started.",

@@ -18,6 +18,7 @@ export const creationErrors = [
   "upload_not_found",
   "idempotency_in_progress",
   "idempotency_key_reused",
+  "key_budget_exceeded",
   "queue_full",
   "model_unavailable",
   "content_rejected"

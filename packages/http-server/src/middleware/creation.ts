@@ -45,6 +45,7 @@ export const creationRefusals = [
   "UploadNotFound",
   "ContentRejected",
   "ModerationUnavailable",
+  "KeyBudgetExceeded",
   "QuotaExceeded",
   "InsufficientCredits",
   "QueueFull",
@@ -80,7 +81,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * count against the creation limit either.
    */
   const create = Effect.fnUntraced(function*<E, R>(asked: Asked, resolve: Effect.Effect<Wanted, E, R>) {
-    const { account, keyId, terms } = yield* currentIdentity
+    const { account, budgetLine, keyId, terms } = yield* currentIdentity
     const request: RequestIdentity = {
       scope: `create:${account.id}`,
       key: asked.key,
@@ -97,7 +98,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (!KeyTerms.hasModel(terms, model)) return yield* refuse("model_not_allowed", { details: { model } })
     yield* count(plan)
     const { budget } = yield* currentRequest
-    const created = yield* generations.create({ account, key: keyId, plan, model, params, identity: request }).pipe(
+    const command = { account, key: keyId, plan, model, params, identity: request, budgetLine }
+    const created = yield* generations.create(command).pipe(
       Effect.provideService(Preparation, { run: budget.paused })
     )
     return { ...created, request }

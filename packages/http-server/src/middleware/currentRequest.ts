@@ -67,7 +67,7 @@ export const untimed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
   Effect.flatMap(currentRequest, ({ budget }) => budget.paused(effect))
 
 /** The account of a request, and what its API key or its session permits. */
-export interface Caller extends Pick<Identity, "account" | "terms"> {
+export interface Caller extends Pick<Identity, "account" | "budgetLine" | "terms"> {
   /** `undefined` if the session was not created with a key. */
   readonly keyId: KeyId | undefined
   /** The id of the session. `undefined` if the request has a key. */

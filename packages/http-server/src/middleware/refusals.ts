@@ -9,7 +9,8 @@ import type { PaymentProvider, PaymentsError } from "@kinora/payments"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { SessionsError } from "@kinora/sessions"
 import type { WebhooksError } from "@kinora/webhooks"
-import { Duration, Effect, Predicate } from "effect"
+import { DateTime, Duration, Effect, Predicate } from "effect"
+import * as KeyBudget from "../wire/keyBudget.ts"
 
 /** A name of a domain refusal that has a meaning over HTTP. */
 export type RefusalName = keyof typeof refusals
@@ -161,6 +162,15 @@ const refusals = {
     }),
   ModerationUnavailable: () =>
     refuse("unavailable", { message: "The content could not be checked; nothing was charged. Retry later." }),
+  KeyBudgetExceeded: ({ budget, limit, plan, required, resetsAt, used }: GenerationError.KeyBudgetExceeded) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      refuse("key_budget_exceeded", {
+        plan,
+        details: { budget: KeyBudget.names[budget], limit, used, required, resets_at: resetsAt },
+        retryAfterMillis: Math.max(1, resetsAt.epochMilliseconds - now.epochMilliseconds),
+        // The budget is used up until the day or the month ends.
+        shouldRetry: false
+      })),
   QuotaExceeded: ({ plan, quotaKind, resetsAt }: GenerationError.QuotaExceeded) =>
     refuse("quota_exceeded", { plan, details: { quota_kind: quotaKind, resets_at: resetsAt } }),
   InsufficientCredits: ({ available, plan, required }: GenerationError.InsufficientCredits) =>
@@ -206,6 +216,7 @@ const refusals = {
   KeyNameInvalid: ({ charsMax }: AccountsError.KeyNameInvalid) =>
     invalidField("name", `must have 1 to ${charsMax} characters, not all blank, without control characters`),
   KeyTermsInvalid: ({ problem }: AccountsError.KeyTermsInvalid) => invalidField("", problem),
+  KeyBudgetInvalid: ({ problem }: AccountsError.KeyBudgetInvalid) => invalidField("budget", problem),
   KeyEnded: () => refuse("key_ended"),
   TooManyKeys: ({ keysMax }: AccountsError.TooManyKeys) => refuse("too_many_keys", { details: { keys_max: keysMax } }),
   BalanceTooLow: ({ availableCents, requiredCents }: AccountsError.BalanceTooLow) =>

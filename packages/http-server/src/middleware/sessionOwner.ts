@@ -1,5 +1,5 @@
 /** Owners of sessions: the account or the operator whose rights a session has. */
-import { Account, Accounts, ApiKey, KeyTerms } from "@kinora/accounts"
+import { Account, Accounts, ApiKey, KeyBudget, KeyTerms } from "@kinora/accounts"
 import { Operator, Operators } from "@kinora/operators"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type Session, Sessions } from "@kinora/sessions"
@@ -79,7 +79,11 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       const key = yield* findKey(account.id, grant.key)
       return key === undefined
         ? undefined
-        : { _tag: "Account", caller: { account, terms: key.terms, keyId: key.id, session }, name: key.name }
+        : {
+          _tag: "Account",
+          caller: { account, terms: key.terms, keyId: key.id, budgetLine: budgetLineOf(key), session },
+          name: key.name
+        }
     }
   )
 
@@ -100,6 +104,9 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Returns the line by whose budget the jobs of a key count, if it has one. */
+const budgetLineOf = ({ budget, line }: ApiKey.ApiKey) => KeyBudget.isUnlimited(budget) ? undefined : line
 
 /** The rights of viewers. */
 const reading: KeyTerms.KeyTerms = { ...KeyTerms.unrestricted, scopes: Option.some(["read", "account:read"]) }

@@ -1,8 +1,10 @@
 /** API keys in the operator API and in the API of the console. */
 import type { Accounts, ApiKey, KeyTerms } from "@kinora/accounts"
+import type { Used } from "@kinora/accounts/KeySpending"
 import type { CreateKeyRequest } from "@kinora/http-api/AdminAccount"
 import { Option, Redacted, Result } from "effect"
 import { IpInterface, IpNetwork } from "effect/net"
+import * as KeyBudget from "./keyBudget.ts"
 
 /** How long a rolled key stays valid by default, in seconds. */
 export const overlapSeconds = 86_400
@@ -16,21 +18,27 @@ export const termsOf = ({ expires_at, ip_ranges, models, scopes }: CreateKeyRequ
 })
 
 /** Converts a new key. */
-export const newKeyOf = ({ key, record: { createdAt, id, name, prefix, terms } }: Accounts.NewKey) => ({
+export const newKeyOf = ({ key, record: { budget, createdAt, id, name, prefix, terms } }: Accounts.NewKey) => ({
   id,
   name,
   prefix,
   key: Redacted.value(key),
   ...termsToWire(terms),
+  budget: KeyBudget.toWire(budget),
   created_at: createdAt
 })
 
-/** Converts a key, without its secret. */
-export const keyOf = ({ createdAt, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey) => ({
+/** Converts a key, without its secret. `used` is what is used of its budget, if it has one. */
+export const keyOf = (
+  { budget, createdAt, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey,
+  used: Used | undefined
+) => ({
   id,
   name,
   prefix,
   ...termsToWire(terms),
+  budget: KeyBudget.toWire(budget),
+  used: used ?? null,
   created_at: createdAt,
   last_used_at: Option.getOrNull(lastUsedAt),
   revoked_at: Option.getOrNull(revokedAt)

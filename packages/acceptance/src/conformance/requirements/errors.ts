@@ -41,6 +41,7 @@ export const errors = {
     "codes.generation_failed": "`generation_failed`",
     "codes.content_rejected": "`content_rejected`",
     "codes.rate_limited": "`rate_limited`",
+    "codes.key_budget_exceeded": "`key_budget_exceeded`",
     "codes.queue_full": "`queue_full`",
     "codes.download_limited": "`download_limited`",
     "codes.internal_error": "`internal_error`",

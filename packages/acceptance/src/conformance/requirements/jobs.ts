@@ -64,7 +64,7 @@ export const jobs = {
     "order-of-checks.params":
       "Model (404 `model_not_found`, 503 `model_unavailable`), plan (402 `plan_inactive`, 400 `model_not_in_plan`), parameters (400 `invalid_params`).",
     "order-of-checks.funds":
-      "With input images or a moderation: credits or quota (402), and the room in the queue (429 `queue_full`), as they are now.",
+      "With input images or a moderation: budget of the key (429 `key_budget_exceeded`), credits or quota (402), and the room in the queue (429 `queue_full`), as they are now.",
     "order-of-checks.images": "Input images (400 `invalid_image`, 404 `upload_not_found`)",
     "order-of-checks.charge":
       "credits or quota are charged (402), the job takes a slot or a place in the queue (429 `queue_full`)",

@@ -89,9 +89,11 @@ export const requests = {
     "rate-limits.windows": "All windows are calendar minutes and UTC days.",
     "rate-limits.key": "requests per API key and minute | 429 `rate_limited`, `details.scope` `key`",
     "rate-limits.plan": "429 `rate_limited`, `details.scope` `plan`, the group in `plan`",
+    "rate-limits.budget": "429 `key_budget_exceeded`, the group in `plan`",
     "rate-limits.queue": "jobs that wait for a slot | 429 `queue_full`",
     "rate-limits.downloads": "429 `download_limited`, `details.scope` `streams`, `bytes` or `downloads`",
     "rate-limits.daily": "the time until 00:00 UTC for daily limits",
+    "rate-limits.resets": "the time until `details.resets_at` for budgets",
     "rate-limits.five": "5 seconds for `queue_full` and `streams`"
   },
   "rate-limit-headers": {
@@ -148,6 +150,21 @@ export const requests = {
     "studio-quota.day":
       "A Studio job counts in the quota for its kind (`image` or `video`) on the UTC day of its charge.",
     "studio-quota.refund": "A refund lowers the count of that day, never below 0, and never that of another day."
+  },
+  "budgets-of-api-keys": {
+    "budgets-of-api-keys.refused":
+      "A request whose job would exceed a limit returns 429 `key_budget_exceeded` and charges nothing.",
+    "budgets-of-api-keys.details":
+      "`details.limit` its value, `details.used` what is used of it, `details.required` what the job needs, and `details.resets_at` when the day or month ends.",
+    "budgets-of-api-keys.last": "If a job exceeds several limits, the error has one that resets last.",
+    "budgets-of-api-keys.counts": "A job counts in the day and the month of its `created_at`.",
+    "budgets-of-api-keys.studio": "A Studio job counts as a job without credits.",
+    "budgets-of-api-keys.refund":
+      "A refund lowers the count of that day and that month, never below 0, and of no other.",
+    "budgets-of-api-keys.exact": "concurrent requests never exceed one",
+    "budgets-of-api-keys.replay": "A replay is never rejected for a budget.",
+    "budgets-of-api-keys.rolled":
+      "A key shares its budget, and what is used of it, with the keys that it replaced when they were rolled."
   },
   "credit-lots": {
     "credit-lots.spendable": "API jobs spend lots of kind `plan`, `addon` and `refund`",

@@ -79,11 +79,15 @@ export const updateStatus = (
     WHERE id = ${AccountId.toUuid(id)}
   `.pipe(Effect.asVoid)
 
-/** Sets an account to `erased`, and deletes its keys. */
+/** Sets an account to `erased`, and deletes its keys with their lines. */
 export const erase = (sql: SqlClient.SqlClient, id: AccountId) => {
   const email = erasedEmail(id)
   return sql`
-    WITH key AS (DELETE FROM accounts_key WHERE account = ${AccountId.toUuid(id)})
+    WITH key AS (
+      DELETE FROM accounts_key WHERE account = ${AccountId.toUuid(id)}
+    ), line AS (
+      DELETE FROM accounts_key_line WHERE account = ${AccountId.toUuid(id)}
+    )
     UPDATE accounts_account SET status = 'erased', email = ${email}, email_key = ${emailKey(email)}
     WHERE id = ${AccountId.toUuid(id)}
   `.pipe(Effect.asVoid)

@@ -9,8 +9,8 @@ const Restrictions = Schema.Struct({
   networks: Schema.optionalKey(Schema.Array(Schema.String))
 })
 
-/** The columns of the terms. */
-export const termsColumns = "expires_at, restrictions"
+/** The columns of the terms, selected from a table that is named `key`. */
+export const termsColumns = "key.expires_at, key.restrictions"
 
 /** The fields of a row with `termsColumns`. */
 export const termsFields = {

@@ -4,6 +4,7 @@ import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
+import { budgetColumns, budgetFields, lineJoin, toBudget } from "./keyLines.ts"
 import { restrictionsOf, termsColumns, termsFields, toTerms } from "./keyTerms.ts"
 
 /** Counts the keys of an account that are not revoked and have not expired. */
@@ -19,13 +20,14 @@ export const countKeys = (sql: SqlClient.SqlClient, account: AccountId, at: Date
     Effect.map(([row]) => row!.count)
   )
 
-/** Inserts a key. */
+/** Inserts a key without the budget of its line. */
 export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =>
   sql`
     INSERT INTO accounts_key ${
     Rows.unnest([key], {
       id: ["uuid", ({ id }) => KeyId.toUuid(id)],
       account: ["uuid", ({ account }) => AccountId.toUuid(account)],
+      line: ["uuid?", ({ id, line }) => line === id ? null : KeyId.toUuid(line)],
       ...Rows.fields({ name: "text", prefix: "text" }),
       hash: ["text", () => hash],
       created_at: ["timestamptz", ({ createdAt }) => createdAt],
@@ -39,9 +41,9 @@ export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =
 export const listKeys = (sql: SqlClient.SqlClient, account: AccountId, limit: number) =>
   sql`
     SELECT ${keyColumns(sql)}
-    FROM accounts_key
-    WHERE account = ${AccountId.toUuid(account)}
-    ORDER BY revoked_at IS NOT NULL, id DESC
+    FROM accounts_key key ${sql.literal(lineJoin)}
+    WHERE key.account = ${AccountId.toUuid(account)}
+    ORDER BY key.revoked_at IS NOT NULL, key.id DESC
     LIMIT ${limit}
   `.pipe(decodeKeys, Effect.map((rows) => rows.map(toKey)))
 
@@ -49,8 +51,8 @@ export const listKeys = (sql: SqlClient.SqlClient, account: AccountId, limit: nu
 export const findKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId) =>
   sql`
     SELECT ${keyColumns(sql)}
-    FROM accounts_key
-    WHERE id = ${KeyId.toUuid(key)} AND account = ${AccountId.toUuid(account)}
+    FROM accounts_key key ${sql.literal(lineJoin)}
+    WHERE key.id = ${KeyId.toUuid(key)} AND key.account = ${AccountId.toUuid(account)}
   `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
 
 /** Sets when a key expires. */
@@ -62,9 +64,13 @@ export const updateExpiry = (sql: SqlClient.SqlClient, key: KeyId, expiresAt: Da
 /** Revokes a key of an account, if it exists. A revoked key does not change. */
 export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId, at: DateTime.Utc) =>
   sql`
-    UPDATE accounts_key SET revoked_at = coalesce(revoked_at, ${DateTime.toDate(at)})
-    WHERE id = ${KeyId.toUuid(key)} AND account = ${AccountId.toUuid(account)}
-    RETURNING ${keyColumns(sql)}
+    WITH key AS (
+      UPDATE accounts_key SET revoked_at = coalesce(revoked_at, ${DateTime.toDate(at)})
+      WHERE id = ${KeyId.toUuid(key)} AND account = ${AccountId.toUuid(account)}
+      RETURNING *
+    )
+    SELECT ${keyColumns(sql)}
+    FROM key ${sql.literal(lineJoin)}
   `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
 
 /** Revokes the keys of an account that are not revoked. */
@@ -74,23 +80,38 @@ export const revokeKeys = (sql: SqlClient.SqlClient, account: AccountId, at: Dat
     WHERE account = ${AccountId.toUuid(account)} AND revoked_at IS NULL
   `.pipe(Effect.asVoid)
 
-/** Deletes keys that were revoked or expired before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
+/**
+ * Deletes keys that were revoked or expired before `before`, and a line with its last key. SKIP LOCKED, so that sweeps of
+ * several hosts do not wait for each other. If two of them delete the last two keys of a line at the same time, the line
+ * stays until its account is erased.
+ */
 export const deleteRevokedKeys = (
   sql: SqlClient.SqlClient,
   before: DateTime.Utc,
   limit: number
 ): Statement.Statement<unknown> =>
   sql`
-    DELETE FROM accounts_key
-    WHERE id = ANY(ARRAY(
-      SELECT id
-      FROM accounts_key
-      WHERE revoked_at < ${DateTime.toDate(before)} OR expires_at < ${DateTime.toDate(before)}
-      ORDER BY least(revoked_at, expires_at)
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
+    WITH deleted AS (
+      DELETE FROM accounts_key
+      WHERE id = ANY(ARRAY(
+        SELECT id
+        FROM accounts_key
+        WHERE revoked_at < ${DateTime.toDate(before)} OR expires_at < ${DateTime.toDate(before)}
+        ORDER BY least(revoked_at, expires_at)
+        LIMIT ${limit}
+        FOR UPDATE SKIP LOCKED
+      ))
+      RETURNING id, coalesce(line, id) AS line
+    ), ended AS (
+      DELETE FROM accounts_key_line line
+      USING (SELECT DISTINCT line FROM deleted) AS former
+      WHERE line.id = former.line AND NOT EXISTS (
+        SELECT
+        FROM accounts_key key
+        WHERE (key.line = line.id OR key.id = line.id) AND key.id NOT IN (SELECT id FROM deleted)
+      )
+    )
+    SELECT id FROM deleted
   `
 
 // -----------------------------------------------------------------------------
@@ -98,7 +119,10 @@ export const deleteRevokedKeys = (
 // -----------------------------------------------------------------------------
 
 const keyColumns = (sql: SqlClient.SqlClient) =>
-  sql.literal(`id, account, name, prefix, created_at, last_used_at, revoked_at, ${termsColumns}`)
+  sql.literal(`
+    key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.last_used_at, key.revoked_at,
+    ${termsColumns}, ${budgetColumns}
+  `)
 
 const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
@@ -107,10 +131,12 @@ const KeyRow = Schema.Struct({
   account: Schema.String,
   name: Schema.String,
   prefix: Schema.String,
+  line: Schema.NullOr(Schema.String),
   created_at: Schema.DateTimeUtcFromDate,
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  ...termsFields
+  ...termsFields,
+  ...budgetFields
 })
 
 const decodeKeys = Rows.decodeAll(KeyRow)
@@ -121,6 +147,8 @@ const toKey = (row: typeof KeyRow.Type): ApiKey => ({
   name: row.name,
   prefix: row.prefix,
   terms: toTerms(row),
+  line: KeyId.fromUuid(row.line ?? row.id),
+  budget: toBudget(row),
   createdAt: row.created_at,
   lastUsedAt: Option.fromNullOr(row.last_used_at),
   revokedAt: Option.fromNullOr(row.revoked_at)

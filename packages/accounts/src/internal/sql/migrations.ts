@@ -108,11 +108,44 @@ export const deletion = Effect.gen(function*() {
   `
 })
 
+/** Adds the budgets of lines of keys, and what they have spent. Keys that exist have no budget. */
+export const keyBudgets = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // The first key of the line. `NULL`: the key is the first one.
+  yield* sql`ALTER TABLE accounts_key ADD COLUMN line uuid`
+  yield* sql`
+    CREATE TABLE accounts_key_line (
+      -- The id of the first key, which may be deleted.
+      id                uuid PRIMARY KEY,
+      account           uuid NOT NULL REFERENCES accounts_account (id),
+      credits_per_day   bigint CHECK (credits_per_day >= 0),
+      credits_per_month bigint CHECK (credits_per_month >= 0),
+      jobs_per_day      bigint CHECK (jobs_per_day >= 0),
+      jobs_per_month    bigint CHECK (jobs_per_month >= 0)
+    )
+  `
+  yield* sql`CREATE INDEX accounts_key_line_account ON accounts_key_line (account)`
+  // Leaves room in each page, so that an update of a counter does not touch the indexes.
+  yield* sql`
+    CREATE TABLE accounts_key_spending (
+      line    uuid   NOT NULL REFERENCES accounts_key_line (id) ON DELETE CASCADE,
+      day     date   NOT NULL,
+      credits bigint NOT NULL CHECK (credits >= 0),
+      jobs    bigint NOT NULL CHECK (jobs >= 0),
+      PRIMARY KEY (line, day)
+    ) WITH (fillfactor = 70)
+  `
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find accounts to erase.
   accounts_account_deleted: "ON accounts_account (deleted_at) WHERE status = 'deleted'",
   // Find old keys that were revoked or have expired.
   accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL",
-  accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL"
+  accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL",
+  // Find the other keys of a line.
+  accounts_key_line_keys: "ON accounts_key (line) WHERE line IS NOT NULL",
+  // Find old spending.
+  accounts_key_spending_day: "ON accounts_key_spending (day)"
 }

@@ -23,6 +23,10 @@ export interface JobTerms {
   readonly timeLimit: Duration.Duration
 }
 
+/** Returns the price of a job in credits, 0 for one that a quota pays. */
+export const creditsOf = ({ amount }: Pick<JobTerms, "amount">): number =>
+  amount._tag === "Credits" ? amount.credits : 0
+
 /** The part of a create command that its terms depend on. */
 export interface AdmissionRequest {
   readonly account: Account

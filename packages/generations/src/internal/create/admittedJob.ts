@@ -11,8 +11,10 @@ import type { Input } from "./inputImages.ts"
 export interface AdmittedJob {
   readonly claim: Claim
   readonly terms: JobTerms
-  /** The row to insert, except for its status, which depends on the free slots, and its watermark, which depends on the lots that pay. */
+  /** The row to insert, except for its status, which depends on the free slots, its watermark, which depends on the lots that pay, and its `keyLine`. */
   readonly generation: Generation
+  /** Line of the API key against whose budget the job counts. */
+  readonly budgetLine: CreateCommand["budgetLine"]
   /** Input images, stored but not yet bound to the job. */
   readonly inputs: ReadonlyArray<Input>
   /** Until when a worker may read the input images. */
@@ -34,6 +36,7 @@ export interface AdmittedJobParts {
 export const make = ({ at, command, id, inputs, queueLimit, terms }: AdmittedJobParts): AdmittedJob => ({
   claim: { ...requestOf(command.identity), reference: id },
   terms,
+  budgetLine: command.budgetLine,
   inputs,
   // The longest wait and the longest run, plus a margin for sweeps and clock differences.
   inputsKeptUntil: at.pipe(

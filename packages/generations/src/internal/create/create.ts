@@ -72,7 +72,7 @@ export const makeCreate = Effect.fnUntraced(
       // Without images and moderation nothing precedes the unit of work, which checks the same.
       if (isModerated || imagesOf(command).length > 0) {
         const refused = yield* Effect.result(
-          cheapChecks({ account: command.account.id, plan: command.plan, terms, at })
+          cheapChecks({ command, terms, at })
         )
         if (Result.isFailure(refused)) return yield* earlierOr(command, refused.failure)
       }

@@ -1,5 +1,7 @@
-/** Charges a set of jobs, gives each a slot or a place in the queue, and inserts their generations. */
+/** Charges a set of jobs and counts them against the budgets of their keys, gives each a slot or a place in the queue, and inserts their generations. */
 import type { PlanTable } from "@kinora/accounts"
+import { Accounts } from "@kinora/accounts/Accounts"
+import * as KeySpending from "@kinora/accounts/KeySpending"
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
@@ -9,18 +11,20 @@ import { DateTime, Effect, Result } from "effect"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import type * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
-import type { JobDecision, JobState } from "../jobState.ts"
+import type { JobState } from "../jobState.ts"
+import { creditsOf } from "./admission.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
 import { type LaneTerms, makeCurrentTerms } from "./currentTerms.ts"
 import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
-import { ofCharge, ofQueue } from "./refusals.ts"
+import { ofBudget, ofCharge, ofQueue } from "./refusals.ts"
 
 /** Result of placing one job. */
 export type Placed = Result.Result<Generation, GenerationError.Refusal>
 
 /** Makes a function that places a set of jobs in the open unit of work and returns one result per job, in order. */
 export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
+  const { spending } = yield* Accounts
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
   const keepImages = yield* makeKeepImages
@@ -30,14 +34,21 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
   return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
     const none: ReadonlyArray<Placed> = []
     if (jobs.length === 0) return none
+    const span = spanOf(jobs)
     const books = yield* ledger.load({
       charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
-      ...spanOf(jobs)
+      ...span
     })
     const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     const images = yield* keepImages(jobs)
     const current = yield* currentTerms(lanes, jobs)
-    const { results, state } = Decision.all({ books, lanes }, jobs, (state, job) => place(state, job, images, current))
+    const keyLines = yield* spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
+    const { results, state } = Decision.all(
+      { books, lanes, keyLines },
+      jobs,
+      (state, job) => place(state, job, images, current)
+    )
+    yield* spending.save(state.keyLines)
     yield* ledger.save(state.books)
     const { promoted } = yield* scheduler.save(state.lanes)
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
@@ -48,16 +59,23 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
 // internal
 // -----------------------------------------------------------------------------
 
-/** Charges and enqueues a job, or neither. */
+/** The state that jobs are created on. */
+interface PlacingState extends JobState {
+  readonly keyLines: KeySpending.KeyLines
+}
+
+/** Counts, charges and enqueues a job, or none of these. */
 const place = (
-  { books, lanes }: JobState,
+  { books, keyLines, lanes }: PlacingState,
   job: AdmittedJob,
   images: KeptImages,
   current: ReadonlyMap<string, LaneTerms>
-): JobDecision<Generation, GenerationError.Refusal> => {
+): Decision.Decision<PlacingState, Generation, GenerationError.Refusal> => {
   const { generation, terms } = job
   const missing = missingImage(job, images)
   if (missing !== undefined) return Result.fail(missing)
+  const counted = count(keyLines, job)
+  if (Result.isFailure(counted)) return Result.fail(ofBudget(counted.failure, generation.plan))
   const charge = Books.charge(books, {
     account: generation.account,
     reference: generation.id,
@@ -78,12 +96,22 @@ const place = (
   if (Result.isFailure(enqueued)) return Result.fail(ofQueue(enqueued.failure, generation.plan))
   const { state, value } = enqueued.success
   const { state: charged, value: paid } = charge.success
-  return Decision.accept({ books: charged, lanes: state }, {
+  return Decision.accept({ books: charged, lanes: state, keyLines: counted.success.state }, {
     ...generation,
     status: value.state,
-    watermark: paid._tag === "ChargedCredits" && paid.watermark
+    watermark: paid._tag === "ChargedCredits" && paid.watermark,
+    ...counted.success.value && job.budgetLine !== undefined && { keyLine: job.budgetLine }
   })
 }
+
+/** Counts a job against the budget of its key, if there is one. Returns whether it is counted. */
+const count = (
+  keyLines: KeySpending.KeyLines,
+  { budgetLine: line, generation, terms }: AdmittedJob
+): Decision.Decision<KeySpending.KeyLines, boolean, KeySpending.BudgetExceeded> =>
+  line === undefined
+    ? Decision.accept(keyLines, false)
+    : KeySpending.spend(keyLines, { line, credits: creditsOf(terms), at: generation.createdAt })
 
 /** Returns the earliest and the latest time of the set's requests. */
 const spanOf = (jobs: ReadonlyArray<AdmittedJob>): { readonly at: DateTime.Utc; readonly until: DateTime.Utc } => {

@@ -1,4 +1,5 @@
-/** Maps refusals of the ledger and of the scheduler to refusals of a job. */
+/** Maps refusals of budgets, of the ledger and of the scheduler to refusals of a job. */
+import type { BudgetExceeded } from "@kinora/accounts/KeySpending"
 import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
 import type { QueueFull } from "@kinora/scheduler/SchedulerError"
 import type { Plan } from "../../Generation.ts"
@@ -20,6 +21,10 @@ export const ofCharge = (refusal: ChargeRefusal, plan: Plan): GenerationError.Re
       throw new Error(`The new generation ${refusal.reference} is already charged`)
   }
 }
+
+/** The refusal of a job that its API key may not spend. */
+export const ofBudget = (exceeded: BudgetExceeded, plan: Plan): GenerationError.Refusal =>
+  new GenerationError.KeyBudgetExceeded({ plan, ...exceeded })
 
 /** The refusal of a job for which the queue has no place. */
 export const ofQueue = ({ max }: QueueFull, plan: Plan): GenerationError.Refusal =>

@@ -1,8 +1,10 @@
 /**
  * Ends a set of generations in one unit of work: the jobs leave their lanes, jobs
- * without a result are refunded, the oldest waiting jobs of the lanes take the free
+ * without a result are refunded and no longer count against the budgets of their keys, the oldest waiting jobs of the lanes take the free
  * slots, and webhook events are published.
  */
+import { Accounts } from "@kinora/accounts/Accounts"
+import * as KeySpending from "@kinora/accounts/KeySpending"
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
@@ -14,7 +16,7 @@ import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/Sche
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { Data, DateTime, type Duration, Effect, Result } from "effect"
 import { Changes } from "../../Changes.ts"
-import { type Failure, GenerationId, type Output } from "../../Generation.ts"
+import { type Failure, type Generation, GenerationId, type Output } from "../../Generation.ts"
 import * as GenerationEvent from "../../GenerationEvent.ts"
 import { type Ending, GenerationStore, type Subject } from "../../GenerationStore.ts"
 import { addressOf } from "../jobAddress.ts"
@@ -111,13 +113,33 @@ const makeRecord = Effect.gen(function*() {
   const changes = yield* Changes
   const store = yield* GenerationStore
   const webhooks = yield* Webhooks
+  const restoreBudgets = yield* makeRestoreBudgets
 
   return Effect.fnUntraced(function*(endings: ReadonlyArray<Ending>, queued: ReadonlyArray<GenerationId>) {
     const changed = endings.length > 0 ? yield* store.end(endings) : []
+    yield* restoreBudgets(changed.filter(({ refunded }) => refunded))
     if (queued.length > 0) yield* store.queue(queued)
     yield* webhooks.publish(GenerationEvent.ofChanged(changed))
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
     yield* afterCommit(Metrics.ended(changed))
+  })
+})
+
+/**
+ * Makes a function that restores the budgets of the keys that created refunded jobs. The rows of the jobs name the keys,
+ * so other jobs cost no statement.
+ */
+const makeRestoreBudgets = Effect.gen(function*() {
+  const { spending } = yield* Accounts
+
+  return Effect.fnUntraced(function*(refunded: ReadonlyArray<Generation>) {
+    const refunds = refunded.flatMap(({ costCredits, createdAt, keyLine }): ReadonlyArray<KeySpending.Restore> =>
+      keyLine === undefined ? [] : [{ line: keyLine, credits: costCredits ?? 0, chargedAt: createdAt }]
+    )
+    if (refunds.length === 0) return
+    const since = refunds.map(({ chargedAt }) => chargedAt).reduce(DateTime.min)
+    const loaded = yield* spending.load(refunds.map(({ line }) => line), since)
+    yield* spending.save(refunds.reduce(KeySpending.restore, loaded))
   })
 })
 

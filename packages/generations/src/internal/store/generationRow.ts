@@ -1,12 +1,13 @@
 /** Rows of `generation_job`. */
+import { KeyId } from "@kinora/accounts/ApiKey"
 import { Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { Failure, Generation, GenerationId, Kind, Output } from "../../Generation.ts"
 
 /** Columns that a statement returns to `decodeGenerations` or `decodeReadable`. */
 export const columns = `
-  id, account, key_id, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, watermark, refunded,
-  failure, output, result_expires_at, created_at, started_at, finished_at
+  id, account, key_id, model, kind, mode, plan, status, prompt, params, images, cost_credits::text, quota_kind, key_line, watermark,
+  refunded, failure, output, result_expires_at, created_at, started_at, finished_at
 `
 
 /** Decodes the rows of a statement. Fails if one of them is damaged. */
@@ -49,6 +50,7 @@ const Row = Schema.Struct({
   images,
   cost_credits: Schema.NullOr(Schema.NumberFromString),
   quota_kind: Schema.NullOr(Kind),
+  key_line: Schema.NullOr(KeyId.schema),
   watermark: Schema.Boolean,
   refunded,
   failure: Schema.NullOr(Failure),
@@ -79,6 +81,7 @@ const fromRow = (row: typeof Row.Type): Generation => ({
   quotaKind: row.quota_kind,
   watermark: row.watermark,
   refunded: row.refunded,
+  ...row.key_line === null ? {} : { keyLine: row.key_line },
   failure: row.failure,
   output: row.output,
   resultExpiresAt: utcOrNull(row.result_expires_at),

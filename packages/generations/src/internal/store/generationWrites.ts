@@ -28,6 +28,7 @@ export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generation
       key_id: ["text?", ({ key }) => key],
       cost_credits: ["int8?", ({ costCredits }) => costCredits],
       quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+      key_line: ["text?", ({ keyLine }) => keyLine],
       watermark: ["boolean", ({ watermark }) => watermark],
       refunded: ["boolean", ({ refunded }) => refunded],
       created_at: ["timestamptz", ({ createdAt }) => createdAt]

@@ -173,6 +173,12 @@ export const migrations: Migrations.Migrations = {
           PRIMARY KEY (account, day, plan, model, kind, key_id)
         ) WITH (fillfactor = 70)
       `
+    }),
+
+    // The line of API keys whose budget counts the job. Earlier builds count none.
+    "0011_add_key_line": Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE generation_job ADD COLUMN key_line text`
     })
   },
   // Find old rows, and jobs of all accounts.

@@ -6,6 +6,7 @@ import { Duration, Effect, Option } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
+import * as KeyBudget from "../../wire/keyBudget.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
@@ -19,14 +20,34 @@ export const layer = EndpointGroup.make(
 
     return handlers.handleAll({
       createKey: changes(
-        ["AccountDeleted", "AccountNotFound", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
+        ["AccountDeleted", "AccountNotFound", ...keyInvalid, "TooManyKeys"],
         function*({ params, payload }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
-          const created = yield* accounts.createKey(account, payload.name, termsOf(payload))
-          yield* note({ subject: created.record.id, after: { account, name: created.record.name } })
+          const budget = KeyBudget.fromWire(payload.budget ?? {})
+          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget)
+          const { id, name } = created.record
+          yield* note({
+            subject: id,
+            after: { account, name, ...payload.budget && { budget: KeyBudget.toWire(created.record.budget) } }
+          })
           yield* Effect.logInfo("An operator created an API key", { account, key: created.record.id })
           return shownOnce(newKeyOf(created))
+        }
+      ),
+
+      updateKey: changes(
+        ["AccountDeleted", "AccountNotFound", "KeyBudgetInvalid", "KeyEnded", "KeyNotFound"],
+        function*({ params, payload }) {
+          const account = yield* parseId(Account.AccountId.parse, params.id)
+          const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
+          const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
+          yield* note({
+            before: { budget: KeyBudget.toWire(former) },
+            after: { account, budget: KeyBudget.toWire(changed.budget) }
+          })
+          yield* Effect.logInfo("An operator changed the budget of an API key", { account, key })
+          return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
         }
       ),
 
@@ -44,7 +65,8 @@ export const layer = EndpointGroup.make(
 
       listKeys: answers(["AccountNotFound"], function*({ params }) {
         const keys = yield* accounts.listKeys(yield* parseId(Account.AccountId.parse, params.id))
-        return { data: keys.map(keyOf) }
+        const used = yield* accounts.spending.usedBy(keys)
+        return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
       }),
 
       revokeKey: changes(["KeyNotFound"], function*({ params }) {
@@ -70,3 +92,10 @@ export const makeCheckModels = Effect.map(
       }
     })
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The refusals of a new key. */
+const keyInvalid = ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid"] as const

@@ -5,6 +5,7 @@ import { Duration, Effect } from "effect"
 import { currentAccount } from "../../middleware/consoleAuthentication.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
+import * as KeyBudget from "../../wire/keyBudget.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import { makeCheckModels } from "../admin/keys.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
@@ -20,16 +21,25 @@ export const layer = EndpointGroup.make(
     return handlers.handleAll({
       listKeys: answers([], function*() {
         const keys = yield* accounts.listKeys(yield* currentAccount)
-        return { data: keys.map(keyOf) }
+        const used = yield* accounts.spending.usedBy(keys)
+        return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
       }),
 
-      createKey: answers(["KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"], function*({ payload }) {
-        const account = yield* currentAccount
-        yield* checkModels(payload.models ?? [])
-        const created = yield* accounts.createKey(account, payload.name, termsOf(payload))
-        yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
-        return shownOnce(newKeyOf(created))
-      }),
+      createKey: answers(
+        ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
+        function*({ payload }) {
+          const account = yield* currentAccount
+          yield* checkModels(payload.models ?? [])
+          const created = yield* accounts.createKey(
+            account,
+            payload.name,
+            termsOf(payload),
+            KeyBudget.fromWire(payload.budget ?? {})
+          )
+          yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
+          return shownOnce(newKeyOf(created))
+        }
+      ),
 
       rollKey: answers(
         ["KeyNotFound", "KeyEnded", "TooManyKeys"],

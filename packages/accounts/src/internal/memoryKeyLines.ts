@@ -1,0 +1,91 @@
+/** Lines of keys in memory: their budgets and what they have spent. */
+import type { UnitOfWork } from "@kinora/persistence"
+import { Option } from "effect"
+import type { AccountId } from "../Account.ts"
+import type { AccountStore } from "../AccountStore.ts"
+import type { ApiKey, KeyId } from "../ApiKey.ts"
+import { isUnlimited, type KeyBudget, unlimited } from "../KeyBudget.ts"
+import type { Day, KeyLine, Spending } from "../KeySpending.ts"
+
+/** The lines that have a budget, or had one. */
+export interface MemoryKeyLines {
+  /** Returns a key with the budget of its line. */
+  readonly withBudget: (key: ApiKey) => ApiKey
+  /** Returns the line of a key, if the line has a budget. */
+  readonly budgetLineOf: (key: ApiKey) => Option.Option<KeyId>
+  /** Deletes the lines that match. */
+  readonly remove: (matches: (line: KeyId, account: AccountId) => boolean) => void
+  readonly methods: Pick<
+    AccountStore["Service"],
+    "deleteSpending" | "findLines" | "lockLines" | "saveBudget" | "saveUse"
+  >
+}
+
+/** Creates the table. */
+export const makeKeyLines = (
+  { access, makeMap }: Pick<UnitOfWork.MemoryBackend["Service"], "access" | "makeMap">
+): MemoryKeyLines => {
+  const lines = makeMap<KeyId, Line>()
+  const budgetOf = (key: ApiKey): KeyBudget => lines.get(key.line)?.budget ?? unlimited
+
+  return {
+    withBudget: (key) => ({ ...key, budget: budgetOf(key) }),
+    budgetLineOf: (key) => isUnlimited(budgetOf(key)) ? Option.none() : Option.some(key.line),
+    remove: (matches) => {
+      for (const [id, { account }] of Array.from(lines.entries())) {
+        if (matches(id, account)) lines.delete(id)
+      }
+    },
+    methods: {
+      saveBudget: (account, line, budget) =>
+        access(() => {
+          lines.set(line, { account, budget, spending: lines.get(line)?.spending ?? new Map() })
+        }),
+      // The memory backend runs one unit at a time, so no lock is needed.
+      lockLines: () => access(() => undefined),
+      findLines: (ids, since) =>
+        access(() =>
+          Array.from(new Set(ids)).flatMap((id): ReadonlyArray<KeyLine> => {
+            const line = lines.get(id)
+            return line === undefined ? [] : [
+              { id, budget: line.budget, spending: daysOf(line, (day) => day >= since), changed: new Set() }
+            ]
+          })
+        ),
+      saveUse: (uses) =>
+        access(() => {
+          for (const { credits, day, jobs, line: id } of uses) {
+            const line = lines.get(id)
+            if (line === undefined) throw new Error(`The line ${id} does not exist`)
+            lines.set(id, { ...line, spending: new Map(line.spending).set(day, { credits, jobs }) })
+          }
+        }),
+      deleteSpending: (before, limit) =>
+        access(() => {
+          const old = Array.from(lines.entries())
+            .flatMap(([id, { spending }]) => Array.from(spending.keys(), (day) => ({ id, day })))
+            .filter(({ day }) => day < before)
+            .toSorted((a, b) => a.day < b.day ? -1 : a.day > b.day ? 1 : 0)
+            .slice(0, limit)
+          for (const { day, id } of old) {
+            const line = lines.get(id)
+            if (line !== undefined) lines.set(id, { ...line, spending: daysOf(line, (other) => other !== day) })
+          }
+          return old.length
+        })
+    }
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+interface Line {
+  readonly account: AccountId
+  readonly budget: KeyBudget
+  readonly spending: Spending
+}
+
+const daysOf = ({ spending }: Line, matches: (day: Day) => boolean): Spending =>
+  new Map(Array.from(spending).filter(([day]) => matches(day)))

@@ -1,0 +1,135 @@
+/** Statements on lines of keys: their budgets and what they have spent. */
+import { Rows } from "@kinora/persistence"
+import { Effect, Option, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { AccountId } from "../../Account.ts"
+import { KeyId } from "../../ApiKey.ts"
+import { type KeyBudget, unlimited } from "../../KeyBudget.ts"
+import type { Day, DayUse, KeyLine, Use } from "../../KeySpending.ts"
+
+/** The columns of a budget, selected from a table that is named `line`. */
+export const budgetColumns = `
+  line.credits_per_day::float8 AS credits_per_day, line.credits_per_month::float8 AS credits_per_month,
+  line.jobs_per_day::float8 AS jobs_per_day, line.jobs_per_month::float8 AS jobs_per_month
+`
+
+/** Joins the line of a key to `key`. A line that never had a budget has no row. */
+export const lineJoin = "LEFT JOIN accounts_key_line line ON line.id = coalesce(key.line, key.id)"
+
+/** The fields of a row with `budgetColumns`. */
+export const budgetFields = {
+  credits_per_day: Schema.NullOr(Schema.Int),
+  credits_per_month: Schema.NullOr(Schema.Int),
+  jobs_per_day: Schema.NullOr(Schema.Int),
+  jobs_per_month: Schema.NullOr(Schema.Int)
+}
+
+/** Returns the budget of a row: `unlimited` itself, if nothing is limited. */
+export const toBudget = (row: Schema.Struct.Type<typeof budgetFields>): KeyBudget =>
+  row.credits_per_day === null && row.credits_per_month === null && row.jobs_per_day === null &&
+    row.jobs_per_month === null
+    ? unlimited
+    : {
+      creditsPerDay: Option.fromNullOr(row.credits_per_day),
+      creditsPerMonth: Option.fromNullOr(row.credits_per_month),
+      jobsPerDay: Option.fromNullOr(row.jobs_per_day),
+      jobsPerMonth: Option.fromNullOr(row.jobs_per_month)
+    }
+
+/** Sets the budget of a line. */
+export const saveBudget = (sql: SqlClient.SqlClient, account: AccountId, line: KeyId, budget: KeyBudget) =>
+  sql`
+    INSERT INTO accounts_key_line ${
+    Rows.unnest([budget], {
+      id: ["uuid", () => KeyId.toUuid(line)],
+      account: ["uuid", () => AccountId.toUuid(account)],
+      credits_per_day: ["int8?", ({ creditsPerDay }) => Option.getOrNull(creditsPerDay)],
+      credits_per_month: ["int8?", ({ creditsPerMonth }) => Option.getOrNull(creditsPerMonth)],
+      jobs_per_day: ["int8?", ({ jobsPerDay }) => Option.getOrNull(jobsPerDay)],
+      jobs_per_month: ["int8?", ({ jobsPerMonth }) => Option.getOrNull(jobsPerMonth)]
+    })
+  }
+    ON CONFLICT (id) DO UPDATE
+    SET credits_per_day = excluded.credits_per_day, credits_per_month = excluded.credits_per_month,
+      jobs_per_day = excluded.jobs_per_day, jobs_per_month = excluded.jobs_per_month
+  `.pipe(Effect.asVoid)
+
+/** Locks lines in the order of their ids. */
+export const lockLines = (sql: SqlClient.SqlClient, lines: ReadonlyArray<KeyId>) =>
+  sql`
+    SELECT id
+    FROM accounts_key_line
+    WHERE id = ANY(${uuids(lines)})
+    ORDER BY id
+    FOR UPDATE
+  `.pipe(Effect.asVoid)
+
+/** Finds lines with their spending from a day on. */
+export const findLines = (sql: SqlClient.SqlClient, lines: ReadonlyArray<KeyId>, since: Day) =>
+  sql`
+    SELECT line.id, ${sql.literal(budgetColumns)}, spending.day::text AS day,
+      spending.credits::float8 AS credits, spending.jobs::float8 AS jobs
+    FROM accounts_key_line line
+    LEFT JOIN accounts_key_spending spending ON spending.line = line.id AND spending.day >= ${since}::date
+    WHERE line.id = ANY(${uuids(lines)})
+  `.pipe(decodeLines, Effect.map(toLines))
+
+/** Sets what lines have used on days. */
+export const saveUse = (sql: SqlClient.SqlClient, uses: ReadonlyArray<DayUse>) =>
+  sql`
+    INSERT INTO accounts_key_spending ${
+    Rows.unnest(uses, {
+      line: ["uuid", ({ line }) => KeyId.toUuid(line)],
+      ...Rows.fields({ day: "date", credits: "int8", jobs: "int8" })
+    })
+  }
+    ON CONFLICT (line, day) DO UPDATE SET credits = excluded.credits, jobs = excluded.jobs
+  `.pipe(Effect.asVoid)
+
+/** Deletes the spending of days before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
+export const deleteSpending = (
+  sql: SqlClient.SqlClient,
+  before: Day,
+  limit: number
+): Statement.Statement<unknown> =>
+  // By `ctid`, which the lock keeps valid.
+  sql`
+    DELETE FROM accounts_key_spending
+    WHERE ctid = ANY(ARRAY(
+      SELECT ctid
+      FROM accounts_key_spending
+      WHERE day < ${before}::date
+      ORDER BY day
+      LIMIT ${limit}
+      FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+  `
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const uuids = (lines: ReadonlyArray<KeyId>) => Rows.array("uuid", lines.map(KeyId.toUuid), { unknownLength: true })
+
+/** A line with one of its days, or without any. */
+const LineRow = Schema.Struct({
+  id: Schema.String,
+  ...budgetFields,
+  day: Schema.NullOr(Schema.String),
+  credits: Schema.NullOr(Schema.Int),
+  jobs: Schema.NullOr(Schema.Int)
+})
+
+const decodeLines = Rows.decodeAll(LineRow)
+
+const toLines = (rows: ReadonlyArray<typeof LineRow.Type>): ReadonlyArray<KeyLine> => {
+  const lines = new Map<string, KeyLine & { readonly spending: Map<Day, Use> }>()
+  for (const { credits, day, id, jobs, ...budget } of rows) {
+    const line = lines.get(id) ??
+      { id: KeyId.fromUuid(id), budget: toBudget(budget), spending: new Map(), changed: new Set() }
+    lines.set(id, line)
+    if (day !== null && credits !== null && jobs !== null) line.spending.set(day, { credits, jobs })
+  }
+  return Array.from(lines.values())
+}

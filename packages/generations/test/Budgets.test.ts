@@ -1,0 +1,4 @@
+import { layerMemory } from "./Assembly.ts"
+import { suite } from "./BudgetsContract.ts"
+
+suite("memory", layerMemory)
