@@ -43,11 +43,11 @@ describe("the application", () => {
     }
   })
 
-  it("loads at most 15 kB more for each further page", () => {
+  it("loads at most 12 kB more for each further page", () => {
     const loaded = new Set([...closure(entry()), ...closure(pageOf("Overview"))])
     assert.isAtLeast(pages().length, 20)
     for (const page of pages()) {
-      assert.isAtMost(kilobytes([...closure(page)].filter((name) => !loaded.has(name))), 15, page)
+      assert.isAtMost(kilobytes([...closure(page)].filter((name) => !loaded.has(name))), 12, page)
     }
   })
 

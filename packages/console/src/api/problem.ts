@@ -85,6 +85,11 @@ const titles: Readonly<Record<string, string>> = {
   too_many_endpoints: "You have the maximum number of webhook endpoints",
   reference_reused: "This reference was already used",
   email_taken: "This e-mail address is taken",
+  session_not_allowed: "Your session does not permit this",
+  cross_origin: "The request came from another page",
+  console_disabled: "The console is disabled",
+  too_many_links: "There are too many unused links",
+  key_budget_exceeded: "The budget of the API key is used up",
   unauthorized: "Your session has ended",
   unavailable: "The service is unavailable"
 }

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@ta
 import { day } from "../format/time.ts"
 import { call, kinora } from "./call.ts"
 import { isSessionEnded } from "./problem.ts"
-import type { Generation, Summary } from "./types.ts"
+import type { Generation } from "./types.ts"
 
 /** The cache of all pages. A 401 marks the session as ended, so the shell asks to sign in and then returns to the page. */
 export const queryClient: QueryClient = new QueryClient({
@@ -43,7 +43,7 @@ export const accountQuery = queryOptions({
 /** Jobs by status, and running and waiting jobs per plan. */
 export const summaryQuery = queryOptions({
   queryKey: ["summary"],
-  queryFn: ({ signal }): Promise<Summary> => call("GET /console/v1/summary", {}, { signal }),
+  queryFn: ({ signal }) => call("GET /console/v1/summary", {}, { signal }),
   refetchInterval: 15_000
 })
 

@@ -12,8 +12,6 @@ export type {
   UsageReport
 } from "@kinora/client"
 
-export type { Summary } from "./consoleContract.ts"
-
 /** The session of the browser. */
 export type Session = NonNullable<ResponseOf<"GET /console/v1/session">>
 /** A session in the list of sessions. */

@@ -52,7 +52,7 @@ const labelOf = ({ step }: Step): string => labels[step]
 const noteOf = ({ amount, attempt, webhook }: Step): string =>
   [
     amount === null ? null : plural(amount, "credit"),
-    attempt === null ? null : `attempt ${attempt.number} by ${attempt.worker}`,
+    attempt === null ? null : attemptText(attempt),
     webhook === null
       ? null
       : [
@@ -62,6 +62,10 @@ const noteOf = ({ amount, attempt, webhook }: Step): string =>
         webhook.reason === "ok" ? null : webhook.reason
       ].filter((part) => part !== null).join(", ")
   ].filter((part) => part !== null).join(" · ")
+
+/** Accounts do not see the names of workers. */
+const attemptText = ({ number, worker }: NonNullable<Step["attempt"]>): string =>
+  worker === "" ? `attempt ${number}` : `attempt ${number} by ${worker}`
 
 const toneOf = ({ step, webhook }: Step): string =>
   step === "completed" || (step === "event_sent" && webhook?.reason === "ok")

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { activityQuery, sessionQuery } from "../../api/queries.ts"
+import { activityQuery } from "../../api/queries.ts"
 import type { Generation, JobActivity } from "../../api/types.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Facts } from "../../components/Card.tsx"
@@ -21,12 +21,8 @@ const tabs = [["details", "Details"], ["timeline", "Timeline"], ["webhooks", "We
 /** The tabs of a job. */
 export const JobDetails = ({ job }: { readonly job: Generation }) => {
   const [tab, setTab] = useState<typeof tabs[number][0]>("details")
-  const { data: session } = useQuery(sessionQuery)
-  // Sessions of an API key cannot read the steps, so they see what the job itself contains.
-  const hasActivity = session?.scope === "account"
-  const shown = hasActivity ? tabs : tabs.filter(([name]) => name === "details" || name === "json")
   return (
-    <Tabs label="Job" tabs={shown} value={tab} onChange={setTab}>
+    <Tabs label="Job" tabs={tabs} value={tab} onChange={setTab}>
       <div className="pt-4">
         {tab === "details" && <Details job={job} />}
         {tab === "timeline" && <Timeline id={job.id} />}

@@ -7,6 +7,7 @@ import type { NewApiKey } from "../../api/types.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../components/Field.tsx"
 import { day } from "../../format/time.ts"
+import { type Budget, BudgetFields } from "./BudgetFields.tsx"
 
 const scopes = [
   ["generate", "Create and cancel jobs, upload images"],
@@ -38,6 +39,7 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
   const [chosen, setChosen] = useState<ReadonlyArray<Scope>>(scopes.map(([scope]) => scope))
   const [models, setModels] = useState("")
   const [networks, setNetworks] = useState("")
+  const [budget, setBudget] = useState<Budget>({})
   const [onlyModels, onlyNetworks] = [wordsOf(models), wordsOf(networks)]
   const create = useMutation({
     mutationFn: () =>
@@ -46,7 +48,8 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
         ...(days === "" ? {} : { expires_at: new Date(Date.now() + Number(days) * day).toISOString() }),
         ...(chosen.length < scopes.length && isAtLeastOne(chosen) ? { scopes: chosen } : {}),
         ...(isAtLeastOne(onlyModels) ? { models: onlyModels } : {}),
-        ...(isAtLeastOne(onlyNetworks) ? { ip_ranges: onlyNetworks } : {})
+        ...(isAtLeastOne(onlyNetworks) ? { ip_ranges: onlyNetworks } : {}),
+        ...(Object.keys(budget).length > 0 ? { budget } : {})
       }),
     onSuccess: onCreated
   })
@@ -73,6 +76,7 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
       <Scopes chosen={chosen} onChange={setChosen} />
       <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
+      <BudgetFields budget={budget} issues={issues} onChange={setBudget} />
     </FormDialog>
   )
 }

@@ -14,7 +14,7 @@ import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
 import { MaybeTime, Time } from "../../components/Time.tsx"
 import { useNow } from "../../components/useNow.ts"
-import { plural } from "../../format/number.ts"
+import { count, plural } from "../../format/number.ts"
 import { relative } from "../../format/time.ts"
 import { CreateKeyDialog } from "./CreateKeyDialog.tsx"
 import { RollKeyDialog } from "./RollKeyDialog.tsx"
@@ -85,6 +85,23 @@ const restrictions = ({ ip_ranges, models, scopes }: ApiKey): string =>
     ip_ranges === null ? null : plural(ip_ranges.length, "network")
   ].filter((part) => part !== null).join(" · ")
 
+/** The limits of a key with their use, such as `12 of 100 credits today`. */
+const budgetLines = ({ budget, used }: ApiKey): ReadonlyArray<string> =>
+  ([
+    [used?.day.credits, budget.credits_per_day, "credits today"],
+    [used?.month.credits, budget.credits_per_month, "credits this month"],
+    [used?.day.jobs, budget.jobs_per_day, "jobs today"],
+    [used?.month.jobs, budget.jobs_per_month, "jobs this month"]
+  ] as const).flatMap(([use = 0, limit, unit]) => limit === null ? [] : [`${count(use)} of ${count(limit)} ${unit}`])
+
+const Budget = ({ apiKey }: { readonly apiKey: ApiKey }) => {
+  const lines = budgetLines(apiKey)
+  if (lines.length === 0) return <span className="text-muted">none</span>
+  return (
+    <ul className="tabular-nums">{lines.map((line) => <li key={line} className="whitespace-nowrap">{line}</li>)}</ul>
+  )
+}
+
 const columns: ReadonlyArray<Column<ApiKey>> = [
   {
     title: "Name",
@@ -98,6 +115,7 @@ const columns: ReadonlyArray<Column<ApiKey>> = [
   },
   { title: "Status", cell: (key) => <KeyStatus apiKey={key} /> },
   { title: "Restrictions", cell: (key) => <span className="text-muted">{restrictions(key) || "none"}</span> },
+  { title: "Budget", cell: (key) => <Budget apiKey={key} /> },
   { title: "Last used", cell: ({ last_used_at }) => <MaybeTime at={last_used_at} otherwise="never" /> },
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
   { title: "Expires", cell: ({ expires_at }) => <MaybeTime at={expires_at} otherwise="never" /> }

@@ -1,6 +1,7 @@
 /** An account: plans, credits, keys, webhooks, jobs, statement and wallet. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
 import { endpointsQuery } from "../../../api/manage.ts"
 import { Badge } from "../../../components/Badge.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
@@ -10,17 +11,19 @@ import { Empty, Loaded, Skeleton, SkeletonRows } from "../../../components/State
 import { Table } from "../../../components/Table.tsx"
 import { Tabs } from "../../../components/Tabs.tsx"
 import { Time } from "../../../components/Time.tsx"
-import { KeyManager } from "../../keys/KeyManager.tsx"
 import { typesText } from "../../webhooks/events.ts"
 import { jobColumns } from "../jobs/OperatorJobs.tsx"
 import { ListCard, rowsOf } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { operatorAccountQuery, operatorJobsQuery, transactionsQuery } from "../queries.ts"
 import { AccountActions } from "./AccountActions.tsx"
-import { AccountPlans } from "./AccountPlans.tsx"
 import { AccountStatus } from "./Accounts.tsx"
 import { type AccountTab, accountTabs } from "./search.ts"
-import { Wallet } from "./Wallet.tsx"
+
+// Tabs are loaded when they are opened.
+const AccountPlans = lazy(() => import("./AccountPlans.tsx").then((module) => ({ default: module.AccountPlans })))
+const KeyManager = lazy(() => import("../../keys/KeyManager.tsx").then((module) => ({ default: module.KeyManager })))
+const Wallet = lazy(() => import("./Wallet.tsx").then((module) => ({ default: module.Wallet })))
 
 /** The page. */
 export const AccountPage = () => {
@@ -52,12 +55,14 @@ export const AccountPage = () => {
             onChange={(tab) => void navigate({ search: { tab }, replace: true })}
           >
             <div className="pt-5">
-              {tab === "plans" && <AccountPlans account={account} />}
-              {tab === "keys" && <KeyManager owner={id} canChange={canChange && account.status === "active"} />}
-              {tab === "webhooks" && <Endpoints id={id} />}
-              {tab === "jobs" && <Jobs id={id} />}
-              {tab === "statement" && <Bookings id={id} />}
-              {tab === "wallet" && <Wallet account={account} />}
+              <Suspense fallback={<Skeleton className="h-64" />}>
+                {tab === "plans" && <AccountPlans account={account} />}
+                {tab === "keys" && <KeyManager owner={id} canChange={canChange && account.status === "active"} />}
+                {tab === "webhooks" && <Endpoints id={id} />}
+                {tab === "jobs" && <Jobs id={id} />}
+                {tab === "statement" && <Bookings id={id} />}
+                {tab === "wallet" && <Wallet account={account} />}
+              </Suspense>
             </div>
           </Tabs>
         </Page>
