@@ -20,11 +20,11 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (dialog.current === null || dialog.current.open) return
-    // React has focused the control with `autoFocus`, and `showModal` moves the focus to the first control.
-    const chosen = dialog.current.contains(document.activeElement) ? document.activeElement : null
     dialog.current.showModal()
-    if (chosen instanceof HTMLElement) chosen.focus()
-    else heading.current?.focus()
+    // `showModal` focuses the first control, which is not always the one to begin with.
+    const field = dialog.current.querySelector<HTMLElement>("form :is(input:not([type=radio]), select, textarea)")
+    const start = field ?? heading.current
+    start?.focus()
   }, [])
   return (
     <dialog

@@ -77,7 +77,7 @@ export const FilterSelect = <T extends string>({ label, onChange, options, value
 }) => (
   <select
     aria-label={label}
-    className={names("control !w-auto max-w-48 text-sm", value !== undefined && "border-accent font-medium")}
+    className={names("control !w-auto max-w-48 shrink-0 text-sm", value !== undefined && "border-accent font-medium")}
     value={value ?? ""}
     onChange={(event) => onChange(options.find(([one]) => one === event.target.value)?.[0])}
   >

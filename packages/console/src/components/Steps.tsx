@@ -6,12 +6,12 @@ import { names } from "./names.ts"
 
 type Step = JobActivity["timeline"][number]
 
-/** The steps, oldest first, each with its time. */
-export const Steps = ({ steps }: { readonly steps: ReadonlyArray<Step> }) => (
+/** The steps of a job, oldest first, each with its time. */
+export const Steps = ({ job: { cost_credits, timeline } }: { readonly job: JobActivity }) => (
   <ol className="space-y-0 text-sm">
-    {steps.map((step, index) => (
+    {timeline.map((step, index) => (
       <li key={index} className="relative flex gap-3 pb-4 last:pb-0">
-        {index < steps.length - 1 && <span className="absolute top-3 bottom-0 left-[3.5px] w-px bg-line-strong" />}
+        {index < timeline.length - 1 && <span className="absolute top-3 bottom-0 left-[3.5px] w-px bg-line-strong" />}
         <span className={names("relative mt-1.5 size-2 shrink-0 rounded-full", toneOf(step))} />
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-baseline justify-between gap-x-3">
@@ -20,7 +20,7 @@ export const Steps = ({ steps }: { readonly steps: ReadonlyArray<Step> }) => (
               {new Date(step.at).toISOString().slice(11, 23)}
             </time>
           </div>
-          <p className="text-xs break-words text-muted">{noteOf(step)}</p>
+          <p className="text-xs break-words text-muted">{noteOf(step, cost_credits === null)}</p>
         </div>
       </li>
     ))}
@@ -49,9 +49,10 @@ const labels: Readonly<Record<Step["step"], string>> = {
 
 const labelOf = ({ step }: Step): string => labels[step]
 
-const noteOf = ({ amount, attempt, webhook }: Step): string =>
+/** Jobs of the Studio plan cost one of the daily quota instead of credits. */
+const noteOf = ({ amount, attempt, webhook }: Step, isQuota: boolean): string =>
   [
-    amount === null ? null : plural(amount, "credit"),
+    amount === null ? null : isQuota ? `${amount} of the Studio quota` : plural(amount, "credit"),
     attempt === null ? null : attemptText(attempt),
     webhook === null
       ? null
@@ -59,7 +60,7 @@ const noteOf = ({ amount, attempt, webhook }: Step): string =>
         webhook.type,
         webhook.attempt === null ? null : `attempt ${webhook.attempt}`,
         webhook.http_status === null ? null : `HTTP ${webhook.http_status}`,
-        webhook.reason === "ok" ? null : webhook.reason
+        webhook.reason === "ok" || webhook.reason?.startsWith("status_") ? null : webhook.reason
       ].filter((part) => part !== null).join(", ")
   ].filter((part) => part !== null).join(" · ")
 

@@ -19,7 +19,12 @@ export const Table = <Row extends object>({ columns, label, rowKey, rows }: {
   readonly rows: ReadonlyArray<Row>
   readonly rowKey: (row: Row) => string
 }) => (
-  <div role="group" aria-label={label} tabIndex={0} className="overflow-x-auto focus-visible:-outline-offset-2">
+  <div
+    role="group"
+    aria-label={label}
+    tabIndex={0}
+    className="relative overflow-x-auto focus-visible:-outline-offset-2"
+  >
     <table className="table">
       <thead>
         <tr>

@@ -1,6 +1,6 @@
 /** The frame of all pages: sign-in, sidebar, and the page. */
 import { useQuery } from "@tanstack/react-query"
-import { Navigate, Outlet, useLocation } from "@tanstack/react-router"
+import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
 import { queryClient, sessionQuery } from "../api/queries.ts"
 import type { Session } from "../api/types.ts"
 import { Problem } from "../components/Problem.tsx"
@@ -55,7 +55,10 @@ const Frame = ({ session }: { readonly session: Session }) => {
 
 /** The page, if the session permits it. */
 const Guarded = ({ session }: { readonly session: Session }) => {
-  const isOperatorPage = useLocation({ select: ({ pathname }) => /^\/operator(\/|$)/.test(pathname) })
+  // Not the location: it changes before the matched page does.
+  const isOperatorPage = useMatches({
+    select: (matches) => matches.some(({ fullPath }) => /^\/operator(\/|$)/.test(fullPath))
+  })
   if (session.account === null && !isOperatorPage) return <Navigate to="/operator" replace />
   if (session.scope !== "operator" && isOperatorPage) {
     return (

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { activityQuery } from "../../api/queries.ts"
 import type { Generation, JobActivity } from "../../api/types.ts"
-import { Badge } from "../../components/Badge.tsx"
 import { Facts } from "../../components/Card.tsx"
 import { CodeCard } from "../../components/Code.tsx"
+import { DeliveryStatus } from "../../components/DeliveryStatus.tsx"
 import { costOf, planName } from "../../components/JobStatus.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { Steps } from "../../components/Steps.tsx"
@@ -61,11 +61,9 @@ const Details = ({ job }: { readonly job: Generation }) => {
 
 const Timeline = ({ id }: { readonly id: string }) => (
   <Loaded query={useQuery(activityQuery(id))} what="The timeline" loading={<SkeletonRows />}>
-    {({ timeline }) => <Steps steps={timeline} />}
+    {(job) => <Steps job={job} />}
   </Loaded>
 )
-
-const deliveryTones = { delivered: "positive", pending: "accent", failed: "danger" } as const
 
 const Webhooks = ({ id }: { readonly id: string }) => (
   <Loaded query={useQuery(activityQuery(id))} what="The webhooks" loading={<SkeletonRows />}>
@@ -91,7 +89,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveri
           </Link>
         )
       },
-      { title: "Status", cell: ({ status }) => <Badge tone={deliveryTones[status]}>{status}</Badge> },
+      { title: "Status", cell: ({ status }) => <DeliveryStatus status={status} /> },
       { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> }
     ]}
   />

@@ -19,7 +19,11 @@ export const JobFilterBar = ({ search }: { readonly search: JobSearch }) => {
     void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
   return (
     <div className="flex flex-wrap items-center justify-between gap-2">
-      <div role="search" aria-label="Jobs" className="flex flex-wrap items-center gap-2">
+      <div
+        role="search"
+        aria-label="Jobs"
+        className="flex items-center gap-2 max-sm:w-full max-sm:overflow-x-auto max-sm:p-0.5 sm:flex-wrap"
+      >
         <PromptSearch key={search.q} text={search.q} onSearch={(q) => set({ q })} />
         <FilterSelect
           label="Status"

@@ -65,7 +65,6 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
     >
       <TextField
         label="Name"
-        autoFocus
         required
         maxLength={100}
         placeholder="Production server"

@@ -44,7 +44,6 @@ export const ConfirmButton = ({ act, children, label, size = "sm", title, tone =
           {typed !== undefined && (
             <TextField
               label={`Type ${typed} to confirm`}
-              autoFocus
               autoComplete="off"
               value={text}
               onChange={(event) => setText(event.target.value)}

@@ -9,13 +9,16 @@ import { names } from "../../components/names.ts"
 import { Time } from "../../components/Time.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { bytes, count, money, plural } from "../../format/number.ts"
+import { capital } from "../../format/text.ts"
 import { date, day } from "../../format/time.ts"
 
 interface AccountProps {
   readonly account: Account
 }
 
-const tierName = (tier: string | null) => tier === null ? null : tier.replace(/^./, (first) => first.toUpperCase())
+const tierName = (tier: string | null) => tier === null ? null : capital(tier)
+
+const lotNames = { plan: "Plan", addon: "Add-on", trial: "Trial", refund: "Refund" } as const
 
 /** The Studio plan: what is left today, and its renewal. */
 export const StudioCard = ({ account: { balance_usd_cents, plans: { studio } } }: AccountProps) => (
@@ -62,7 +65,7 @@ export const Lots = ({ lots }: { readonly lots: NonNullable<Account["plans"]["cr
       {lots.map((lot, index) => (
         <li key={index} className="flex items-baseline justify-between gap-3 py-2 last:pb-0">
           <span className="min-w-0">
-            <span className="font-medium capitalize">{lot.kind}</span>
+            <span className="font-medium">{lotNames[lot.kind]}</span>
             {lot.images_only && <span className="text-muted">, images only</span>}
             {lot.watermark && <span className="text-muted">, not used by API jobs</span>}
             <span

@@ -85,6 +85,7 @@ const Workspace = ({ models }: { readonly models: ReadonlyArray<Model> }) => {
           job={job}
           isSending={create.isPending}
           error={error}
+          kind={model.kind}
           ratio={String(params["aspect_ratio"] ?? "1:1")}
           onRetry={submit}
           onCancel={cancel.mutate}

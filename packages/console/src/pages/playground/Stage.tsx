@@ -1,7 +1,7 @@
 /** The result of the job on the page, its progress, or the error. */
 import { isFinal } from "@kinora/client"
 import { problemOf } from "../../api/problem.ts"
-import type { Generation } from "../../api/types.ts"
+import type { Generation, Kind } from "../../api/types.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CopyButton } from "../../components/Copy.tsx"
@@ -15,11 +15,12 @@ import { plural } from "../../format/number.ts"
 const resultClass = "max-h-[46vh] max-w-full lg:max-h-[min(calc(58vh-40px),600px)]"
 
 /** The stage. Its size does not depend on its content, so that nothing moves. */
-export const Stage = ({ error, isSending, job, onCancel, onReference, onRetry, onSwitch, ratio }: {
+export const Stage = ({ error, isSending, job, onCancel, onReference, onRetry, onSwitch, ratio, kind }: {
   readonly job: Generation | undefined
   readonly isSending: boolean
   readonly error: unknown
   readonly ratio: string
+  readonly kind: Kind
   readonly onCancel: (id: string) => void
   readonly onRetry: () => void
   readonly onSwitch: () => void
@@ -50,7 +51,7 @@ export const Stage = ({ error, isSending, job, onCancel, onReference, onRetry, o
         )
         : (
           <div className="max-w-xs text-center">
-            <p className="text-base font-medium">Your image will appear here</p>
+            <p className="text-base font-medium">Your {kind} will appear here</p>
             <p className="mt-1 text-sm text-muted">Write a prompt, check the price, then generate.</p>
           </div>
         )}

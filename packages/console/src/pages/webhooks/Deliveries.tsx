@@ -5,9 +5,9 @@ import { call } from "../../api/call.ts"
 import { deliveriesQuery } from "../../api/manage.ts"
 import { queryClient } from "../../api/queries.ts"
 import type { Delivery, Endpoint } from "../../api/types.ts"
-import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CopyId } from "../../components/Copy.tsx"
+import { DeliveryStatus } from "../../components/DeliveryStatus.tsx"
 import { RotateCcw } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { Segmented } from "../../components/Segmented.tsx"
@@ -90,13 +90,11 @@ const useResend = (endpoint: string) =>
     }
   })
 
-const tones = { delivered: "positive", pending: "accent", failed: "danger" } as const
-
 const columns: ReadonlyArray<Column<Delivery>> = [
   { title: "Event", cell: ({ type }) => <span className="font-mono text-xs whitespace-nowrap">{type}</span> },
   {
     title: "Status",
-    cell: ({ status }) => <Badge tone={tones[status]}>{status.replace(/^./, (first) => first.toUpperCase())}</Badge>
+    cell: ({ status }) => <DeliveryStatus status={status} />
   },
   { title: "Failed attempts", isNumber: true, cell: ({ failed_sends }) => failed_sends },
   { title: "Next attempt", cell: ({ due_at }) => <MaybeTime at={due_at} /> },

@@ -119,7 +119,6 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       <TextField
         label="E-mail address"
         type="email"
-        autoFocus
         required
         maxLength={254}
         autoComplete="off"

@@ -43,7 +43,6 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
     >
       <TextField
         label="Reference"
-        autoFocus
         required
         maxLength={128}
         placeholder="invoice-1024"

@@ -99,7 +99,6 @@ const ChangeDialog = ({ id, kind, onClose }: {
     >
       <TextField
         label="Reference"
-        autoFocus
         required
         maxLength={128}
         help="Names the change. The same reference never applies twice."

@@ -5,6 +5,7 @@ import { LinkButton } from "../../../components/Button.tsx"
 import { Card, Facts, Figure, Figures, Page } from "../../../components/Card.tsx"
 import { Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { count } from "../../../format/number.ts"
+import { capital } from "../../../format/text.ts"
 import { duration } from "../../../format/time.ts"
 import { operatorModelsQuery, queueQuery, readinessQuery, trialBalanceQuery, workersQuery } from "../queries.ts"
 
@@ -83,7 +84,7 @@ const Models = () => (
           facts={data.filter(({ status }) => status !== "withdrawn").map(({ id, status }) => [
             id,
             <Badge key={id} tone={status === "available" ? "positive" : status === "paused" ? "danger" : "warning"}>
-              {status}
+              {capital(status)}
             </Badge>
           ])}
         />
@@ -101,11 +102,11 @@ const Books = () => (
             [
               "Balance",
               balanced
-                ? <Badge key="b" tone="positive">balanced</Badge>
-                : <Badge key="b" tone="danger">not balanced</Badge>
+                ? <Badge key="b" tone="positive">Balanced</Badge>
+                : <Badge key="b" tone="danger">Not balanced</Badge>
             ],
             ["Booked in total", count(booked)],
-            ...data.map(({ balance, class: name, unit }) => [name, `${count(balance)} ${unit}`] as const)
+            ...data.map(({ balance, class: name, unit }) => [capital(name), `${count(balance)} ${unit}`] as const)
           ]}
         />
       )}

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { call } from "../../../api/call.ts"
 import type { JobActivity } from "../../../api/types.ts"
-import { Badge } from "../../../components/Badge.tsx"
 import { Card, Facts, Page } from "../../../components/Card.tsx"
 import { CodeCard } from "../../../components/Code.tsx"
 import { CopyId } from "../../../components/Copy.tsx"
+import { DeliveryStatus } from "../../../components/DeliveryStatus.tsx"
 import { costOf, JobStatus, planName } from "../../../components/JobStatus.tsx"
 import { Loaded, Skeleton } from "../../../components/States.tsx"
 import { Steps } from "../../../components/Steps.tsx"
@@ -41,7 +41,7 @@ export const OperatorJob = () => {
               <Deliveries deliveries={job.deliveries} />
             </div>
             <Card title="Timeline">
-              <Steps steps={job.timeline} />
+              <Steps job={job} />
             </Card>
           </div>
           <CodeCard label="JSON" text={JSON.stringify(job, null, 2)} />
@@ -126,8 +126,6 @@ const Details = ({ job }: { readonly job: JobActivity }) => (
   />
 )
 
-const tones = { delivered: "positive", pending: "accent", failed: "danger" } as const
-
 const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveries"] }) => (
   <Card title="Webhook deliveries" flush>
     {deliveries.length === 0
@@ -139,7 +137,7 @@ const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveri
           rowKey={({ id }) => id}
           columns={[
             { title: "Event", cell: ({ type }) => <span className="font-mono text-xs">{type}</span> },
-            { title: "Status", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+            { title: "Status", cell: ({ status }) => <DeliveryStatus status={status} /> },
             {
               title: "Failed attempts",
               isNumber: true,

@@ -112,7 +112,6 @@ const CreateDialog = ({ onClose, onCreated }: {
     >
       <TextField
         label="Name"
-        autoFocus
         required
         maxLength={100}
         value={name}
