@@ -54,6 +54,16 @@ describe("lint", () => {
     ["package-borders", "packages/ledger/src/Out.ts", `export { make } from "../../persistence/src/Folding.ts"\n`],
     ["package-borders", "packages/ledger/test/Out.ts", `export { suite } from "../../persistence/test/Suite.ts"\n`],
     ["package-borders", "hosts/server/src/Inside.ts", `export { table } from "@kinora/ledger/internal/migrations"\n`],
+    [
+      "no-danger",
+      "packages/console/src/Raw.tsx",
+      `export const Raw = ({ html }: { html: string }) => <p dangerouslySetInnerHTML={{ __html: html }} />\n`
+    ],
+    [
+      "no-restricted-properties",
+      "packages/console/src/Inner.ts",
+      `export const set = (element: { innerHTML: string }, html: string) => {\n  element.innerHTML = html\n}\n`
+    ],
     ["no-ambient-time", "packages/ledger/src/DateNow.ts", `export const now = () => Date.now()\n`],
     ["no-ambient-time", "packages/ledger/src/NewDate.ts", `export const now = () => new Date()\n`],
     ["no-restricted-properties", "packages/ledger/src/Chance.ts", `export const dice = () => Math.random()\n`],
