@@ -13,7 +13,7 @@ const bounds = {
   create: { statements: 9, roundTrips: 9 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 12, roundTrips: 12 }
+  cancel: { statements: 11, roundTrips: 11 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>
