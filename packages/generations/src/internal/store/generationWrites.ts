@@ -10,29 +10,10 @@ import { columns, decodeReadable } from "./generationRow.ts"
 type Store = GenerationStore["Service"]
 
 export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generations) =>
-  sql`
-    INSERT INTO generation_job ${
-    Rows.unnest(generations, {
-      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
-      ...Rows.fields({
-        account: "text",
-        model: "text",
-        kind: "text",
-        mode: "text",
-        plan: "text",
-        status: "text",
-        prompt: "text",
-        params: "jsonb",
-        images: "jsonb"
-      }),
-      cost_credits: ["int8?", ({ costCredits }) => costCredits],
-      quota_kind: ["text?", ({ quotaKind }) => quotaKind],
-      watermark: ["boolean", ({ watermark }) => watermark],
-      refunded: ["boolean", ({ refunded }) => refunded],
-      created_at: ["timestamptz", ({ createdAt }) => createdAt]
-    })
-  }
-  `.pipe(Effect.asVoid, mapSql("GenerationStore.insert"))
+  sql`INSERT INTO generation_job ${Rows.unnest(generations, insertedColumns)}`.pipe(
+    Effect.asVoid,
+    mapSql("GenerationStore.insert")
+  )
 
 export const queue = (sql: SqlClient.SqlClient): Store["queue"] => (ids) =>
   sql`
@@ -102,3 +83,27 @@ export const clearOutput = (sql: SqlClient.SqlClient): Store["clearOutput"] => (
     UPDATE generation_job SET output = NULL
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'completed'
   `.pipe(Effect.asVoid, mapSql("GenerationStore.clearOutput"))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const insertedColumns: Rows.Columns<Parameters<Store["insert"]>[0][number]> = {
+  id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
+  ...Rows.fields({
+    account: "text",
+    model: "text",
+    kind: "text",
+    mode: "text",
+    plan: "text",
+    status: "text",
+    prompt: "text",
+    params: "jsonb",
+    images: "jsonb"
+  }),
+  cost_credits: ["int8?", ({ costCredits }) => costCredits],
+  quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+  watermark: ["boolean", ({ watermark }) => watermark],
+  refunded: ["boolean", ({ refunded }) => refunded],
+  created_at: ["timestamptz", ({ createdAt }) => createdAt]
+}
