@@ -152,7 +152,7 @@ export const decodeAll = <Row extends Schema.Codec<unknown, unknown>>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** What a statement contains for a set of columns, whatever their rows. */
+/** The parts of a statement that depend on its columns, but not on their rows. */
 interface Shape {
   /** The names of the columns. Quoted, so that none is a keyword or folded to lower case. */
   readonly names: string

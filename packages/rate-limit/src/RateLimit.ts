@@ -116,7 +116,6 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
 
   // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
   const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
-
   /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
   const decide = (take: Counter.Take, clock: Clock.Clock, canSpend: boolean): Counter.Taken | undefined =>
     (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock)
