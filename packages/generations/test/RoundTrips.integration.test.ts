@@ -13,10 +13,10 @@ const bounds = {
   create: { statements: 9, roundTrips: 9 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 12, roundTrips: 12 },
+  cancel: { statements: 11, roundTrips: 11 },
   // Locks, reads and writes what the key has spent.
   createLimited: { statements: 12, roundTrips: 12 },
-  cancelLimited: { statements: 15, roundTrips: 15 }
+  cancelLimited: { statements: 14, roundTrips: 14 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>

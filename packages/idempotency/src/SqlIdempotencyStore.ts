@@ -58,7 +58,7 @@ const find = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>, condition: S
   decodeHeld(sql`
     SELECT held.scope, held.identity, held.fingerprint, held.reference, held.expires_at AS "expiresAt"
     FROM idempotency_claim AS held
-    JOIN ${Rows.table("wanted", slots, slotColumns)}
+    JOIN ${Rows.table("wanted", slots, slotColumns, { unknownLength: true })}
       ON wanted.scope = held.scope AND wanted.identity = held.identity
     ${condition}
   `)
@@ -95,18 +95,18 @@ const extend = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
       OR (held.reference = excluded.reference AND held.expires_at < excluded.expires_at)
   `)
 
+const arrivingColumns: Rows.Columns<Arriving> = {
+  ...slotColumns,
+  ...Rows.fields({ fingerprint: "text", reference: "text" }),
+  held_for: ["float8", ({ window }) => Duration.toMillis(window)]
+}
+
 /** Inserts claims in the order of the set, so that units lock their slots in one order. The condition follows. */
 const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>, now: Statement.Fragment) =>
   sql`
     INSERT INTO idempotency_claim AS held (scope, identity, fingerprint, reference, claimed_at, expires_at)
     SELECT scope, identity, fingerprint, reference, ${now}, ${now} + held_for * interval '1 millisecond'
-    FROM ${
-    Rows.table("arriving", arriving, {
-      ...slotColumns,
-      ...Rows.fields({ fingerprint: "text", reference: "text" }),
-      held_for: ["float8", ({ window }) => Duration.toMillis(window)]
-    }, { place: "place" })
-  }
+    FROM ${Rows.table("arriving", arriving, arrivingColumns, { place: "place" })}
     ORDER BY place
     ON CONFLICT (scope, identity) DO UPDATE
     SET fingerprint = excluded.fingerprint,

@@ -5,7 +5,18 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import { type Cause, Duration, Effect, Exit, Fiber, identity, RequestResolver, type Result, Semaphore } from "effect"
+import {
+  type Cause,
+  Clock,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  identity,
+  RequestResolver,
+  type Result,
+  Semaphore
+} from "effect"
 import * as LockedKeys from "./internal/lockedKeys.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import * as StorageError from "./StorageError.ts"
@@ -167,33 +178,85 @@ const makeResolver = <Command, A, E>(
   return (command) => lockedKeys?.resolverOf(command) ?? resolver
 }
 
+/** The turn of a running set. */
+interface Turn {
+  /** The permit that the set holds: one of its own, or one for late sets. */
+  held: Semaphore.Semaphore
+  /** The fiber that lets other sets run when this one is late. Exists if another set waits. */
+  watch: Fiber.Fiber<unknown> | undefined
+  isEnded: boolean
+  /** On the monotonic clock, in milliseconds. */
+  readonly startedAt: number
+}
+
+const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+
 /** The turns of the sets of a fold. */
 const makeTurns = (setsMax: number, patience: Duration.Input) => {
   const permits = Semaphore.makeUnsafe(setsMax)
   const latePermits = Semaphore.makeUnsafe(lateMax)
-  const isLate = Effect.sleep(Duration.fromInputUnsafe(patience))
+  const patienceMillis = Duration.toMillis(Duration.fromInputUnsafe(patience))
+  const running = new Set<Turn>()
+  let waiting = 0
+
+  /** Waits until a set is late, and gives its permit to the next set. */
+  const giveWay = (turn: Turn) =>
+    Effect.uninterruptibleMask((restore) =>
+      monotonicMillis.pipe(
+        Effect.flatMap((now) => {
+          const left = turn.startedAt + patienceMillis - now
+          return left > 0 ? restore(Effect.sleep(left)) : Effect.void
+        }),
+        Effect.andThen(restore(latePermits.take(1))),
+        Effect.flatMap(() => {
+          if (turn.isEnded) return latePermits.release(1)
+          turn.held = latePermits
+          return permits.release(1)
+        })
+      )
+    )
+
+  /** Not a race, which would need two more fibers. */
+  const watch = (turn: Turn) =>
+    turn.watch !== undefined || turn.isEnded ? Effect.void : Effect.uninterruptible(Effect.map(
+      Effect.forkDetach(giveWay(turn), { startImmediately: true }),
+      (fiber) => {
+        turn.watch = fiber
+      }
+    ))
+
+  /** Waits for a permit. Only sets that others wait for are watched, so that the others need no timer. */
+  const wait = <B>(permit: Effect.Effect<B>) =>
+    Effect.suspend(() => {
+      waiting++
+      const watched = running.size === 0
+        ? permit
+        : Effect.andThen(Effect.forEach(running, watch, { discard: true }), permit)
+      return Effect.ensuring(watched, Effect.sync(() => waiting--))
+    })
+
+  const start = Effect.flatMap(monotonicMillis, (startedAt) => {
+    const turn: Turn = { held: permits, watch: undefined, isEnded: false, startedAt }
+    running.add(turn)
+    return waiting === 0 ? Effect.succeed(turn) : Effect.as(watch(turn), turn)
+  })
+
+  const end = (turn: Turn) =>
+    Effect.suspend(() => {
+      turn.isEnded = true
+      running.delete(turn)
+      return turn.watch === undefined ? Effect.void : Fiber.interrupt(turn.watch)
+    })
 
   /** Runs a set with a permit, which the next set may take when this one is late. */
   const run = <B>(set: Effect.Effect<B>) =>
     Effect.acquireUseRelease(
-      Effect.as(Effect.interruptible(permits.take(1)), { held: permits }),
-      (turn) => {
-        const giveWay = Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(restore(Effect.andThen(isLate, latePermits.take(1))), () => {
-            turn.held = latePermits
-            return permits.release(1)
-          })
-        )
-        // Not a race, which would need two more fibers for each set.
-        return Effect.flatMap(
-          Effect.forkDetach(giveWay, { startImmediately: true }),
-          (waiting) => Effect.ensuring(set, Fiber.interrupt(waiting))
-        )
-      },
-      ({ held }) => held.release(1)
+      Effect.andThen(wait(Effect.interruptible(permits.take(1))), start),
+      () => set,
+      (turn) => Effect.andThen(end(turn), Effect.suspend(() => turn.held.release(1)))
     )
 
-  return { free: permits.withPermits(1)(Effect.void), run }
+  return { free: wait(permits.withPermits(1)(Effect.void)), run }
 }
 
 /**

@@ -9,6 +9,9 @@
  *       transaction_id: ["uuid", (entry) => entry.transaction],
  *       ...Rows.fields({ amount: "int8", reverses: "uuid?" })
  *     })}`
+ *
+ * Declare the columns of a statement that runs often as a constant: the text that depends on
+ * them only is computed once per object.
  */
 import { DateTime, Effect, identity, Schema } from "effect"
 import { Statement } from "effect/sql"
@@ -68,10 +71,10 @@ export const fields = <const Types extends Readonly<Record<string, keyof FieldVa
  * `("a", "b") SELECT "a", "b" FROM unnest($1::uuid[], $2::int8[]) AS "new" ("a", "b")`.
  */
 export const unnest = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): Statement.Fragment => {
-  const names = namesOf(Object.keys(columns))
+  const { encodings, names, selected } = shapeOf(columns)
   return Statement.fragment([
-    Statement.literal(`(${names}) SELECT ${selectedOf(columns)} FROM `),
-    ...unnested(rows, columns),
+    Statement.literal(`(${names}) SELECT ${selected} FROM `),
+    ...unnested(rows, columns, encodings),
     Statement.literal(` AS "new" (${names})`)
   ])
 }
@@ -105,19 +108,19 @@ export const table = <Row>(
   columns: Columns<Row>,
   { place, unknownLength }: TableOptions = {}
 ): Statement.Fragment => {
+  const { encodings, hasJson, names, selected } = shapeOf(columns)
   const ordinality = place === undefined ? "" : " WITH ORDINALITY"
-  const names = namesOf([...Object.keys(columns), ...(place === undefined ? [] : [place])])
-  if (!Object.values(columns).some(([type]) => isJson(type))) {
+  const placed = place === undefined ? "" : `, "${place}"`
+  if (!hasJson) {
     return Statement.fragment([
-      ...unnested(rows, columns, unknownLength),
-      Statement.literal(`${ordinality} AS "${alias}" (${names})`)
+      ...unnested(rows, columns, encodings, unknownLength),
+      Statement.literal(`${ordinality} AS "${alias}" (${names}${placed})`)
     ])
   }
-  const selected = place === undefined ? selectedOf(columns) : `${selectedOf(columns)}, "${place}"`
   return Statement.fragment([
-    Statement.literal(`(SELECT ${selected} FROM `),
-    ...unnested(rows, columns, unknownLength),
-    Statement.literal(`${ordinality} AS "raw" (${names})) AS "${alias}"`)
+    Statement.literal(`(SELECT ${selected}${placed} FROM `),
+    ...unnested(rows, columns, encodings, unknownLength),
+    Statement.literal(`${ordinality} AS "raw" (${names}${placed})) AS "${alias}"`)
   ])
 }
 
@@ -126,7 +129,10 @@ export const array = <Type extends ColumnType>(
   type: Type,
   values: ReadonlyArray<ColumnValues[Type]>,
   { unknownLength }: ArrayOptions = {}
-): Statement.Fragment => Statement.fragment(arrayOf(type, values, unknownLength))
+): Statement.Fragment => {
+  const encoding = encodingOf(type)
+  return Statement.fragment(arrayOf(values.map(encoding.encode), encoding, unknownLength))
+}
 
 /**
  * Decodes the rows that a statement returns, all of them with one schema. A row that
@@ -146,37 +152,62 @@ export const decodeAll = <Row extends Schema.Codec<unknown, unknown>>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Quoted, so that no name is a keyword and none is folded to lower case. */
-const namesOf = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ")
+/** The parts of a statement that depend on its columns, but not on their rows. */
+interface Shape {
+  /** The names of the columns. Quoted, so that none is a keyword or folded to lower case. */
+  readonly names: string
+  /** The selected columns. Arrays of JSON are passed as text, since an array parameter of objects has no type. */
+  readonly selected: string
+  readonly hasJson: boolean
+  readonly encodings: ReadonlyArray<Encoding>
+}
 
-/** Arrays of JSON are passed as text, since an array parameter of objects has no type. */
-const selectedOf = (columns: Readonly<Record<string, readonly [type: string, value: unknown]>>): string =>
-  Object.entries(columns)
-    .map(([name, [type]]) => isJson(type) ? `"${name}"::${plain(type)} AS "${name}"` : `"${name}"`)
-    .join(", ")
+/** Shapes by their columns. */
+const shapes = new WeakMap<object, Shape>()
+
+const shapeOf = (columns: Readonly<Record<string, readonly [type: string, value: unknown]>>): Shape => {
+  const known = shapes.get(columns)
+  if (known !== undefined) return known
+  const entries = Object.entries(columns)
+  const shape: Shape = {
+    names: entries.map(([name]) => `"${name}"`).join(", "),
+    selected: entries
+      .map(([name, [type]]) => isJson(type) ? `"${name}"::${plain(type)} AS "${name}"` : `"${name}"`)
+      .join(", "),
+    hasJson: entries.some(([, [type]]) => isJson(type)),
+    encodings: entries.map(([, [type]]) => encodingOf(type))
+  }
+  shapes.set(columns, shape)
+  return shape
+}
 
 const unnested = <Row>(
   rows: ReadonlyArray<Row>,
   columns: Columns<Row>,
+  encodings: ReadonlyArray<Encoding>,
   unknownLength?: boolean
 ): ReadonlyArray<Statement.Segment> => [
   Statement.literal("unnest("),
-  ...Object.values(columns).flatMap(([type, value], index) => [
-    ...(index === 0 ? [] : [Statement.literal(", ")]),
-    ...arrayOf(type, rows.map((row): unknown => value(row)), unknownLength)
-  ]),
-  Statement.literal(")")
+  ...Object.values(columns).flatMap(([, value], index) => {
+    const encoding = encodings[index]!
+    const array = arrayOf(rows.map((row) => encoding.encode(value(row))), encoding, unknownLength)
+    return index === 0 ? array : [comma, ...array]
+  }),
+  closing
 ]
 
+const comma = Statement.literal(", ")
+const closing = Statement.literal(")")
+
+/** Returns an array of encoded values. */
 const arrayOf = (
-  type: string,
   values: ReadonlyArray<unknown>,
+  { cast }: Encoding,
   unknownLength = false
 ): ReadonlyArray<Statement.Segment> => {
-  const { cast, encode } = encodings.get(type) ?? encodingOf(type)
-  const array = [Statement.parameter(parameterOf(values.map(encode))), cast]
+  const array = [Statement.parameter(parameterOf(values)), cast]
   // With the second cast it is one value. `= ANY((SELECT ...))` would compare with the rows of the subquery.
-  return unknownLength ? [Statement.literal("(SELECT "), ...array, Statement.literal(")"), cast] : array
+  return unknownLength ? [Statement.literal("(SELECT "), ...array, closing, cast] : array
 }
 
 /** The driver infers an array's type from its values, so an array of nulls is sent as text. */
@@ -194,6 +225,8 @@ interface Encoding {
 const encodings = new Map<string, Encoding>()
 
 const encodingOf = (type: string): Encoding => {
+  const known = encodings.get(type)
+  if (known !== undefined) return known
   const encode = encoderOf(plain(type))
   const encoding = {
     // The null of a column that is not nullable is a JSON null.

@@ -274,6 +274,22 @@ it.effect("does not delay the next sets by more than its patience when sets hang
     assert.deepStrictEqual(yield* Effect.forEach(hanging, Fiber.join), [-1, -2, -3, -4, -5])
   }))
 
+it.effect("runs the next set immediately when the running one is late already", () =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      patience: "1 second",
+      run: (commands) => Effect.as(commands[0]! < 0 ? Deferred.await(gate) : Effect.void, commands)
+    })
+    const hanging = yield* Effect.forkChild(call(-1), { startImmediately: true })
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* call(1), 1)
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(yield* Fiber.join(hanging), -1)
+    assert.strictEqual(yield* call(2), 2)
+  }))
+
 it.effect("does not run a set again that returned the wrong number of results", () =>
   Effect.gen(function*() {
     const sets: Array<ReadonlyArray<number>> = []

@@ -114,25 +114,26 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
   })
   const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
 
+  // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
+  const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
   /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
-  const decide = (take: Counter.Take, clock: Clock.Clock, isOpen: boolean): Counter.Taken | undefined =>
-    // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
-    (isOpen ? undefined : advances?.spend(take, monotonicMillis(clock))) ?? full.refuse(take, clock)
+  const decide = (take: Counter.Take, clock: Clock.Clock, canSpend: boolean): Counter.Taken | undefined =>
+    (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock)
 
   return RateLimit.of({
     // Without a span: every request hits, and a span costs twice as much as the rest of a
     // hit. Each set has a span with the number of its members.
     hit: Effect.fnUntraced(function*(hit: Hit) {
       const take = takeOf(hit)
-      const decided = decide(take, yield* Clock.Clock, yield* unitOfWork.isOpen)
+      const decided = decide(take, yield* Clock.Clock, yield* canSpend)
       return verdictOf(take, decided ?? (yield* takeFolded(take)))
     }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {
       const clock = yield* Clock.Clock
-      const isOpen = yield* unitOfWork.isOpen
+      const isSpending = yield* canSpend
       const takes = hits.map(takeOf)
-      const decided = takes.map((take) => decide(take, clock, isOpen))
+      const decided = takes.map((take) => decide(take, clock, isSpending))
       const open = takes.filter((_, index) => decided[index] === undefined)
       const results = open.length === 0 ? [] : yield* take(open)
       let next = 0

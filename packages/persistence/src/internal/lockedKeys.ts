@@ -89,11 +89,11 @@ export const make = <Command, A, E>(
   const isLocked = ({ request }: Entries<Command, A, E>[number]) => resolvers.has(keyOf(request.command))
 
   return {
-    resolverOf: (command) => resolvers.get(keyOf(command)),
-    split: (entries) => ({
-      free: entries.filter((entry) => !isLocked(entry)),
-      locked: entries.filter(isLocked)
-    }),
+    resolverOf: (command) => resolvers.size === 0 ? undefined : resolvers.get(keyOf(command)),
+    split: (entries) =>
+      resolvers.size === 0
+        ? { free: entries, locked: [] }
+        : { free: entries.filter((entry) => !isLocked(entry)), locked: entries.filter(isLocked) },
     lock: (entries) => {
       for (const { request } of entries) lockedOf(keyOf(request.command))
     },

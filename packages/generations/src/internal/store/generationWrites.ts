@@ -10,31 +10,10 @@ import { columns, decodeReadable } from "./generationRow.ts"
 type Store = GenerationStore["Service"]
 
 export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generations) =>
-  sql`
-    INSERT INTO generation_job ${
-    Rows.unnest(generations, {
-      id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
-      ...Rows.fields({
-        account: "text",
-        model: "text",
-        kind: "text",
-        mode: "text",
-        plan: "text",
-        status: "text",
-        prompt: "text",
-        params: "jsonb",
-        images: "jsonb"
-      }),
-      key_id: ["text?", ({ key }) => key],
-      cost_credits: ["int8?", ({ costCredits }) => costCredits],
-      quota_kind: ["text?", ({ quotaKind }) => quotaKind],
-      key_line: ["text?", ({ keyLine }) => keyLine],
-      watermark: ["boolean", ({ watermark }) => watermark],
-      refunded: ["boolean", ({ refunded }) => refunded],
-      created_at: ["timestamptz", ({ createdAt }) => createdAt]
-    })
-  }
-  `.pipe(Effect.asVoid, mapSql("GenerationStore.insert"))
+  sql`INSERT INTO generation_job ${Rows.unnest(generations, insertedColumns)}`.pipe(
+    Effect.asVoid,
+    mapSql("GenerationStore.insert")
+  )
 
 export const queue = (sql: SqlClient.SqlClient): Store["queue"] => (ids) =>
   sql`
@@ -119,3 +98,25 @@ const counted = (
           cancelled = usage.cancelled + excluded.cancelled,
           credits = usage.credits + excluded.credits
   `
+
+const insertedColumns: Rows.Columns<Parameters<Store["insert"]>[0][number]> = {
+  id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
+  ...Rows.fields({
+    account: "text",
+    model: "text",
+    kind: "text",
+    mode: "text",
+    plan: "text",
+    status: "text",
+    prompt: "text",
+    params: "jsonb",
+    images: "jsonb"
+  }),
+  key_id: ["text?", ({ key }) => key],
+  cost_credits: ["int8?", ({ costCredits }) => costCredits],
+  quota_kind: ["text?", ({ quotaKind }) => quotaKind],
+  key_line: ["text?", ({ keyLine }) => keyLine],
+  watermark: ["boolean", ({ watermark }) => watermark],
+  refunded: ["boolean", ({ refunded }) => refunded],
+  created_at: ["timestamptz", ({ createdAt }) => createdAt]
+}

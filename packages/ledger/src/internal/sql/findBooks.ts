@@ -43,6 +43,8 @@ interface FoundRow {
   readonly transaction: Schema.Json
 }
 
+const accountColumns: Rows.Columns<string> = { account: ["text", (account) => account] }
+
 const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
   Effect.flatMap(DatabaseTime.hostClock, ({ toDatabase }) =>
     sql<FoundRow>`
@@ -65,7 +67,7 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
       )
       UNION
       SELECT live.*
-      FROM ${Rows.table("wanted", query.accounts, { account: ["text", (account) => account] }, { unknownLength: true })}
+      FROM ${Rows.table("wanted", query.accounts, accountColumns, { unknownLength: true })}
       CROSS JOIN LATERAL (
         SELECT ${lotColumns(sql)}
         FROM ledger_lot

@@ -57,47 +57,59 @@ const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, tran
 
 const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
-const transactionRows = (transactions: Changes["transactions"]) =>
-  Rows.unnest(transactions, {
-    id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
-    ...Rows.fields({ account: "text", kind: "text", reference: "text", at: "timestamptz", amount: "int8" }),
-    reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)]
-  })
+type Transaction = Changes["transactions"][number]
 
-const entryRows = (transactions: Changes["transactions"]) =>
-  Rows.unnest(transactions.flatMap(({ entries, id }) => entries.map((entry, line) => ({ ...entry, id, line }))), {
+const transactionColumns: Rows.Columns<Transaction> = {
+  id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
+  ...Rows.fields({ account: "text", kind: "text", reference: "text", at: "timestamptz", amount: "int8" }),
+  reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)]
+}
+
+const transactionRows = (transactions: Changes["transactions"]) => Rows.unnest(transactions, transactionColumns)
+
+const entryColumns: Rows.Columns<Transaction["entries"][number] & Pick<Transaction, "id"> & { readonly line: number }> =
+  {
     transaction_id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
     line: ["int4", ({ line }) => line],
     from_book: ["text", ({ from }) => fromBook(from)],
     to_book: ["text", ({ to }) => fromBook(to)],
     amount: ["int8", ({ amount }) => amount]
-  })
+  }
 
-const lotRows = (lots: Changes["openedLots"]) =>
-  Rows.unnest(lots, {
-    id: ["uuid", ({ id }) => LotId.toUuid(id)],
-    ...Rows.fields({
-      account: "text",
-      kind: "text",
-      granted: "int8",
-      remaining: "int8",
-      watermark: "boolean",
-      closed: "boolean"
-    }),
-    opened_at: ["timestamptz", ({ openedAt }) => openedAt],
-    expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
-    images_only: ["boolean", ({ imagesOnly }) => imagesOnly],
-    opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
-  })
+const entryRows = (transactions: Changes["transactions"]) =>
+  Rows.unnest(
+    transactions.flatMap(({ entries, id }) => entries.map((entry, line) => ({ ...entry, id, line }))),
+    entryColumns
+  )
 
-const lotChangeRows = (changes: Changes["changedLots"]) =>
-  Rows.table("new", changes, {
-    id: ["uuid", ({ lot }) => LotId.toUuid(lot)],
-    ...Rows.fields({ credits: "int8", closed: "boolean" })
-  })
+const lotColumns: Rows.Columns<Changes["openedLots"][number]> = {
+  id: ["uuid", ({ id }) => LotId.toUuid(id)],
+  ...Rows.fields({
+    account: "text",
+    kind: "text",
+    granted: "int8",
+    remaining: "int8",
+    watermark: "boolean",
+    closed: "boolean"
+  }),
+  opened_at: ["timestamptz", ({ openedAt }) => openedAt],
+  expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
+  images_only: ["boolean", ({ imagesOnly }) => imagesOnly],
+  opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
+}
 
-const quotaRows = (quotas: Changes["quotas"]) =>
-  Rows.table("new", quotas, {
-    ...Rows.fields({ account: "text", day: "date", kind: "text", used: "int8" }),
-    used_before: ["int8", ({ before }) => before]
-  })
+const lotRows = (lots: Changes["openedLots"]) => Rows.unnest(lots, lotColumns)
+
+const lotChangeColumns: Rows.Columns<Changes["changedLots"][number]> = {
+  id: ["uuid", ({ lot }) => LotId.toUuid(lot)],
+  ...Rows.fields({ credits: "int8", closed: "boolean" })
+}
+
+const lotChangeRows = (changes: Changes["changedLots"]) => Rows.table("new", changes, lotChangeColumns)
+
+const quotaColumns: Rows.Columns<Changes["quotas"][number]> = {
+  ...Rows.fields({ account: "text", day: "date", kind: "text", used: "int8" }),
+  used_before: ["int8", ({ before }) => before]
+}
+
+const quotaRows = (quotas: Changes["quotas"]) => Rows.table("new", quotas, quotaColumns)

@@ -13,6 +13,7 @@ import { counterTable } from "./counterTable.ts"
 export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind, keys: ReadonlyArray<string>) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
+      WITH current AS MATERIALIZED (SELECT ${periodAt(kind, now)} AS period, ${millisAt(now)} AS at)
       SELECT
         current.period,
         wanted.key,
@@ -24,14 +25,16 @@ export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind,
           ),
           0
         )::float8 AS used,
-        ${millisAt(now)} AS at
-      FROM (SELECT ${periodAt(kind, now)} AS period) AS current
-      CROSS JOIN ${Rows.table("wanted", keys, { key: ["text", (key) => key] })}
+        current.at
+      FROM current
+      CROSS JOIN ${Rows.table("wanted", keys, keyColumns, { unknownLength: true })}
     `))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const keyColumns: Rows.Columns<string> = { key: ["text", (key) => key] }
 
 const CurrentRow = Schema.Struct({
   period: Schema.Int,

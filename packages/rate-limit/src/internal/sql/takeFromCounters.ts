@@ -19,9 +19,9 @@ export const takeFromCounters = (
   Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
     INSERT INTO ${counterTable(sql, kind)} AS counter (period, key, used, takes, cost, maximum, granted)
-    SELECT period, key, granted * cost, takes, cost, maximum, granted
-    FROM (SELECT ${periodAt(kind, now)} AS period) AS current,
-    ${demandRows(demands)},
+    -- Times are in subqueries, which are evaluated once instead of per row.
+    SELECT (SELECT ${periodAt(kind, now)}), key, granted * cost, takes, cost, maximum, granted
+    FROM ${demandRows(demands)},
     LATERAL (SELECT ${grantedOf(sql, "0", "demand")} AS granted) AS first
     ORDER BY place
     ON CONFLICT (period, key) DO UPDATE
@@ -30,7 +30,7 @@ export const takeFromCounters = (
       cost = excluded.cost,
       maximum = excluded.maximum,
       granted = ${grantedOf(sql, "counter.used", "excluded")}
-    RETURNING period, key, used::float8, granted, ${millisAt(now)} AS at
+    RETURNING period, key, used::float8, granted, (SELECT ${millisAt(now)}) AS at
   `))
 
 // -----------------------------------------------------------------------------
@@ -47,11 +47,13 @@ const grantedOf = (sql: SqlClient.SqlClient, used: string, demand: string) =>
     END
   `)
 
+const demandColumns: Rows.Columns<Counter.Demand> = {
+  ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
+  maximum: ["int8", ({ limit }) => limit]
+}
+
 const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
-  Rows.table("demand", demands, {
-    ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
-    maximum: ["int8", ({ limit }) => limit]
-  }, { place: "place" })
+  Rows.table("demand", demands, demandColumns, { place: "place" })
 
 const GrantRow = Schema.Struct({
   period: Schema.Int,

@@ -3,7 +3,7 @@ import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { LanesChanges, Promotion } from "../laneChanges.ts"
+import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
 import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
 import { aheadMax, type Restamp } from "../shares.ts"
 import type { Applied } from "../storeTypes.ts"
@@ -12,15 +12,16 @@ import { offeredKinds } from "./workers.ts"
 /** Applies changes. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
   const { ended, enqueued, groups, lanes, promotions, restamped } = changes
-  // Jobs are deleted before others are inserted, since a new job may have the id of an ended one.
-  if (ended.length > 0) {
-    const deleted = yield* deleteJobs(sql, ended)
-    if (deleted.length !== ended.length) return yield* Effect.die(new StaleLanes())
-  }
+  // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
+  const isFirst = ended.length > 0 && enqueued.length > 0
+  if (isFirst && (yield* deleteJobs(sql, ended)).length !== ended.length) return yield* Effect.die(new StaleLanes())
+  const rest = isFirst ? { ...changes, ended: [] } : changes
   let applied: Applied = { promoted: [], restamped: 0 }
-  if (enqueued.length > 0 || groups.length > 0 || lanes.length > 0 || restamped.length > 0) {
-    const [written] = yield* write(sql, changes, yield* DatabaseTime.now)
-    if (written?.groups !== groups.length || written.lanes !== lanes.length) return yield* Effect.die(new StaleLanes())
+  if (rest.ended.length + enqueued.length + groups.length + lanes.length + restamped.length > 0) {
+    const [written] = yield* write(sql, rest, yield* DatabaseTime.now)
+    if (
+      written?.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
+    ) return yield* Effect.die(new StaleLanes())
     applied = { promoted: [], restamped: written.restamped }
   }
   if (promotions.length === 0) return applied
@@ -36,92 +37,126 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
 // internal
 // -----------------------------------------------------------------------------
 
+const endedColumns: Rows.Columns<JobPlace> = {
+  id: ["uuid", ({ job }) => job],
+  ...Rows.fields({ state: "text", epoch: "int4" })
+}
+
 const deleteJobs = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobPlace>) =>
   sql`
     DELETE FROM scheduler_job AS job
-    USING ${
-    Rows.table("ended", ended, {
-      id: ["uuid", ({ job }) => job],
-      ...Rows.fields({ state: "text", epoch: "int4" })
-    })
-  }
+    USING ${Rows.table("ended", ended, endedColumns)}
     WHERE job.id = ended.id AND job.state = ended.state AND job.epoch = ended.epoch
     RETURNING 1
   `
 
-/** Inserts jobs, and sets counters and shares. Returns how many counters still had the values that were loaded. */
+const enqueuedColumns: Rows.Columns<PlacedJob> = {
+  id: ["uuid", ({ job }) => job],
+  lane_id: ["text", ({ lane }) => lane],
+  group_id: ["text", ({ group }) => group],
+  ...Rows.fields({ kind: "text", payload: "json", state: "text", share: "float8" }),
+  attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
+  time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
+}
+
+const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
+  sql`
+    INSERT INTO scheduler_job (
+      id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, enqueued_at
+    )
+    SELECT id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, ${now}
+    FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
+    -- Positions are drawn in this order.
+    ORDER BY place
+  `
+
+const groupColumns: Rows.Columns<LanesChanges["groups"][number]> = {
+  id: ["text", ({ after }) => after.group],
+  waiting: ["int4", ({ after }) => after.waiting],
+  waiting_before: ["int4", ({ before }) => before.waiting]
+}
+
+const countGroups = (sql: SqlClient.SqlClient, groups: LanesChanges["groups"]) =>
+  sql`
+    UPDATE scheduler_group AS lane_group SET waiting = counted.waiting
+    FROM ${Rows.table("counted", groups, groupColumns)}
+    WHERE lane_group.id = counted.id AND lane_group.waiting = counted.waiting_before
+    RETURNING 1
+  `
+
+const laneColumns: Rows.Columns<LanesChanges["lanes"][number]> = {
+  id: ["text", ({ after }) => after.lane],
+  cap: ["int4", ({ after }) => after.cap],
+  held: ["int4", ({ after }) => after.held],
+  waiting: ["int4", ({ after }) => after.waiting],
+  held_max: ["int4", ({ after }) => after.heldMax],
+  weight: ["int4", ({ after }) => after.weight],
+  cap_before: ["int4", ({ before }) => before.cap],
+  held_before: ["int4", ({ before }) => before.held],
+  waiting_before: ["int4", ({ before }) => before.waiting]
+}
+
+const countLanes = (sql: SqlClient.SqlClient, lanes: LanesChanges["lanes"]) =>
+  sql`
+    UPDATE scheduler_lane AS lane
+    SET cap = counted.cap, held = counted.held, waiting = counted.waiting, held_max = counted.held_max,
+      weight = counted.weight
+    FROM ${Rows.table("counted", lanes, laneColumns)}
+    WHERE lane.id = counted.id
+      AND lane.cap = counted.cap_before
+      AND lane.held = counted.held_before
+      AND lane.waiting = counted.waiting_before
+    RETURNING 1
+  `
+
+/**
+ * Deletes and inserts jobs, and sets counters and shares. Contains only the parts that have rows,
+ * since Postgres prepares each part of a statement for each execution. Returns how many jobs and
+ * counters still had the values that were loaded.
+ */
 const write = (
   sql: SqlClient.SqlClient,
-  { enqueued, groups, lanes, restamped }: LanesChanges,
+  { ended, enqueued, groups, lanes, restamped }: Omit<LanesChanges, "promotions">,
   now: Statement.Fragment
-) =>
-  decodeWritten(sql`
-    WITH added AS (
-      INSERT INTO scheduler_job (
-        id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, enqueued_at
-      )
-      SELECT id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, ${now}
-      FROM ${
-    Rows.table("new", enqueued, {
-      id: ["uuid", ({ job }) => job],
-      lane_id: ["text", ({ lane }) => lane],
-      group_id: ["text", ({ group }) => group],
-      ...Rows.fields({ kind: "text", payload: "json", state: "text", share: "float8" }),
-      attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
-      time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
-    }, { place: "place" })
-  }
-      -- Positions are drawn in this order.
-      ORDER BY place
-    ), counted_groups AS (
-      UPDATE scheduler_group AS lane_group SET waiting = counted.waiting
-      FROM ${
-    Rows.table("counted", groups, {
-      id: ["text", ({ after }) => after.group],
-      waiting: ["int4", ({ after }) => after.waiting],
-      waiting_before: ["int4", ({ before }) => before.waiting]
-    })
-  }
-      WHERE lane_group.id = counted.id AND lane_group.waiting = counted.waiting_before
-      RETURNING 1
-    ), counted_lanes AS (
-      UPDATE scheduler_lane AS lane
-      SET cap = counted.cap, held = counted.held, waiting = counted.waiting, held_max = counted.held_max,
-        weight = counted.weight
-      FROM ${
-    Rows.table("counted", lanes, {
-      id: ["text", ({ after }) => after.lane],
-      cap: ["int4", ({ after }) => after.cap],
-      held: ["int4", ({ after }) => after.held],
-      waiting: ["int4", ({ after }) => after.waiting],
-      held_max: ["int4", ({ after }) => after.heldMax],
-      weight: ["int4", ({ after }) => after.weight],
-      cap_before: ["int4", ({ before }) => before.cap],
-      held_before: ["int4", ({ before }) => before.held],
-      waiting_before: ["int4", ({ before }) => before.waiting]
-    })
-  }
-      WHERE lane.id = counted.id
-        AND lane.cap = counted.cap_before
-        AND lane.held = counted.held_before
-        AND lane.waiting = counted.waiting_before
-      RETURNING 1
-    ), restamped AS (${restamped.length === 0 ? sql`SELECT 1 WHERE false` : restampStatement(sql, restamped)})
+) => {
+  const parts = [
+    ...(ended.length === 0 ? [] : [sql`ended_jobs AS (${deleteJobs(sql, ended)})`]),
+    ...(enqueued.length === 0 ? [] : [sql`added AS (${insertJobs(sql, enqueued, now)})`]),
+    ...(groups.length === 0 ? [] : [sql`counted_groups AS (${countGroups(sql, groups)})`]),
+    ...(lanes.length === 0 ? [] : [sql`counted_lanes AS (${countLanes(sql, lanes)})`]),
+    ...(restamped.length === 0 ? [] : [sql`restamped AS (${restampStatement(sql, restamped, ended)})`])
+  ]
+  const count = (rows: ReadonlyArray<unknown>, part: string) =>
+    sql.literal(rows.length === 0 ? "0" : `(SELECT count(*) FROM ${part})::int4`)
+  return decodeWritten(sql`
+    WITH ${sql.csv(parts)}
     SELECT
-      (SELECT count(*) FROM counted_groups)::int4 AS groups,
-      (SELECT count(*) FROM counted_lanes)::int4 AS lanes,
-      (SELECT count(*) FROM restamped)::int4 AS restamped
+      ${count(ended, "ended_jobs")} AS ended,
+      ${count(groups, "counted_groups")} AS groups,
+      ${count(lanes, "counted_lanes")} AS lanes,
+      ${count(restamped, "restamped")} AS restamped
   `)
+}
 
 const decodeWritten = Rows.decodeAll(
-  Schema.Struct({ groups: Schema.Int, lanes: Schema.Int, restamped: Schema.Int })
+  Schema.Struct({ ended: Schema.Int, groups: Schema.Int, lanes: Schema.Int, restamped: Schema.Int })
 )
+
+const restampColumns: Rows.Columns<Restamp> = {
+  id: ["text", ({ lane }) => lane],
+  ...Rows.fields({ weight: "int4", limit: "int8?" })
+}
 
 /**
  * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
- * jobs, which are being claimed: their shares no longer matter.
+ * jobs, which are being claimed: their shares no longer matter. Does not count `ended` jobs, which
+ * the same statement deletes but still sees.
  */
-export const restampStatement = (sql: SqlClient.SqlClient, restamped: ReadonlyArray<Restamp>) =>
+export const restampStatement = (
+  sql: SqlClient.SqlClient,
+  restamped: ReadonlyArray<Restamp>,
+  ended: ReadonlyArray<JobPlace>
+) =>
   sql`
     UPDATE scheduler_job AS job SET share = next.share
     FROM (
@@ -131,15 +166,12 @@ export const restampStatement = (sql: SqlClient.SqlClient, restamped: ReadonlyAr
           held.id, held.share AS before, held.state, held.epoch,
           least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
             / lane.weight AS share
-        FROM ${
-    Rows.table("lane", restamped, {
-      id: ["text", ({ lane }) => lane],
-      ...Rows.fields({ weight: "int4", limit: "int8?" })
-    })
-  }
+        FROM ${Rows.table("lane", restamped, restampColumns)}
         CROSS JOIN LATERAL (
           SELECT id, position, state, epoch, share FROM scheduler_job
-          WHERE lane_id = lane.id AND state <> 'pending'
+          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${
+    Rows.array("uuid", ended.map(({ job }) => job))
+  })
           ORDER BY position
           LIMIT lane."limit"
         ) AS held
@@ -204,10 +236,11 @@ const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>,
     RETURNING job.id, next.promoted
   `)
 
-const roomTable = (promotions: ReadonlyArray<Promotion>) =>
-  Rows.table("room", promotions, {
-    lane_id: ["text", ({ lane }) => lane],
-    ...Rows.fields({ count: "int4", ahead: "int4", weight: "int4" })
-  })
+const roomColumns: Rows.Columns<Promotion> = {
+  lane_id: ["text", ({ lane }) => lane],
+  ...Rows.fields({ count: "int4", ahead: "int4", weight: "int4" })
+}
+
+const roomTable = (promotions: ReadonlyArray<Promotion>) => Rows.table("room", promotions, roomColumns)
 
 const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))

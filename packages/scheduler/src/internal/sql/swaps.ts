@@ -21,7 +21,7 @@ export const swap = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, limit:
   const rows = yield* decodeSwapped(exchange(sql, lanes.map(({ lane }) => lane), limit, now))
   const changed = new Set(rows.map(({ lane }) => lane))
   const restamped = lanes.filter(({ lane }) => changed.has(lane)).map((lane) => ({ ...lane, limit: undefined }))
-  if (restamped.length > 0) yield* restampStatement(sql, restamped)
+  if (restamped.length > 0) yield* restampStatement(sql, restamped, [])
   const swapped: Swapped = {
     promoted: rows.filter(({ isPromoted }) => isPromoted).map(toAddress),
     displaced: rows.filter(({ isPromoted }) => !isPromoted).map(toAddress)
