@@ -3,6 +3,7 @@ import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
 import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
 import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
@@ -33,10 +34,12 @@ export const AdminAccount = object("AdminAccount", "An account.", {
 export type AdminAccount = typeof AdminAccount.Type
 
 /** A page of accounts. */
-export const AdminAccountList = object("AdminAccountList", "A page of accounts.", {
-  data: list(AdminAccount, "The accounts, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAccountList = page(
+  "AdminAccountList",
+  "A page of accounts.",
+  AdminAccount,
+  "The accounts, newest first."
+)
 
 const email = field(
   Schema.String.check(Schema.isBetweenLength(1, 254)),

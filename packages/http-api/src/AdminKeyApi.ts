@@ -10,10 +10,9 @@ import {
 } from "./AdminAccount.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { parameter } from "./internal/fields.ts"
+import { account, accountId } from "./internal/paths.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
 
-const account = "/accounts/:id"
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
 
 /** Creates, changes, rolls, lists and revokes API keys. */

@@ -1,6 +1,7 @@
 /** Operators and the audit log in the admin API. */
 import { Schema } from "effect"
 import { field, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { OperatorRole } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
@@ -78,7 +79,9 @@ export const AdminAuditEntry = object("AdminAuditEntry", "A change that an opera
 export type AdminAuditEntry = typeof AdminAuditEntry.Type
 
 /** A page of the audit log. */
-export const AdminAuditList = object("AdminAuditList", "A page of the audit log.", {
-  data: list(AdminAuditEntry, "The entries, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAuditList = page(
+  "AdminAuditList",
+  "A page of the audit log.",
+  AdminAuditEntry,
+  "The entries, newest first."
+)

@@ -1,6 +1,7 @@
 /** Balances in the admin API. */
 import { Schema } from "effect"
-import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
+import { field, flag, int, nullable, object, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
@@ -71,10 +72,12 @@ export const AdminMovement = object("AdminMovement", "A change of the balance of
 export type AdminMovement = typeof AdminMovement.Type
 
 /** A page of the changes of a balance. */
-export const AdminMovementList = object("AdminMovementList", "A page of the changes of a balance.", {
-  data: list(AdminMovement, "The changes, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminMovementList = page(
+  "AdminMovementList",
+  "A page of the changes of a balance.",
+  AdminMovement,
+  "The changes, newest first."
+)
 
 /** An address to which a customer returns. */
 const ReturnUrl = Schema.String.check(
@@ -124,7 +127,9 @@ export const AdminCheckout = object("AdminCheckout", "An open checkout.", {
 export type AdminCheckout = typeof AdminCheckout.Type
 
 /** A page of the payments of an account. */
-export const AdminPaymentList = object("AdminPaymentList", "A page of the payments of an account.", {
-  data: list(AdminPayment, "The payments, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminPaymentList = page(
+  "AdminPaymentList",
+  "A page of the payments of an account.",
+  AdminPayment,
+  "The payments, newest first."
+)

@@ -14,10 +14,10 @@ import {
 } from "./AdminWebhook.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { optionalParameter, parameter } from "./internal/fields.ts"
+import { accountId } from "./internal/paths.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
 import { PageSize } from "./Scalar.ts"
 
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
 const endpointId = { ...accountId, endpoint_id: parameter("The id of the webhook endpoint, `whep_…`.") }
 const deliveryId = { ...accountId, delivery_id: parameter("The id of the delivery, `dlv_…`.") }
 

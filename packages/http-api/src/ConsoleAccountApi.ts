@@ -10,6 +10,7 @@ import { Generation } from "./Generation.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
+import { jobId } from "./internal/paths.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
 import * as Policy from "./RequestPolicy.ts"
 import { StatementSize } from "./Scalar.ts"
@@ -91,7 +92,7 @@ export class ConsoleReports extends HttpApiGroup.make("reports").add(
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getActivity", "/generations/:id/activity", {
-        params: { id: parameter("The id of the job, `gen_…`.") },
+        params: jobId,
         success: AdminGenerationDetail,
         error
       })
