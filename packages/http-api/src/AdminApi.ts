@@ -30,7 +30,7 @@ import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
-import { documentation } from "./internal/documentation.ts"
+import { documentation, strictParsing } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
 import { pageQuery } from "./internal/pages.ts"
@@ -235,8 +235,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")
-  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(strictParsing)
   .annotateMerge(documentation(
     "Kinora for operators",
     "Accounts, API keys, plans, balances, jobs, credits, bookings, webhooks, operators and the audit log of a Kinora " +

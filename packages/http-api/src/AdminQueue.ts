@@ -27,13 +27,17 @@ export const AdminWorkerList = page("AdminWorkerList", "A page of workers, by id
 /** See the schema of the same name. */
 export type AdminWorkerList = typeof AdminWorkerList.Type
 
+const withSlot = {
+  queued: int("The jobs that hold a slot and wait for a worker."),
+  processing: int("The jobs that a worker runs.")
+}
+
 /** The jobs of a model that have not ended. */
 export const AdminModelQueue = object("AdminModelQueue", "The jobs of a model that have not ended.", {
   model: text("The id of the model."),
   kind: nullable(Kind, "What the model produces; `null` for a model that the service does not have."),
   pending: int("The jobs that wait for a slot of their account."),
-  queued: int("The jobs that hold a slot and wait for a worker."),
-  processing: int("The jobs that a worker runs."),
+  ...withSlot,
   oldest_wait_seconds: nullable(Int64, "How long ago the oldest queued job was created; `null` if none is queued."),
   workers: int("The workers that claim jobs of the model.")
 })
@@ -56,8 +60,7 @@ export const AdminLane = object("AdminLane", "The jobs of an account in a plan g
   plan: field(Plan, "The plan group."),
   slots: int("The number of jobs that can hold a slot at the same time."),
   pending: int("The jobs that wait for a slot."),
-  queued: int("The jobs that hold a slot and wait for a worker."),
-  processing: int("The jobs that a worker runs.")
+  ...withSlot
 })
 /** See the schema of the same name. */
 export type AdminLane = typeof AdminLane.Type

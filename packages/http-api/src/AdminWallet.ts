@@ -17,39 +17,37 @@ const amount = field(
   "The amount in US cents."
 )
 
+const requestOf = (identifier: string, noun: string, repeated: string) =>
+  object(identifier, `The ${noun} to make.`, {
+    reference: field(Reference, `Names the ${noun}. Repeating the same ${noun} ${repeated}.`),
+    usd_cents: amount
+  })
+
+const changeOf = (identifier: string, noun: string) =>
+  object(identifier, `A ${noun}.`, {
+    reference: text("The reference of the request."),
+    usd_cents: int("The amount in US cents."),
+    balance_usd_cents: int(`The balance right after this ${noun}, in US cents.`),
+    created_at: time(`When the ${noun} was made.`)
+  })
+
 /** Adds to the balance of an account. */
-export const DepositRequest = object("DepositRequest", "The deposit to make.", {
-  reference: field(Reference, "Names the deposit. Repeating the same deposit adds nothing."),
-  usd_cents: amount
-})
+export const DepositRequest = requestOf("DepositRequest", "deposit", "adds nothing")
 /** See the schema of the same name. */
 export type DepositRequest = typeof DepositRequest.Type
 
 /** A deposit. */
-export const AdminDeposit = object("AdminDeposit", "A deposit.", {
-  reference: text("The reference of the request."),
-  usd_cents: int("The amount in US cents."),
-  balance_usd_cents: int("The balance right after this deposit, in US cents."),
-  created_at: time("When the deposit was made.")
-})
+export const AdminDeposit = changeOf("AdminDeposit", "deposit")
 /** See the schema of the same name. */
 export type AdminDeposit = typeof AdminDeposit.Type
 
 /** Takes from the balance of an account. */
-export const DebitRequest = object("DebitRequest", "The debit to make.", {
-  reference: field(Reference, "Names the debit. Repeating the same debit takes nothing."),
-  usd_cents: amount
-})
+export const DebitRequest = requestOf("DebitRequest", "debit", "takes nothing")
 /** See the schema of the same name. */
 export type DebitRequest = typeof DebitRequest.Type
 
 /** A debit. */
-export const AdminDebit = object("AdminDebit", "A debit.", {
-  reference: text("The reference of the request."),
-  usd_cents: int("The amount in US cents."),
-  balance_usd_cents: int("The balance right after this debit, in US cents."),
-  created_at: time("When the debit was made.")
-})
+export const AdminDebit = changeOf("AdminDebit", "debit")
 /** See the schema of the same name. */
 export type AdminDebit = typeof AdminDebit.Type
 
