@@ -85,10 +85,7 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Laye
       findLines: (lines, since) => KeyLines.findLines(sql, lines, since).pipe(mapSql("AccountStore.findLines")),
       saveUse: (uses) => KeyLines.saveUse(sql, uses).pipe(mapSql("AccountStore.saveUse")),
       deleteSpending: (before, limit) =>
-        KeyLines.deleteSpending(sql, before, limit).pipe(
-          Effect.map((rows) => rows.length),
-          mapSql("AccountStore.deleteSpending")
-        ),
+        KeyLines.deleteSpending(sql, before, limit).pipe(mapSql("AccountStore.deleteSpending")),
 
       findOwners: (hashes) => KeyOwners.findOwners(sql, hashes).pipe(mapSql("AccountStore.findOwners")),
       noteUses: (uses) => KeyOwners.recordUses(sql, uses).pipe(mapSql("AccountStore.noteUses"))

@@ -1,6 +1,7 @@
 export * as Backend from "./Backend.ts"
 export * as DatabaseTime from "./DatabaseTime.ts"
 export * as Decision from "./Decision.ts"
+export * as Deletion from "./Deletion.ts"
 export * as Folding from "./Folding.ts"
 export * as Migrations from "./Migrations.ts"
 export * as Rows from "./Rows.ts"

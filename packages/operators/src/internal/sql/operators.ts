@@ -15,11 +15,7 @@ export const count = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
     SELECT count(*)::int4 AS count
     FROM operators_operator
     WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${DateTime.toDate(now)})
-  `.pipe(
-    decodeCount,
-    // An aggregate without GROUP BY returns exactly one row.
-    Effect.map(([row]) => row!.count)
-  )
+  `.pipe(Rows.decodeCount)
 
 /** Inserts an operator. */
 export const insert = (sql: SqlClient.SqlClient, operator: Operator, hash: string) =>
@@ -107,8 +103,6 @@ export const noteUse = (sql: SqlClient.SqlClient, id: OperatorId, at: DateTime.U
 
 const columns = (sql: SqlClient.SqlClient) =>
   sql.literal("id, name, role, prefix, created_at, expires_at, revoked_at, last_used_at, former_until")
-
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const OperatorRow = Schema.Struct({
   id: Schema.String,
