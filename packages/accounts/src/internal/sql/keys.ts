@@ -1,7 +1,7 @@
 /** Statements on API keys. */
 import { Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
 import { budgetColumns, budgetFields, lineJoin, toBudget } from "./keyLines.ts"
@@ -85,7 +85,7 @@ export const deleteRevokedKeys = (
   sql: SqlClient.SqlClient,
   before: DateTime.Utc,
   limit: number
-): Statement.Statement<unknown> =>
+) =>
   sql`
     WITH deleted AS (
       DELETE FROM accounts_key
@@ -108,7 +108,7 @@ export const deleteRevokedKeys = (
       )
     )
     SELECT id FROM deleted
-  `
+  `.pipe(Effect.map((rows) => rows.length))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -34,9 +34,13 @@ export const find = (sql: SqlClient.SqlClient, id: OperatorId) =>
     Effect.map((rows) => Option.map(Arr.head(rows), toOperator))
   )
 
-/** Locks an operator until the transaction ends. */
+/** Locks an operator until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: OperatorId) =>
-  sql`SELECT id FROM operators_operator WHERE id = ${OperatorId.toUuid(id)} FOR UPDATE`
+  // Two statements: the second one sees the commits that the lock waited for.
+  Effect.andThen(
+    sql`SELECT id FROM operators_operator WHERE id = ${OperatorId.toUuid(id)} FOR UPDATE`,
+    find(sql, id)
+  )
 
 /** Lists operators, revoked ones last, newest first. */
 export const list = (sql: SqlClient.SqlClient, limit: number) =>

@@ -38,9 +38,13 @@ export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
     Effect.map((rows) => Option.map(Arr.head(rows), toPayment))
   )
 
-/** Locks a payment until the transaction ends. */
+/** Locks a payment until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: PaymentId) =>
-  sql`SELECT id FROM payments_payment WHERE id = ${PaymentId.toUuid(id)} FOR UPDATE`
+  // Two statements: the second one sees the commits that the lock waited for.
+  Effect.andThen(
+    sql`SELECT id FROM payments_payment WHERE id = ${PaymentId.toUuid(id)} FOR UPDATE`,
+    find(sql, id)
+  )
 
 /** Saves the checkout of a payment. */
 export const saveCheckout = (
