@@ -340,8 +340,10 @@ it.effect("leaves no timer behind when nothing waits or runs", () =>
     })
     let sleeping = 0
     const clock = yield* Clock.Clock
-    const counted = {
-      ...clock,
+    const counted: Clock.Clock = {
+      currentTimeMillis: clock.currentTimeMillis,
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanos: clock.monotonicTimeNanos,
       currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
       currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
       monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
