@@ -81,8 +81,7 @@ export const useEndpoint = async ({ page }: Tab, inbox: Inbox): Promise<void> =>
 }
 
 /** Breaks the receiver, reads why sends fail, and sends the failed delivery again once the receiver works. */
-export const breakReceiver = async (tab: Tab, inbox: Inbox, meanwhile: () => Promise<void>): Promise<void> => {
-  const { page } = tab
+export const breakReceiver = async ({ page }: Tab, inbox: Inbox, meanwhile: () => Promise<void>): Promise<void> => {
   inbox.answer(() => ({ status: 503, body: "<b>out of order</b>" }))
   await Webhooks.sendTest(page, "The receiver responded with 503.")
   await page.getByRole("row", { name: /webhook.test/ }).first().getByText("HTTP 503", { exact: true }).waitFor()
@@ -94,10 +93,10 @@ export const breakReceiver = async (tab: Tab, inbox: Inbox, meanwhile: () => Pro
   const endpoint = page.url()
   await meanwhile()
   await page.goto(endpoint)
-  await Webhooks.openTab(page, "Deliveries")
-  await page.getByRole("row", { name: /Failed/ }).nth(1).waitFor()
   await Webhooks.openTab(page, "Sends")
   await page.getByText("The endpoint was disabled", { exact: true }).waitFor()
+  await Webhooks.openTab(page, "Deliveries")
+  await page.getByRole("cell", { name: "Failed", exact: true }).nth(1).waitFor()
   await Webhooks.openTab(page, "Settings")
   await Webhooks.toggle(page, "Enable")
   inbox.answer(() => ({ status: 200 }))
@@ -105,7 +104,7 @@ export const breakReceiver = async (tab: Tab, inbox: Inbox, meanwhile: () => Pro
   const before = inbox.arrivals.length
   await page.getByRole("button", { name: "Resend 2 failed deliveries" }).click()
   await inbox.until(before + 2)
-  await page.getByRole("row", { name: /Delivered/ }).nth(3).waitFor()
+  await page.getByRole("cell", { name: "Delivered", exact: true }).nth(3).waitFor()
 }
 
 /** Reads the usage and the limits. */
