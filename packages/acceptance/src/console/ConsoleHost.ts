@@ -19,8 +19,8 @@ export interface ConsoleHostOptions {
 export interface ConsoleHost extends Pick<Stage.Stage, "baseUrl" | "admin" | "fetch" | "openAccount" | "receive"> {
   /** Creates a link that signs in once to an account. Default role: `member`. */
   readonly accountLink: (account: string, role?: "member" | "viewer") => Promise<string>
-  /** Creates a link that signs in once as the owner of the service. */
-  readonly operatorLink: () => Promise<string>
+  /** Creates a link that signs in once as an operator. Default: the owner of the service. */
+  readonly operatorLink: (operator?: string) => Promise<string>
 }
 
 /** Models whose jobs end in a way that a test needs, besides the built-in ones. */
@@ -57,7 +57,7 @@ export const start = Effect.fn("ConsoleHost.start")(
       openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
       receive: receivers.start,
       accountLink: (account, role = "member") => linkOf(admin, `/accounts/${account}/sign-in-links`, { role }),
-      operatorLink: () => linkOf(admin, "/operators/owner/sign-in-links")
+      operatorLink: (operator = "owner") => linkOf(admin, `/operators/${operator}/sign-in-links`)
     }
   }
 )
