@@ -7,8 +7,6 @@ export interface TabOptions {
   readonly theme?: Theme | undefined
   /** Address of the client, as the trusted proxy of the host reports it. */
   readonly address?: string | undefined
-  /** Cookies of a session. Default: none. */
-  readonly cookies?: BrowserContextOptions["storageState"] | undefined
 }
 
 /** Light or dark. */
@@ -46,15 +44,14 @@ const patience = 30_000
 
 /** Opens a tab. */
 export const open = async (browser: Browser, options: TabOptions = {}): Promise<Tab> => {
-  const { address = nextAddress(), cookies, theme = "light", viewport = desktop } = options
+  const { address = nextAddress(), theme = "light", viewport = desktop } = options
   const settings: BrowserContextOptions = {
     viewport,
     colorScheme: theme,
     reducedMotion: "reduce",
     locale: "en-GB",
     timezoneId: "UTC",
-    extraHTTPHeaders: { "x-forwarded-for": address },
-    ...(cookies !== undefined && { storageState: cookies })
+    extraHTTPHeaders: { "x-forwarded-for": address }
   }
   const context = await browser.newContext(settings)
   const page = await context.newPage()

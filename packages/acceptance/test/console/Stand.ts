@@ -14,6 +14,8 @@ import type { databases } from "../sites.ts"
 export interface Stand extends ConsoleHost.ConsoleHost {
   /** Opens a tab, which is closed after the test. A problem in it fails the test. */
   readonly open: (options?: Tab.TabOptions) => Promise<Tab.Tab>
+  /** Opens a tab for all tests of the host. Loading a page in it takes half the time of loading it in a new tab. */
+  readonly openKept: (options?: Tab.TabOptions) => Promise<Tab.Tab>
 }
 
 /** Declares a test. */
@@ -26,21 +28,21 @@ export const onConsole = (name: string, database: Database, declare: (test: Defi
     declare((title, run) =>
       it(title, async (context) => {
         if (Chromium.path === undefined) return await Effect.runPromise(Chromium.missing(context))
-        const { browser, host } = shared()
-        const tabs: Array<Tab.Tab> = []
-        const open: Stand["open"] = async (options) => {
+        const { browser, host, kept } = shared()
+        const own: Array<Tab.Tab> = []
+        const openIn = (tabs: Array<Tab.Tab>): Stand["open"] => async (options) => {
           const tab = await Tab.open(browser, options)
           tabs.push(tab)
           return tab
         }
         try {
-          await run({ ...host, open })
-          assert.deepStrictEqual(tabs.flatMap(({ takeProblems }) => takeProblems()), [])
+          await run({ ...host, open: openIn(own), openKept: openIn(kept) })
+          assert.deepStrictEqual([...own, ...kept].flatMap(({ takeProblems }) => takeProblems()), [])
         } catch (error) {
-          await Promise.all(tabs.map(({ page }, n) => picture(page, `${name} ${title} ${n}`)))
+          await Promise.all([...own, ...kept].map(({ page }, n) => picture(page, `${name} ${title} ${n}`)))
           throw error
         } finally {
-          await Promise.all(tabs.map(({ close }) => close()))
+          await Promise.all(own.map(({ close }) => close()))
         }
       })
     )
@@ -56,6 +58,8 @@ type Database = typeof databases[number]
 interface Shared {
   readonly host: ConsoleHost.ConsoleHost
   readonly browser: Browser
+  /** Tabs that all tests share. */
+  readonly kept: Array<Tab.Tab>
 }
 
 const shareHost = (database: Database): () => Shared => {
@@ -74,7 +78,8 @@ const start = (database: Database, path: string) =>
     const host = yield* ConsoleHost.start({ databaseUrl, pgliteDump: inject("pgliteDump") })
     const page = yield* Effect.promise(() => host.fetch("/console/"))
     if (page.status !== 200) assert.fail(yield* Effect.promise(() => page.text()))
-    return { host, browser: yield* Chromium.launch(path) }
+    const shared: Shared = { host, browser: yield* Chromium.launch(path), kept: [] }
+    return shared
   })
 
 /** Saves what a failed test saw. */
