@@ -13,42 +13,34 @@ export const awaitReady = async (page: Page): Promise<void> => {
   }, { timeout: 30_000, interval: 50 })
 }
 
-/** A placeholder while data loads, and data afterwards. */
-export const loading = async ({ page }: Tab, url: string): Promise<void> => {
+/**
+ * Opens a page whose requests fail at first. It shows a placeholder while it loads; then the message of the service, the id of
+ * the request and a retry; then which limit is reached; and at last, its data.
+ */
+export const open = async ({ page, takeRefusals }: Tab, url: string): Promise<void> => {
+  const failure = "The service cannot do this now."
+  const limit = "300 requests per minute are allowed."
+  const fail = refusal(500, "internal_error", failure)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = await answerData(page, async (route) => {
-    await promise
-    await route.fallback()
-  })
+  await answerData(page, (route) => promise.then(() => fail(route)))
   await page.goto(url)
   await page.getByRole("status", { name: "Loading" }).first().waitFor()
   resolve()
-  await awaitReady(page)
-  await stop()
-  assert.match(await page.title(), / · Kinora$/)
-}
-
-/** The message of the service, the id of the request, and a retry; then which limit is reached; then the page. */
-export const failing = async ({ page, takeRefusals }: Tab, url: string): Promise<void> => {
-  const failure = "The service cannot do this now."
-  const limit = "300 requests per minute are allowed."
-  const stopFailing = await answerData(page, refusal(500, "internal_error", failure))
-  await page.goto(url)
   await alertOf(page, failure).getByText("req_of_the_test").waitFor()
   assert.strictEqual(await page.getByText("All systems operational").count(), 0)
-  await stopFailing()
 
-  const stopLimiting = await answerData(page, refusal(429, "rate_limited", limit, { "retry-after": "40" }))
+  await answerData(page, refusal(429, "rate_limited", limit, { "retry-after": "40" }))
   await front(page).getByRole("button", { name: "Try again" }).first().click()
   await alertOf(page, limit).getByText("Too many requests", { exact: true }).waitFor()
-  await stopLimiting()
 
+  await page.unrouteAll()
   const retry = front(page).getByRole("button", { name: "Try again" })
   await vi.waitFor(async () => {
     if (await retry.count() > 0) await retry.first().click({ timeout: 1_000 })
     assert.strictEqual(await retry.count(), 0)
   }, { timeout: 20_000, interval: 50 })
   await awaitReady(page)
+  assert.match(await page.title(), / · Kinora$/)
   takeRefusals()
 }
 
@@ -63,9 +55,8 @@ export const offline = async ({ context, page }: Tab): Promise<void> => {
   await page.getByText("You are offline", { exact: true }).waitFor({ state: "detached" })
 }
 
-/** The sign-in form at the same URL if the session ends. The session is back afterwards. */
+/** The sign-in form at the same URL if the session ends. */
 export const expired = async ({ context, page, takeRefusals }: Tab, url: string): Promise<void> => {
-  const cookies = await context.cookies()
   // The session ends after the page has read it.
   await page.route("**/console/v1/session", async (route) => {
     const response = await route.fetch()
@@ -79,7 +70,19 @@ export const expired = async ({ context, page, takeRefusals }: Tab, url: string)
   const refusals = takeRefusals()
   assert.isNotEmpty(refusals)
   for (const refusal of refusals) assert.match(refusal, /^401 /)
-  await context.addCookies(cookies)
+}
+
+/** Runs a function that changes how the tab reaches the service, and restores it afterwards. */
+export const restoring = async ({ context, page, takeRefusals }: Tab, run: () => Promise<void>): Promise<void> => {
+  const cookies = await context.cookies()
+  try {
+    await run()
+  } finally {
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    await context.setOffline(false)
+    await context.addCookies(cookies)
+    takeRefusals()
+  }
 }
 
 // -----------------------------------------------------------------------------
