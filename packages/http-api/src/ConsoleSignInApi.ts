@@ -38,7 +38,7 @@ export class ConsoleSignIn extends HttpApiGroup.make("signIn").add(
     Policy.open,
     "List the ways to sign in",
     "Identity providers, and the person whom a proxy in front has authenticated.",
-    [],
+    ["unavailable"],
     (error) => HttpApiEndpoint.get("listSignInMethods", "/sign-in", { success: SignInMethods, error })
   ),
   browse(
@@ -46,7 +46,7 @@ export class ConsoleSignIn extends HttpApiGroup.make("signIn").add(
     "Sign in with an identity provider",
     "For browsers. Leads to the page of the provider, and sets a cookie that binds the sign-in to the browser for 10 " +
       "minutes. If the provider does not respond, leads to the sign-in page.",
-    ["not_found"],
+    ["not_found", "unavailable"],
     (error) =>
       HttpApiEndpoint.get("beginSignIn", "/sign-in/oidc/:provider", {
         params: provider,
@@ -63,7 +63,7 @@ export class ConsoleSignIn extends HttpApiGroup.make("signIn").add(
     "The redirect URI to register with the provider, which sends the browser here with `code` and `state`, or with " +
       "`error`. Starts a session, sets its cookie, and leads to the page of the console; if the sign-in fails, to the " +
       "sign-in page with the reason in the fragment. Failed sign-ins count against the limit of the address.",
-    ["not_found"],
+    ["not_found", "unavailable"],
     (error) =>
       HttpApiEndpoint.get("completeSignIn", "/sign-in/oidc/:provider/callback", {
         params: provider,

@@ -21,7 +21,7 @@ import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Scheduler } from "@kinora/scheduler"
-import type { Sessions } from "@kinora/sessions"
+import type { Members, Sessions } from "@kinora/sessions"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
@@ -56,6 +56,7 @@ export type Requirements =
   | Ledger.Ledger
   | ModelPauses.ModelPauses
   | ModelStatuses.ModelStatuses
+  | Members.Members
   | Operators.Operators
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
