@@ -127,6 +127,8 @@ describe("Settings", () => {
         logLevel: "info",
         driverFile: undefined,
         moderation: undefined,
+        oidc: undefined,
+        proxyUserHeader: undefined,
         models: undefined,
         planTable: PlanTable.defaults
       })

@@ -142,6 +142,6 @@ it.live("ends a sign-in whose provider is slow", () =>
     server.behave(ada)
     const attempt = attemptOf("one")
     const query = yield* signIn(provider, attempt)
-    server.hang(true)
+    server.hangAt("/token")
     assert.strictEqual((yield* Effect.flip(provider.complete(attempt, query)))._tag, "ProviderUnavailable")
   }).pipe(Effect.scoped))

@@ -28,26 +28,32 @@ export interface OidcClient {
 /** A provider that listens. */
 export interface OidcServer {
   readonly issuer: string
+  /** Registers the clients. Their redirect URIs can have ports that are known only after the start. */
+  readonly register: (clients: ReadonlyArray<OidcClient>) => void
   /** Sets what the next browsers do. */
   readonly behave: (behavior: Behavior) => void
-  /** While `true`, requests get no response. */
-  readonly hang: (isHanging: boolean) => void
+  /** Requests to this path get no response from now on. */
+  readonly hangAt: (path: string) => void
   /** The paths of the requests, oldest first. */
   readonly paths: ReadonlyArray<string>
 }
 
-/** Starts the provider on a free port, or on `port`, until the scope closes. */
-export const start = Effect.fnUntraced(function*(clients: ReadonlyArray<OidcClient>, port = 0) {
+/**
+ * Starts the provider on a free port until the scope closes. With the host `localhost`, it is another site for browsers than
+ * servers at `127.0.0.1`.
+ */
+export const start = Effect.fnUntraced(function*(clients: ReadonlyArray<OidcClient> = [], host = "127.0.0.1") {
   const paths: Array<string> = []
   const people = new Map<string, PersonClaims>()
   let behavior: Behavior = "refuse"
-  let isHanging = false
+  let hanging: string | undefined
   let respond: (request: IncomingMessage, response: ServerResponse) => void = () => {}
 
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
-    paths.push(request.url?.split("?", 1)[0] ?? "")
-    if (!isHanging) respond(request, response)
+    const path = request.url?.split("?", 1)[0] ?? ""
+    paths.push(path)
+    if (path !== hanging) respond(request, response)
   })
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
@@ -55,7 +61,7 @@ export const start = Effect.fnUntraced(function*(clients: ReadonlyArray<OidcClie
   })
   yield* Effect.acquireRelease(
     Effect.promise(async () => {
-      server.listen(port, "127.0.0.1")
+      server.listen(0, "127.0.0.1")
       await once(server, "listening")
     }),
     () =>
@@ -66,23 +72,29 @@ export const start = Effect.fnUntraced(function*(clients: ReadonlyArray<OidcClie
       })
   )
 
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = makeProvider(issuer, clients, people)
-  const handle = provider.callback()
-  respond = (request, response) => {
-    if (request.url?.startsWith("/interaction/") !== true) return void handle(request, response)
-    const person = behavior
-    if (person !== "refuse") people.set(person.sub, person)
-    void finish(provider, person, request, response).catch((error: unknown) => response.destroy(new Error(String(error))))
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`
+  const register = (clients: ReadonlyArray<OidcClient>) => {
+    const provider = makeProvider(issuer, clients, people)
+    const handle = provider.callback()
+    respond = (request, response) => {
+      if (request.url?.startsWith("/interaction/") !== true) return void handle(request, response)
+      const person = behavior
+      if (person !== "refuse") people.set(person.sub, person)
+      void finish(provider, person, request, response).catch((error: unknown) =>
+        response.destroy(new Error(String(error)))
+      )
+    }
   }
+  register(clients)
 
   const listening: OidcServer = {
     issuer,
+    register,
     behave: (next) => {
       behavior = next
     },
-    hang: (next) => {
-      isHanging = next
+    hangAt: (path) => {
+      hanging = path
     },
     paths
   }
