@@ -44,4 +44,3 @@ const invalid = (problems: ReadonlyArray<SectionProblem>) =>
   })
 
 const decode = Schema.decodeUnknownResult(OidcOptions.OidcOptions, { errors: "all", onExcessProperty: "error" })
-

@@ -221,7 +221,10 @@ it.effect("invalid options stop the start with every problem and without secrets
     for (
       const name of ["id", "name", "issuer", "client_id", "client_secret", "scopes", "groups", "timeout", "secret"]
     ) {
-      assert.isTrue(problems.some(({ path }) => path.startsWith(`oidc[0].${name}`)), `${name}: ${JSON.stringify(problems)}`)
+      assert.isTrue(
+        problems.some(({ path }) => path.startsWith(`oidc[0].${name}`)),
+        `${name}: ${JSON.stringify(problems)}`
+      )
     }
     assert.notInclude(JSON.stringify(problems), "-secret")
     for (const content of ["team", {}, [1]]) assert.isNotEmpty(yield* problemsOf(content))

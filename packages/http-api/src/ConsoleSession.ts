@@ -30,9 +30,16 @@ export const SignInWithKey = object("SignInWithKey", "Signs in with an API key."
 })
 
 /** Signs in the person whom the proxy in front has authenticated. */
-export const SignInWithProxy = object("SignInWithProxy", "Signs in the person whom the proxy in front has authenticated.", {
-  proxy: field(Schema.Literal(true), "Always `true`. The proxy sends the e-mail address in the header of the settings.")
-})
+export const SignInWithProxy = object(
+  "SignInWithProxy",
+  "Signs in the person whom the proxy in front has authenticated.",
+  {
+    proxy: field(
+      Schema.Literal(true),
+      "Always `true`. The proxy sends the e-mail address in the header of the settings."
+    )
+  }
+)
 
 /** Signs in. */
 export const SignInRequest = Schema.Union([SignInWithCode, SignInWithKey, SignInWithProxy]).annotate({
@@ -73,7 +80,10 @@ export const ConsoleSession = object("ConsoleSession", "The session of the reque
   scope,
   role: field(SessionRole, "The role of the member or of the operator."),
   account: nullable(SessionAccount, "The account; `null` for operators."),
-  member: nullable(SessionMember, "The member; `null` for operators, and with a sign-in link of an account or an API key."),
+  member: nullable(
+    SessionMember,
+    "The member; `null` for operators, and with a sign-in link of an account or an API key."
+  ),
   name: nullable(Schema.String, "The name of the API key, of the member or of the operator, if it has one."),
   created_at: createdAt,
   expires_at: expiresAt,

@@ -16,8 +16,15 @@ it.effect("signs a person in to the account with the same verified address, and 
     const team = Provider.make("team")
     const send = yield* Provider.start([team])
     const { account } = yield* Host.openAccount({ email: "Ada@Example.com" })
-    const { answer, cookie, state, url } = yield* Provider.begin(send, "team", "?return_to=%2Fconsole%2Fjobs%3Fstatus%3Dfailed")
-    assert.strictEqual(url.searchParams.get("redirect_uri"), "https://api.example.com/console/v1/sign-in/oidc/team/callback")
+    const { answer, cookie, state, url } = yield* Provider.begin(
+      send,
+      "team",
+      "?return_to=%2Fconsole%2Fjobs%3Fstatus%3Dfailed"
+    )
+    assert.strictEqual(
+      url.searchParams.get("redirect_uri"),
+      "https://api.example.com/console/v1/sign-in/oidc/team/callback"
+    )
     assert.deepStrictEqual(answer.cookies, [
       `${Provider.pendingName}=${cookie}; Max-Age=600; Path=/; HttpOnly; Secure; SameSite=Lax`
     ])
@@ -27,7 +34,10 @@ it.effect("signs a person in to the account with the same verified address, and 
     const returned = yield* Provider.comeBack(send, "team", { code: team.arrive(ada), cookie, state })
     assert.strictEqual(returned.headers["location"], "/console/jobs?status=failed")
     assert.strictEqual(Provider.cookieIn(returned, Provider.pendingName), "")
-    assert.match(returned.cookies[0] ?? "", /^__Host-kinora=[0-9a-f]{64}; Expires=.*; HttpOnly; SameSite=Strict; Secure/)
+    assert.match(
+      returned.cookies[0] ?? "",
+      /^__Host-kinora=[0-9a-f]{64}; Expires=.*; HttpOnly; SameSite=Strict; Secure/
+    )
     const page = Provider.pageAfter(send, returned)
     const shown = Browsers.sessionOf((yield* page("GET", session)).json)
     assert.deepInclude(shown, {
@@ -77,7 +87,10 @@ it.effect("rejects a response with another state, in another browser, of another
     ) {
       assert.strictEqual(Provider.failureOf(yield* Provider.comeBack(send, "team", sent)), "expired")
     }
-    assert.strictEqual(Provider.failureOf(yield* Provider.comeBack(send, "partners", { code, cookie, state })), "expired")
+    assert.strictEqual(
+      Provider.failureOf(yield* Provider.comeBack(send, "partners", { code, cookie, state })),
+      "expired"
+    )
     // None of them has used the code.
     Provider.pageAfter(send, yield* Provider.comeBack(send, "team", { code, cookie, state }))
     assert.strictEqual(Provider.failureOf(yield* Provider.comeBack(send, "team", { code, cookie, state })), "rejected")
@@ -182,7 +195,9 @@ it.effect("counts failed sign-ins of an address, but no outage of the provider",
     const attempt = (person: Parameters<typeof team.arrive>[0]) =>
       Effect.flatMap(Provider.begin(send, "team"), ({ cookie, state }) =>
         Provider.comeBack(send, "team", { code: team.arrive(person), cookie, state }))
-    for (let index = 0; index < 3; index++) yield* attempt("unavailable")
+    for (let index = 0; index < 3; index++) {
+      yield* attempt("unavailable")
+    }
     assert.strictEqual(Provider.failureOf(yield* attempt("denied")), "denied")
     assert.strictEqual(
       Provider.failureOf(yield* Provider.comeBack(send, "team", { code: 0, cookie: "", state: "" })),

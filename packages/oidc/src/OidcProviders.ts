@@ -8,8 +8,8 @@ import {
   type IdentityProvider,
   IdentityProviders,
   type Person,
-  type SignInAttempt,
-  ProviderUnavailable
+  ProviderUnavailable,
+  type SignInAttempt
 } from "@kinora/sessions/IdentityProviders"
 import { Cache, Duration, Effect, Exit, Layer, Redacted, Semaphore } from "effect"
 import type * as Client from "openid-client"

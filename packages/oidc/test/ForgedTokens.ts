@@ -1,7 +1,7 @@
 /** A provider whose ID tokens a test chooses. It skips the page of the provider: a test makes the query of the browser. */
+import { json, listen } from "@kinora/testkit/upstreams/Listener"
 import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import { json, listen } from "@kinora/testkit/upstreams/Listener"
 
 /** Claims of an ID token that replace those of a valid one. `undefined`: the token does not have it. */
 export type Change = Readonly<Record<string, unknown>>

@@ -4,8 +4,8 @@
  * The server stores nothing: the value is in a cookie of the browser, and state, nonce and verifier are digests of it. So a
  * response of the provider fits only to the browser, the provider, the time and the page of the value.
  */
-import type { SignInAttempt } from "@kinora/sessions/IdentityProviders"
 import { SessionToken } from "@kinora/sessions"
+import type { SignInAttempt } from "@kinora/sessions/IdentityProviders"
 import { DateTime, Duration, Effect, Redacted, Result } from "effect"
 import { Digest } from "effect/crypto"
 import { Base64Url } from "effect/encoding"

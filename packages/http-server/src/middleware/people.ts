@@ -2,9 +2,9 @@
 import { Account, Accounts } from "@kinora/accounts"
 import { OperatorRole } from "@kinora/http-api/RequestPolicy"
 import type { Operator } from "@kinora/operators"
-import type { GroupRule, IdentityProvider, Person } from "@kinora/sessions/IdentityProviders"
 import { UnitOfWork } from "@kinora/persistence"
 import { Member, Members, type Session } from "@kinora/sessions"
+import type { GroupRule, IdentityProvider, Person } from "@kinora/sessions/IdentityProviders"
 import { Data, Effect, Option } from "effect"
 
 /** The person is neither an operator nor a member of an active account. */
@@ -73,8 +73,11 @@ export const makeFindMember = Effect.gen(function*() {
   }, atomically)
 
   return (person: Person, rules: ReadonlyArray<GroupRule>) =>
-    Effect.flatMap(update(person, rules), (member) =>
-      member === undefined ? new NoAccount({ isUnverified: !person.isEmailVerified }) : Effect.succeed(member))
+    Effect.flatMap(
+      update(person, rules),
+      (member) =>
+        member === undefined ? new NoAccount({ isUnverified: !person.isEmailVerified }) : Effect.succeed(member)
+    )
 })
 
 /** Returns the rights of a member. */

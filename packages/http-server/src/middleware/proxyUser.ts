@@ -22,7 +22,10 @@ export const personOf = (state: RequestState, options: Options) => {
 // internal
 // -----------------------------------------------------------------------------
 
-const emailOf = ({ request }: RequestState, { proxyUserHeader: header, trustedProxies }: Options): string | undefined => {
+const emailOf = (
+  { request }: RequestState,
+  { proxyUserHeader: header, trustedProxies }: Options
+): string | undefined => {
   if (header === undefined) return undefined
   // The address of the connection, not the one of `X-Forwarded-For`.
   const peer = Option.flatMap(request.peerAddress, (text) => Result.getSuccess(NetAddress.ipFromString(text)))

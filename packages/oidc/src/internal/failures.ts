@@ -26,7 +26,12 @@ export const failureOf = (provider: string, cause: unknown): ProviderUnavailable
 // -----------------------------------------------------------------------------
 
 /** Errors of an authorization response: the person has refused, or the provider has. */
-const denials: ReadonlySet<string> = new Set(["access_denied", "consent_required", "interaction_required", "login_required"])
+const denials: ReadonlySet<string> = new Set([
+  "access_denied",
+  "consent_required",
+  "interaction_required",
+  "login_required"
+])
 
 /** Errors that other sign-ins have too: the provider fails, does not respond, or its registration of the client is another one. */
 const outages: ReadonlySet<string> = new Set([

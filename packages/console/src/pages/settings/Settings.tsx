@@ -30,14 +30,14 @@ export const Settings = () => {
 // internal
 // -----------------------------------------------------------------------------
 
-const scopeNames = { key: "API key", account: "Sign-in link", operator: "Operator" } as const
+const scopeNames = { key: "API key", account: "Link or identity provider", operator: "Operator" } as const
 
 const Who = ({ session }: { readonly session: Session }) => (
   <Card title="This session">
     <Facts
       facts={[
         ["Account", session.account === null ? null : session.account.email ?? session.account.id],
-        ["Name", session.name],
+        [session.member === null ? "Name" : "Member", session.name],
         ["Signed in with", scopeNames[session.scope]],
         ["Role", session.role],
         ["Ends", <Time key="end" at={session.expires_at} />],

@@ -10,7 +10,8 @@ const Origin = Schema.String.check(
 )
 
 /** Headers that Node does not return as they were sent if there are several, and those that have another meaning here. */
-const reservedHeaders = /^(?:age|authorization|connection|content-.*|cookie|date|etag|expires|from|host|if-.*|last-modified|location|max-forwards|origin|proxy-authorization|referer|retry-after|sec-.*|server|set-cookie|te|transfer-encoding|upgrade|user-agent|via|x-forwarded-(?:for|host|port|proto)|x-request-id)$/i
+const reservedHeaders =
+  /^(?:age|authorization|connection|content-.*|cookie|date|etag|expires|from|host|if-.*|last-modified|location|max-forwards|origin|proxy-authorization|referer|retry-after|sec-.*|server|set-cookie|te|transfer-encoding|upgrade|user-agent|via|x-forwarded-(?:for|host|port|proto)|x-request-id)$/i
 const HeaderName = Schema.String.check(
   Schema.makeFilter((text) => /^[A-Za-z0-9-]{1,64}$/.test(text) && !reservedHeaders.test(text))
 )

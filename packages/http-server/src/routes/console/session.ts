@@ -124,8 +124,11 @@ const makeSignInWithProxy = Effect.fnUntraced(function*(options: HttpServerOptio
       return yield* noProxyUser
     }
     const { email } = person
-    const begin = Effect.flatMap(findMember(person, []), (member) =>
-      started(state, start(People.grantOf(member), SignIns.clientOf(state, options)), { by: "proxy", email }))
+    const begin = Effect.flatMap(
+      findMember(person, []),
+      (member) =>
+        started(state, start(People.grantOf(member), SignIns.clientOf(state, options)), { by: "proxy", email })
+    )
     const reject = () =>
       Effect.andThen(
         failed(state, "no_account", { by: "proxy", email }),

@@ -145,40 +145,45 @@ const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
     return grant
   })
 
-  return Effect.fnUntraced(function*(
-    provider: IdentityProvider,
-    state: RequestState,
-    pending: PendingSignIn.PendingSignIn | undefined
-  ) {
-    const by = { by: `oidc:${provider.id}` }
-    const fail = (reason: Reason, details: SignIns.Details = {}, email?: string) =>
-      Effect.andThen(failed(state, reason, { ...by, ...details }), new SignInFailed({ reason, email }))
+  return Effect.fnUntraced(
+    function*(
+      provider: IdentityProvider,
+      state: RequestState,
+      pending: PendingSignIn.PendingSignIn | undefined
+    ) {
+      const by = { by: `oidc:${provider.id}` }
+      const fail = (reason: Reason, details: SignIns.Details = {}, email?: string) =>
+        Effect.andThen(failed(state, reason, { ...by, ...details }), new SignInFailed({ reason, email }))
 
-    const query = state.request.url.split("?").slice(1).join("?")
-    if (pending === undefined || new URLSearchParams(query).get("state") !== pending.attempt.state) {
-      return yield* fail("expired")
-    }
-    const attempt = { ...pending.attempt, redirectUri: redirectUriOf(state, options, provider) }
-    const person = yield* untimed(provider.complete(attempt, query)).pipe(
-      Effect.tapError((error) => Effect.logWarning(error.message)),
-      Effect.catchTags({
-        ProviderUnavailable: () => new SignInFailed({ reason: "provider_unavailable" }),
-        SignInRejected: ({ problem, reason }) => fail(reason, { problem })
-      })
-    )
-    const { email, issuer, subject } = person
-    const details = { ...by, issuer, subject, email: email ?? null }
-    const begun = yield* Effect.flatMap(grantOf(provider, person), (grant) =>
-      started(state, start(grant, SignIns.clientOf(state, options)), details)).pipe(
-      Effect.catchTags({
-        NoAccount: ({ isUnverified }) => fail(isUnverified ? "email_not_verified" : "no_account", details, email),
-        OwnerEnded: () => fail("no_account", details, email)
-      })
-    )
-    return { ...begun, returnTo: pending.returnTo }
-  }, Effect.catchTags({
-    rate_limited: () => new SignInFailed({ reason: "rate_limited" }),
-    StorageError: (error) =>
-      Effect.andThen(Effect.logWarning("Storage is unavailable", error), new SignInFailed({ reason: "unavailable" }))
-  }))
+      const query = state.request.url.split("?").slice(1).join("?")
+      if (pending === undefined || new URLSearchParams(query).get("state") !== pending.attempt.state) {
+        return yield* fail("expired")
+      }
+      const attempt = { ...pending.attempt, redirectUri: redirectUriOf(state, options, provider) }
+      const person = yield* untimed(provider.complete(attempt, query)).pipe(
+        Effect.tapError((error) => Effect.logWarning(error.message)),
+        Effect.catchTags({
+          ProviderUnavailable: () => new SignInFailed({ reason: "provider_unavailable" }),
+          SignInRejected: ({ problem, reason }) => fail(reason, { problem })
+        })
+      )
+      const { email, issuer, subject } = person
+      const details = { ...by, issuer, subject, email: email ?? null }
+      const begun = yield* Effect.flatMap(
+        grantOf(provider, person),
+        (grant) => started(state, start(grant, SignIns.clientOf(state, options)), details)
+      ).pipe(
+        Effect.catchTags({
+          NoAccount: ({ isUnverified }) => fail(isUnverified ? "email_not_verified" : "no_account", details, email),
+          OwnerEnded: () => fail("no_account", details, email)
+        })
+      )
+      return { ...begun, returnTo: pending.returnTo }
+    },
+    Effect.catchTags({
+      rate_limited: () => new SignInFailed({ reason: "rate_limited" }),
+      StorageError: (error) =>
+        Effect.andThen(Effect.logWarning("Storage is unavailable", error), new SignInFailed({ reason: "unavailable" }))
+    })
+  )
 })
