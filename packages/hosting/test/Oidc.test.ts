@@ -70,18 +70,13 @@ const start = Effect.gen(function*() {
 const makeBrowser = () => {
   const jars = new Map<string, Map<string, string>>()
 
-  const request = (url: string, init: RequestInit = {}) =>
+  const request = (url: string) =>
     Effect.promise(async (signal) => {
       const { origin } = new URL(url)
       const jar = jars.get(origin) ?? new Map<string, string>()
       jars.set(origin, jar)
       const cookie = Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ")
-      const response = await fetch(url, {
-        ...init,
-        signal,
-        redirect: "manual",
-        headers: { ...init.headers, cookie, origin }
-      })
+      const response = await fetch(url, { signal, redirect: "manual", headers: { cookie, origin } })
       for (const text of response.headers.getSetCookie()) {
         const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(text) ?? []
         if (value === "") jar.delete(name)

@@ -42,7 +42,9 @@ export const make = (id: string, rules: ReadonlyArray<GroupRule> = []) => {
         if (isDown) return Effect.fail(unavailable)
         const { nonce, redirectUri, state } = attempt
         return Effect.succeed(
-          `https://id.example.com/authorize?${new URLSearchParams({ redirect_uri: redirectUri, state, nonce })}`
+          `https://id.example.com/authorize?${
+            new URLSearchParams({ redirect_uri: redirectUri, state, nonce }).toString()
+          }`
         )
       }),
     complete: (attempt, query) =>
@@ -106,7 +108,7 @@ export const comeBack = (
   { code, cookie, state }: { readonly code: number | string; readonly cookie: string; readonly state: string },
   headers: Readonly<Record<string, string>> = {}
 ) =>
-  send("GET", `${pathOf(id)}/callback?${new URLSearchParams({ code: String(code), state })}`, {
+  send("GET", `${pathOf(id)}/callback?${new URLSearchParams({ code: String(code), state }).toString()}`, {
     // Of a navigation that a page of another site has begun.
     headers: {
       "sec-fetch-site": "cross-site",

@@ -8,7 +8,7 @@ const groupsMax = 100
 
 const text = (charsMax: number) => Schema.String.check(Schema.isBetweenLength(1, charsMax))
 
-/** What the people of a group may do: be an operator, or a member of an account. */
+/** Rights of the people of a group: the role of an operator, or membership of an account. */
 const Rule = Schema.Union([
   Schema.Struct({
     /** The role of the operator. */

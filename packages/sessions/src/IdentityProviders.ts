@@ -30,7 +30,7 @@ export interface Person extends Identity {
   readonly groups: ReadonlyArray<string>
 }
 
-/** What the people of a group may do. `account` is the e-mail address or the id of an account, in the host's terms. */
+/** Rights of the people of a group. `account` is the e-mail address or the id of an account, in the host's terms. */
 export type GroupRule =
   | { readonly group: string; readonly operator: OperatorRole }
   | { readonly group: string; readonly account: string; readonly role: MemberRole }

@@ -60,35 +60,7 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
 
-  const get = Effect.fnUntraced(function*(account: string, id: MemberId) {
-    const found = yield* store.findMember(id)
-    return Option.isNone(found) || found.value.account !== account
-      ? yield* refuse(new MemberNotFound({ member: id }))
-      : found.value
-  })
-
-  const lock = Effect.fnUntraced(function*(account: string, id: MemberId) {
-    yield* store.lock(membersOf(account))
-    return yield* get(account, id)
-  })
-
-  const checkTexts = Effect.fnUntraced(function*(texts: Partial<Pick<Member, "email" | "issuer" | "subject">>) {
-    for (const field of ["issuer", "subject", "email"] as const) {
-      const text = texts[field]
-      if (text !== undefined && !isText(text)) {
-        return yield* refuse(new MemberInvalid({ field, charsMax: textCharsMax }))
-      }
-    }
-  })
-
-  const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
-    for (const { id } of members) {
-      // The codes first, like a redemption, so that one that is in progress ends its session here too.
-      yield* store.deleteCodes({ subject: `member:${id}` })
-      const sessions = yield* store.listSessions({ subject: `member:${id}` })
-      yield* store.deleteSessions(sessions.map(({ session }) => session.id))
-    }
-  })
+  const { checkTexts, endSessions, get, lock } = makeHelpers(store)
 
   return Members.of({
     add: Effect.fn("Members.add")(
@@ -116,19 +88,7 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
 
     get: Effect.fn("Members.get")(get),
 
-    identify: Effect.fn("Members.identify")(
-      function*(account: string, id: MemberId, { issuer, subject }: Identity) {
-        yield* checkTexts({ issuer, subject })
-        const member = yield* lock(account, id)
-        const same = (yield* store.listMembers(account)).find((other) =>
-          other.issuer === issuer && other.subject === subject
-        )
-        if (same !== undefined) return same.id === id ? same : yield* refuse(new MemberExists({ member: same.id }))
-        yield* store.saveIdentity(id, { issuer, subject })
-        return { ...member, issuer, subject }
-      },
-      atomically
-    ),
+    identify: Effect.fn("Members.identify")(makeIdentify(store), atomically),
 
     setRole: Effect.fn("Members.setRole")(function*(account: string, id: MemberId, role: MemberRole) {
       const member = yield* lock(account, id)
@@ -162,6 +122,55 @@ export const layerWith = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the functions that the methods share. */
+const makeHelpers = (store: SessionStore["Service"]) => {
+  const get = Effect.fnUntraced(function*(account: string, id: MemberId) {
+    const found = yield* store.findMember(id)
+    return Option.isNone(found) || found.value.account !== account
+      ? yield* refuse(new MemberNotFound({ member: id }))
+      : found.value
+  })
+
+  const lock = Effect.fnUntraced(function*(account: string, id: MemberId) {
+    yield* store.lock(membersOf(account))
+    return yield* get(account, id)
+  })
+
+  const checkTexts = Effect.fnUntraced(function*(texts: Partial<Pick<Member, "email" | "issuer" | "subject">>) {
+    for (const field of ["issuer", "subject", "email"] as const) {
+      const text = texts[field]
+      if (text !== undefined && !isText(text)) {
+        return yield* refuse(new MemberInvalid({ field, charsMax: textCharsMax }))
+      }
+    }
+  })
+
+  const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
+    for (const { id } of members) {
+      // The codes first, like a redemption, so that one that is in progress ends its session here too.
+      yield* store.deleteCodes({ subject: `member:${id}` })
+      const sessions = yield* store.listSessions({ subject: `member:${id}` })
+      yield* store.deleteSessions(sessions.map(({ session }) => session.id))
+    }
+  })
+
+  return { checkTexts, endSessions, get, lock }
+}
+
+/** Makes `Members.identify`. */
+const makeIdentify = (store: SessionStore["Service"]) => {
+  const { checkTexts, lock } = makeHelpers(store)
+  return Effect.fnUntraced(function*(account: string, id: MemberId, { issuer, subject }: Identity) {
+    yield* checkTexts({ issuer, subject })
+    const member = yield* lock(account, id)
+    const members = yield* store.listMembers(account)
+    const same = members.find((other) => other.issuer === issuer && other.subject === subject)
+    if (same !== undefined) return same.id === id ? same : yield* refuse(new MemberExists({ member: same.id }))
+    yield* store.saveIdentity(id, { issuer, subject })
+    return { ...member, issuer, subject }
+  })
+}
 
 const membersOf = (account: string) => `members:${account}`
 

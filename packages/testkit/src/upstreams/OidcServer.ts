@@ -4,7 +4,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import Provider, { type JWK } from "oidc-provider"
+import { type JWK, Provider } from "oidc-provider"
 
 /** Claims of a person. `sub` is the id of the person. */
 export interface PersonClaims {
@@ -14,7 +14,7 @@ export interface PersonClaims {
   readonly groups?: ReadonlyArray<string>
 }
 
-/** What the next browser does at the provider: signs in as a person, or refuses. */
+/** Behavior of the next browser at the provider: signs in as a person, or refuses. */
 export type Behavior = PersonClaims | "refuse"
 
 /** A registered client. */

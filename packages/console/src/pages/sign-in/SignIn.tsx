@@ -47,10 +47,7 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
         <div className="card space-y-4 p-5">
           {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
           {error !== null && <Refusal error={error} isLink={isLink} />}
-          {error === null && failure !== null && !isPending && <Notice title={failure.title}>{failure.detail}</Notice>}
-          {error === null && failure === null && hasEnded && !isPending && (
-            <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
-          )}
+          {error === null && !isPending && <Reason failure={failure} hasEnded={hasEnded} />}
           <Methods busy={isPending || isSuccess} onProxy={() => mutate({ proxy: true })} />
           <form
             className="space-y-4"
@@ -88,6 +85,12 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Why the form is shown: a sign-in with an identity provider has failed, or the session has ended. */
+const Reason = ({ failure, hasEnded }: { readonly failure: Failure | null; readonly hasEnded: boolean }) => {
+  if (failure !== null) return <Notice title={failure.title}>{failure.detail}</Notice>
+  return hasEnded && <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
+}
 
 const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
   const { code, detail, retryAfterMillis } = problemOf(error)

@@ -101,8 +101,10 @@ const redirectUriOf = (state: RequestState, options: HttpServerOptions, { id }: 
   `${SessionCookie.originOf(state, options)}${pathOf(id)}/callback`
 
 /** The sign-in page with the reason of a failure. Browsers do not send the fragment. */
-const signInPage = (reason: Reason, email?: string): string =>
-  `/console/#${new URLSearchParams({ sign_in_error: reason, ...(email === undefined ? {} : { email }) })}`
+const signInPage = (reason: Reason, email?: string): string => {
+  const fragment = new URLSearchParams({ sign_in_error: reason, ...(email === undefined ? {} : { email }) })
+  return `/console/#${fragment.toString()}`
+}
 
 /**
  * Leads the browser to another page. The first page after a sign-in is one of this server, which reads the session with a
