@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
 import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
+import { ConsoleMembers } from "./ConsoleMemberApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
 import { ConsoleSignIn } from "./ConsoleSignInApi.ts"
 import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
@@ -74,6 +75,7 @@ export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleSessionGroup)
   .add(ConsoleSignIn)
   .add(ConsoleSessions)
+  .add(ConsoleMembers)
   .add(ConsoleKeys)
   .add(ConsoleWebhooks)
   .add(ConsoleReports)

@@ -35,6 +35,7 @@ import * as DocumentRoute from "./routes/admin/document.ts"
 import * as GenerationRoutes from "./routes/admin/generations.ts"
 import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
+import * as MemberRoutes from "./routes/admin/members.ts"
 import * as ModelRoutes from "./routes/admin/models.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
@@ -75,6 +76,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     Layer.provide([
       AccountRoutes.layer,
       KeyRoutes.layer,
+      MemberRoutes.layer(all),
       PlanRoutes.layer,
       WalletRoutes.layer,
       GenerationRoutes.layer,

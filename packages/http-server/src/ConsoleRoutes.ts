@@ -23,6 +23,7 @@ import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import { Suspensions } from "./middleware/suspensions.ts"
 import * as DocumentRoute from "./routes/console/document.ts"
 import * as KeyRoutes from "./routes/console/keys.ts"
+import * as MemberRoutes from "./routes/console/members.ts"
 import * as PageRoutes from "./routes/console/pages.ts"
 import * as ReportRoutes from "./routes/console/reports.ts"
 import * as SessionRoutes from "./routes/console/session.ts"
@@ -61,6 +62,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       SignInRoutes.layer(all),
       SessionsRoutes.layer,
       KeyRoutes.layer,
+      MemberRoutes.layer(all),
       WebhookRoutes.layer,
       ReportRoutes.layer(all)
     ]),

@@ -1,11 +1,11 @@
 /** Starts of sessions, and their entries in the audit log. See docs/reference/console-api.md#sign-in-and-out. */
 import { AuditLog } from "@kinora/operators"
-import type { AuditChange } from "@kinora/operators/AuditEntry"
 import { UnitOfWork } from "@kinora/persistence"
 import { RateLimit } from "@kinora/rate-limit"
 import type { Session, Sessions } from "@kinora/sessions"
 import { Data, Effect, Option, type Schema } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { authorOf } from "./consoleAuthentication.ts"
 import type { RequestState } from "./currentRequest.ts"
 import { makeCountFailure } from "./rateLimits.ts"
 import * as SessionCookie from "./sessionCookie.ts"
@@ -35,7 +35,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       const owner = yield* ownerOf(session.grant, session.id)
       if (owner === undefined) return yield* new OwnerEnded()
       yield* append({
-        ...authorOf(session.grant, owner, state),
+        ...requestOf(state),
+        ...authorOf(session.grant, owner),
         action: "session.signIn",
         subject: session.id,
         before: null,
@@ -71,7 +72,8 @@ export const makeRecordSignOut = Effect.fnUntraced(function*(options: HttpServer
     // A session whose owner has ended has ended before.
     if (owner === undefined) return
     yield* append({
-      ...authorOf(grant, owner, state),
+      ...requestOf(state),
+      ...authorOf(grant, owner),
       action: "session.signOut",
       subject: id,
       before: null,
@@ -85,20 +87,6 @@ export const clientOf = (state: RequestState, options: HttpServerOptions): Sessi
   device: Option.fromUndefinedOr(state.request.headers["user-agent"]),
   address: requestOf(state).address,
   replaces: SessionCookie.tokenOf(state, options)
-})
-
-/** Returns the author of a change with a session: the operator, the member, the API key, or the account of a link. */
-export const authorOf = (
-  grant: Session.Grant,
-  owner: SessionOwner.Owned["owner"],
-  state: RequestState
-): Pick<AuditChange, "actor" | "address" | "requestId" | "role"> => ({
-  ...requestOf(state),
-  ...(owner._tag === "Operator"
-    ? { actor: owner.actor, role: owner.role }
-    : grant.scope === "account"
-    ? { actor: grant.member ?? grant.account, role: grant.role }
-    : { actor: owner.caller.keyId ?? owner.caller.account.id, role: "member" })
 })
 
 // -----------------------------------------------------------------------------
