@@ -89,34 +89,33 @@ it.effect("invites a person with a link, lists the members, changes the role, an
     assert.isEmpty(membersIn((yield* owner("GET", members)).json).data)
 
     const changes = (yield* audit.list({ limit: 20 })).filter(({ action }) => action.startsWith("members."))
-    const actor = account.id
+    const actor: string = account.id
+    const entry = (action: string, before: Schema.Json, after: Schema.Json) => ({
+      action: `members.${action}`,
+      actor,
+      role: "member",
+      subject: invited.id,
+      before,
+      after
+    })
     assert.deepStrictEqual(
-      changes.map(({ action, actor, after, before, role, subject }) => ({
+      changes.map(({ action, actor, after, before, role, subject }): ReturnType<typeof entry> => ({
         action,
         actor,
-        after,
+        role: role ?? "",
+        subject: subject ?? "",
         before,
-        role,
-        subject
+        after
       })),
       [
-        {
-          action: "members.removeMember",
-          before: { account: actor, email: "Ada@example.com", role: "member" },
-          after: { account: actor, revoked_keys: [] }
-        },
-        { action: "members.createMemberSignInLink", before: null, after: { account: actor, role: "member" } },
-        {
-          action: "members.updateMember",
-          before: { account: actor, role: "viewer" },
-          after: { account: actor, role: "member" }
-        },
-        {
-          action: "members.inviteMember",
-          before: null,
-          after: { account: actor, email: "Ada@example.com", role: "viewer" }
-        }
-      ].map((entry) => ({ ...entry, actor, role: "member", subject: invited.id }))
+        entry("removeMember", { account: actor, email: "Ada@example.com", role: "member" }, {
+          account: actor,
+          revoked_keys: []
+        }),
+        entry("createMemberSignInLink", null, { account: actor, role: "member" }),
+        entry("updateMember", { account: actor, role: "viewer" }, { account: actor, role: "member" }),
+        entry("inviteMember", null, { account: actor, email: "Ada@example.com", role: "viewer" })
+      ]
     )
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 

@@ -48,7 +48,7 @@ export const make = (id: string, rules: ReadonlyArray<GroupRule> = []) => {
         )
       }),
     complete: (attempt, query) =>
-      Effect.suspend(() => {
+      Effect.suspend((): Effect.Effect<Person, ProviderUnavailable | SignInRejected> => {
         const params = new URLSearchParams(query)
         assert.strictEqual(params.get("state"), attempt.state)
         assert.deepStrictEqual(attempts.filter(({ state }) => state === attempt.state), [attempt])
