@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
-import { AuditLog, Operators } from "@kinora/operators"
+import { type AuditEntry, AuditLog, Operators } from "@kinora/operators"
 import type { Session } from "@kinora/sessions"
-import { DateTime, Effect, Option, Redacted } from "effect"
+import { DateTime, Effect, Option, Redacted, type Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
@@ -191,7 +191,7 @@ it.effect("records the sign-ins and sign-outs of operators, of links and of keys
     assert.deepInclude(shown, { scope: "operator", role: "support", account: null, name: "Ada" })
     const entries = yield* audit.list({ limit: 10 })
     const address = "203.0.113.9"
-    const both = (subject: string, actor: string, role: string, after: object) => [
+    const both = (subject: string, actor: string, role: AuditEntry.AuditRole, after: Schema.Json) => [
       { action: "session.signOut", actor, address, role, subject, after: null },
       { action: "session.signIn", actor, address, role, subject, after }
     ]
