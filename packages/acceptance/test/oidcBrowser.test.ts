@@ -85,3 +85,40 @@ it.live("a failed sign-in leads to the sign-in page, which shows the reason as t
       assert.strictEqual(await page.getByRole("alert").count(), 0)
     })
   }).pipe(Effect.scoped))
+
+it.live("a member invites a person on the page of settings, and removes the person", (test) =>
+  Effect.gen(function*() {
+    if (Browser.path === undefined) return yield* Browser.missing(test)
+    const { origin, provider } = yield* start
+    provider.behave({ sub: "1815", email: "ada@example.com", email_verified: true })
+    const browser = yield* Browser.launch(Browser.path)
+    yield* Effect.promise(async () => {
+      const page = await browser.newPage()
+      await page.goto(`${origin}/console/settings`)
+      await page.getByRole("link", { name: "Continue with Team" }).click()
+      const members = page.getByRole("group", { name: "Members" })
+      await members.getByText("ada@example.com").waitFor()
+
+      await page.getByRole("button", { name: "Invite" }).click()
+      await page.getByLabel("E-mail").fill("grace@example.com")
+      await page.getByLabel("Role").selectOption("viewer")
+      await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click()
+      const link = await page.getByRole("dialog").locator("code").first().textContent()
+      await page.getByRole("button", { name: "I have saved it" }).click()
+      const row = members.getByRole("row", { name: "grace@example.com" })
+      await row.getByText("Invited").waitFor()
+
+      const other = await (await browser.newContext()).newPage()
+      await other.goto(link ?? "")
+      await other.getByText("Viewer", { exact: true }).waitFor()
+      await other.goto(`${origin}/console/settings`)
+      await other.getByRole("group", { name: "Members" }).waitFor()
+      assert.strictEqual(await other.getByRole("button", { name: "Invite" }).count(), 0)
+
+      await row.getByRole("button", { name: "Remove grace@example.com" }).click()
+      await page.getByRole("button", { name: "Remove member" }).click()
+      await row.waitFor({ state: "detached" })
+      await other.reload()
+      await other.getByRole("heading", { name: "Sign in to Kinora" }).waitFor()
+    })
+  }).pipe(Effect.scoped))

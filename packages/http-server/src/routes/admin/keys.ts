@@ -25,13 +25,8 @@ export const layer = EndpointGroup.make(
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
           const budget = KeyBudget.fromWire(payload.budget ?? {})
-          const created = yield* accounts.createKey(
-            account,
-            payload.name,
-            termsOf(payload),
-            budget,
-            (yield* currentAuthor).actor
-          )
+          const { actor } = yield* currentAuthor
+          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget, actor)
           const { id, name } = created.record
           yield* note({
             subject: id,
@@ -62,12 +57,8 @@ export const layer = EndpointGroup.make(
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const rolled = yield* accounts.rollKey(
-            account,
-            key,
-            Duration.seconds(overlap_seconds),
-            (yield* currentAuthor).actor
-          )
+          const { actor } = yield* currentAuthor
+          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds), actor)
           yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
           return shownOnce(newKeyOf(rolled))
