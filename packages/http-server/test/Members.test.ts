@@ -88,6 +88,7 @@ it.effect("invites a person with a link, lists the members, changes the role, an
     errorOf(yield* owner("DELETE", one), "not_found")
     assert.isEmpty(membersIn((yield* owner("GET", members)).json).data)
 
+    assert.notInclude(JSON.stringify(yield* audit.list({ limit: 20 })), "@")
     const changes = (yield* audit.list({ limit: 20 })).filter(({ action }) => action.startsWith("members."))
     const actor: string = account.id
     const entry = (action: string, before: Schema.Json, after: Schema.Json) => ({
@@ -108,13 +109,13 @@ it.effect("invites a person with a link, lists the members, changes the role, an
         after
       })),
       [
-        entry("removeMember", { account: actor, email: "Ada@example.com", role: "member" }, {
+        entry("removeMember", { account: actor, role: "member" }, {
           account: actor,
           revoked_keys: []
         }),
         entry("createMemberSignInLink", null, { account: actor, role: "member" }),
         entry("updateMember", { account: actor, role: "viewer" }, { account: actor, role: "member" }),
-        entry("inviteMember", null, { account: actor, email: "Ada@example.com", role: "viewer" })
+        entry("inviteMember", null, { account: actor, role: "viewer" })
       ]
     )
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       const isMember = (yield* members.list(account)).some((member) => Account.emailKey(member.email) === key)
       if (isMember) return yield* refuse("member_exists")
       const member = yield* members.add({ ...Member.invitationOf(email), account, email, role })
-      yield* note({ subject: member.id, after: { account, email, role } })
+      yield* note({ subject: member.id, after: { account, role } })
       yield* Effect.logInfo("A person was invited to an account", { account, member: member.id, role })
       return { ...toWire(member), link: yield* linkOf(member) }
     }),
@@ -60,10 +60,10 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     }),
 
     remove: Effect.fnUntraced(function*(account: AccountId, id: Member.MemberId, isRevoking: boolean) {
-      const { email, role } = yield* members.get(account, id)
+      const { role } = yield* members.get(account, id)
       yield* members.remove(account, id)
       const revoked = isRevoking ? yield* revokeKeys(account, id) : []
-      yield* note({ before: { account, email, role }, after: { account, revoked_keys: revoked } })
+      yield* note({ before: { account, role }, after: { account, revoked_keys: revoked } })
       yield* Effect.logInfo("A member was removed", { account, member: id, keys: revoked.length })
     })
   }

@@ -126,12 +126,11 @@ const makeSignInWithProxy = Effect.fnUntraced(function*(options: HttpServerOptio
     const { email } = person
     const begin = Effect.flatMap(
       findMember(person, []),
-      (member) =>
-        started(state, start(People.grantOf(member), SignIns.clientOf(state, options)), { by: "proxy", email })
+      (member) => started(state, start(People.grantOf(member), SignIns.clientOf(state, options)), { by: "proxy" })
     )
     const reject = () =>
       Effect.andThen(
-        failed(state, "no_account", { by: "proxy", email }),
+        failed(state, "no_account", { by: "proxy" }),
         refuse("no_account", {
           message: `No account for ${email}. Ask your operator for access.`,
           details: { email }

@@ -170,7 +170,8 @@ const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
         })
       )
       const { email, issuer, subject } = person
-      const details = { ...by, issuer, subject, email: email ?? null }
+      // Without the e-mail address: entries are kept after the account is erased.
+      const details = { ...by, issuer, subject }
       const begun = yield* Effect.flatMap(
         grantOf(provider, person),
         (grant) => started(state, start(grant, SignIns.clientOf(state, options)), details)
