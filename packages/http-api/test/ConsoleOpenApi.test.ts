@@ -26,9 +26,17 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
       "get /session",
       "post /session",
       "delete /session",
+      "get /sign-in",
+      "get /sign-in/oidc/{provider}",
+      "get /sign-in/oidc/{provider}/callback",
       "get /sessions",
       "delete /sessions",
       "delete /sessions/{id}",
+      "get /members",
+      "post /members",
+      "patch /members/{id}",
+      "delete /members/{id}",
+      "post /members/{id}/sign-in-links",
       "get /keys",
       "post /keys",
       "post /keys/{id}/roll",
@@ -50,11 +58,12 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
     ])
   }))
 
-it.effect("requires the cookie of a session everywhere except below /session", () =>
+it.effect("requires the cookie of a session everywhere except for /session and /sign-in", () =>
   Effect.sync(() => {
     for (const { name, path, responses, security } of operations) {
-      assert.deepStrictEqual(security, path === "/console/v1/session" ? [] : [{ session: [] }], name)
-      if (path !== "/console/v1/session") assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
+      const isOpen = path === "/console/v1/session" || path.startsWith("/console/v1/sign-in")
+      assert.deepStrictEqual(security, isOpen ? [] : [{ session: [] }], name)
+      if (!isOpen) assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
       for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
     }
   }))

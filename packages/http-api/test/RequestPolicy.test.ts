@@ -82,11 +82,12 @@ it.effect("requires a role of operators exactly below /admin/v1", () =>
     }
   }))
 
-it.effect("requires a session below /console/v1, except for its own start, display and end", () =>
+it.effect("requires a session below /console/v1, except for sign-ins, and its own display and end", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       const { access, authentication } = RequestPolicy.of(endpoint)
-      const isConsole = endpoint.path.startsWith("/console/v1/") && endpoint.path !== "/console/v1/session"
+      const isConsole = endpoint.path.startsWith("/console/v1/") && endpoint.path !== "/console/v1/session" &&
+        !endpoint.path.startsWith("/console/v1/sign-in")
       assert.strictEqual(access !== undefined, isConsole, name)
       assert.strictEqual(authentication === "session", isConsole, name)
     }

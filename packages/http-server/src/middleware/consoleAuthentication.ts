@@ -8,6 +8,7 @@ import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Callers from "./callers.ts"
+import * as Changes from "./changes.ts"
 import { CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure, rateLimited, sessionRequests } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
@@ -23,6 +24,7 @@ export const layer = (options: HttpServerOptions) =>
       const rateLimit = yield* RateLimit.RateLimit
       const countFailure = makeCountFailure(rateLimit, options)
       const checkCaller = Callers.makeCheck(rateLimit, options)
+      const provideAuditing = yield* Changes.makeProvide
 
       const authenticate = Effect.fnUntraced(function*(state: RequestState) {
         const found = yield* find(state, "authenticate")
@@ -61,7 +63,7 @@ export const layer = (options: HttpServerOptions) =>
             })
           )
           const { owner, session } = owned
-          return yield* app.pipe(
+          return yield* provideAuditing(app, authorOf(session.grant, owner)).pipe(
             Effect.provideService(CurrentConsoleSession, toContract(owned)),
             Effect.provideService(CurrentSession, session),
             Effect.provideService(CurrentIdentity, owner._tag === "Account" ? owner.caller : undefined),
@@ -94,8 +96,19 @@ export const currentSession: Effect.Effect<Session.Session> = Effect.withFiber((
     : Effect.succeed(session)
 })
 
+/** Returns the author of changes with a session: the operator, the member, the API key, or the account of a link. */
+export const authorOf = (grant: Session.Grant, owner: SessionOwner.Owned["owner"]): Changes.Author => {
+  if (owner._tag === "Operator") return { actor: owner.actor, role: owner.role }
+  return grant.scope === "account"
+    ? { actor: grant.member ?? grant.account, role: grant.role }
+    : { actor: owner.caller.keyId ?? owner.caller.account.id, role: "member" }
+}
+
 /** The account of the session of the current request. Dies if the session has none, which `ConsoleAccess` excludes. */
 export const currentAccount = Effect.map(currentIdentity, ({ account }) => account.id)
+
+/** The member of the session of the current request; `null` for a sign-in link of the account, or an API key. */
+export const currentMember = Effect.map(currentSession, ({ grant }) => grant.scope === "account" ? grant.member : null)
 
 /** The role of a session in the API. */
 export const roleOf = (grant: Session.Grant) => grant.scope === "key" ? "member" : grant.role
