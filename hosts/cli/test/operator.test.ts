@@ -153,6 +153,9 @@ it.effect("sets the budget of a key, and shows what is used of it", () =>
     assert.strictEqual(changed, `${created.id}: 1 of 2 jobs a day, 1 of 7 jobs a month`)
     const unlimited = ["--jobs-per-day", "none", "--jobs-per-month", "none"]
     assert.strictEqual(yield* text("key", "budget", id, created.id, ...unlimited), `${created.id}: no limits`)
+    const nothing = yield* run("key", "budget", id, created.id)
+    assert.strictEqual(nothing.code, 2)
+    assert.include(nothing.errors, "Add --credits-per-day, --credits-per-month, --jobs-per-day or --jobs-per-month.")
     for (const limit of ["-1", "0.5", "many", "1000000000001"]) {
       assert.strictEqual((yield* run("key", "budget", id, created.id, `--jobs-per-day=${limit}`)).code, 2)
     }

@@ -110,6 +110,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           creditsPerMonth: Option.some(5)
         })
         assert.deepStrictEqual(yield* host.listKeys(account.id), [second])
+        const { changed: same } = yield* host.changeBudget(account.id, record.id, {})
+        assert.deepStrictEqual([same, yield* host.listKeys(account.id)], [second, [second]])
         yield* host.changeBudget(account.id, record.id, KeyBudget.unlimited)
         assert.isUndefined(yield* lineOn(host))
       }))

@@ -18,7 +18,8 @@ export interface ChangeRequest {
 /**
  * `answers` for a handler that changes something: the handler and its entry in the audit
  * log are one unit of work, so a refused change leaves no entry. The unit may run the
- * handler again after a conflict.
+ * handler again after a conflict. A handler that found nothing to change leaves no entry
+ * either: it notes `unchanged`.
  *
  * The subject of the entry is the last id of the path, unless the handler notes another one.
  */
@@ -50,8 +51,14 @@ export const makeProvide = Effect.gen(function*() {
   return <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.provideService(app, Auditing, auditing)
 })
 
+/** What a handler notes about its change. */
+interface Note extends Partial<Pick<AuditChange, "after" | "before" | "subject">> {
+  /** Whether the request changed nothing, so that it leaves no entry. */
+  readonly unchanged?: boolean
+}
+
 /** Adds to the entry of the current change. The values must not contain secrets or the URLs of webhooks. */
-export const note = (noted: Partial<Pick<AuditChange, "after" | "before" | "subject">>): Effect.Effect<void> =>
+export const note = (noted: Note): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const current = fiber.getRef(Noted)
     return current === undefined
@@ -63,7 +70,7 @@ export const note = (noted: Partial<Pick<AuditChange, "after" | "before" | "subj
 // internal
 // -----------------------------------------------------------------------------
 
-const Noted = Context.Reference<Partial<AuditChange> | undefined>("@kinora/http-server/Noted", {
+const Noted = Context.Reference<Note | undefined>("@kinora/http-server/Noted", {
   defaultValue: () => undefined
 })
 
@@ -83,8 +90,10 @@ const audited = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, cha
   const { actor, role } = yield* CurrentOperator
   const state = yield* currentRequest
   return yield* atomically(Effect.gen(function*() {
-    const noted: Partial<AuditChange> = {}
+    const noted: Note = {}
     const result = yield* Effect.provideService(change, Noted, noted)
+    const { unchanged = false, ...entry } = noted
+    if (unchanged) return result
     yield* append({
       actor,
       role,
@@ -94,7 +103,7 @@ const audited = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, cha
       subject: Object.values(request.params ?? {}).at(-1) ?? null,
       before: null,
       after: null,
-      ...noted
+      ...entry
     })
     return result
   }))
