@@ -1,7 +1,7 @@
 /** The part of the API of the console that is about webhooks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ConsoleAuth } from "./Access.ts"
+import { ConsoleKeyAuth } from "./Access.ts"
 import {
   AdminNewWebhookSecret,
   AdminWebhookDelivery,
@@ -25,8 +25,8 @@ const deliveryId = { ...endpointId, delivery_id: parameter("The id of the delive
 const endpoints = "/webhook-endpoints"
 const endpoint = `${endpoints}/:id` as const
 
-const reading = Policy.browsing("viewer")
-const managing = Policy.browsing("member")
+const reading = Policy.browsingWithKey("viewer", "webhooks")
+const managing = Policy.browsingWithKey("member", "webhooks")
 
 /** Manages the webhook endpoints of the account and their deliveries. */
 export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
@@ -151,4 +151,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
         error
       })
   )
-).middleware(ConsoleAuth).annotate(OpenApi.Description, "Manage the webhook endpoints of the account.") {}
+).middleware(ConsoleKeyAuth).annotate(
+  OpenApi.Description,
+  "Manage the webhook endpoints of the account, with a session or with an API key that has the scope `webhooks`."
+) {}

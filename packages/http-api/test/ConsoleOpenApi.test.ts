@@ -50,10 +50,12 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
     ])
   }))
 
-it.effect("requires the cookie of a session everywhere except below /session", () =>
+it.effect("requires the cookie of a session everywhere except below /session; for webhook endpoints, a key is enough", () =>
   Effect.sync(() => {
     for (const { name, path, responses, security } of operations) {
-      assert.deepStrictEqual(security, path === "/console/v1/session" ? [] : [{ session: [] }], name)
+      const isWebhook = path.startsWith("/console/v1/webhook-endpoints")
+      const needed = isWebhook ? [{ bearer: [] }, { session: [] }] : [{ session: [] }]
+      assert.deepStrictEqual(security, path === "/console/v1/session" ? [] : needed, name)
       if (path !== "/console/v1/session") assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
       for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
     }

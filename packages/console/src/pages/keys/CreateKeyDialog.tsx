@@ -12,7 +12,8 @@ import { type Budget, BudgetFields } from "./BudgetFields.tsx"
 const scopes = [
   ["generate", "Create and cancel jobs, upload images"],
   ["read", "Read jobs, results and models"],
-  ["account:read", "Read the account and its usage"]
+  ["account:read", "Read the account and its usage"],
+  ["webhooks", "Manage webhook endpoints"]
 ] as const
 
 type Scope = typeof scopes[number][0]
