@@ -51,7 +51,7 @@ export const makeProvide = Effect.gen(function*() {
   return <A, E, R>(app: Effect.Effect<A, E, R>) => Effect.provideService(app, Auditing, auditing)
 })
 
-/** What a handler notes about its change. */
+/** Notes of a handler about its change. */
 interface Note extends Partial<Pick<AuditChange, "after" | "before" | "subject">> {
   /** Whether the request changed nothing, so that it leaves no entry. */
   readonly unchanged?: boolean

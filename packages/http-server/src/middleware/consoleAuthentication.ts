@@ -121,7 +121,7 @@ const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions)
   ) {
     const permitted = isPermitted(access, grant) || grant.scope === "key" && authentication === "keyOrSession"
     if (owner._tag === "Account") {
-      // What viewers and members may do where only keys need the scope depends on their role.
+      // The role of viewers and members decides what they may do where only keys need the scope.
       const isScoped = permitted && (access === "key" || grant.scope === "key")
       yield* checkCaller(owner.caller, state, isScoped ? scope : undefined)
     } else {
