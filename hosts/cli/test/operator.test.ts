@@ -231,6 +231,38 @@ it.effect("creates sign-in links of accounts and operators", () =>
     assert.include((yield* run("operator", "sign-in-link", "opr_x")).errors, "not_found")
   }).pipe(Effect.scoped))
 
+it.effect("lists and ends the sessions of operators", () =>
+  Effect.gen(function*() {
+    const { host, json, run, text } = yield* Terminal.make()
+    const signIn = Effect.fnUntraced(function*(operator: string) {
+      const { url } = yield* json("operator", "sign-in-link", operator)
+      const { origin } = new URL(String(url))
+      const response = yield* Effect.promise(() =>
+        host.fetch("/console/v1/session", {
+          method: "POST",
+          headers: { "content-type": "application/json", origin, "user-agent": "Lynx" },
+          body: JSON.stringify({ code: String(url).split("#code=")[1] }),
+          apiKey: null
+        })
+      )
+      assert.strictEqual(response.status, 204)
+    })
+    const ada = yield* json("operator", "create", "Ada", "--role", "support")
+    assert.strictEqual(yield* text("operator", "sessions", ada.id), "The operator has no sessions.")
+    yield* signIn(ada.id)
+    yield* signIn(ada.id)
+    yield* signIn("owner")
+    assert.match(yield* text("operator", "sessions", "owner"), /^SESSION .*\nses_\w+ .* 2030-01-01 00:00:00Z .* Lynx$/)
+    const first = Object((yield* json("operator", "sessions", ada.id)).data[0])
+    assert.include((yield* run("operator", "session", "end", ada.id, first.id)).errors, "add --yes")
+    assert.strictEqual(yield* text("operator", "session", "end", ada.id, first.id, "--yes"), `${first.id} has ended.`)
+    assert.lengthOf((yield* json("operator", "sessions", ada.id)).data, 1)
+    assert.include((yield* run("operator", "session", "end", ada.id, first.id, "--yes")).errors, "not_found")
+    assert.include((yield* run("operator", "session", "end", ada.id)).errors, "add --yes")
+    assert.include(yield* text("operator", "session", "end", ada.id, "--yes"), "All sessions of")
+    assert.lengthOf((yield* json("operator", "sessions", ada.id)).data, 0)
+  }).pipe(Effect.scoped))
+
 it.effect("shows workers and queues", () =>
   Effect.gen(function*() {
     const { host: { account, fetch }, json, run, text } = yield* Terminal.make()

@@ -86,7 +86,10 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "delete /operators/{id}",
       "get /audit",
       "post /accounts/{id}/sign-in-links",
-      "post /operators/{id}/sign-in-links"
+      "post /operators/{id}/sign-in-links",
+      "get /operators/{id}/sessions",
+      "delete /operators/{id}/sessions",
+      "delete /operators/{id}/sessions/{session_id}"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))

@@ -4,9 +4,10 @@ import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { AuditLog, Operators } from "@kinora/operators"
 import { StorageError } from "@kinora/persistence"
 import { Scheduler } from "@kinora/scheduler"
+import { Sessions } from "@kinora/sessions"
 import { WebhookStore } from "@kinora/webhooks"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
-import { DateTime, Effect, Redacted, Schema } from "effect"
+import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import { errorOf } from "./Envelope.ts"
@@ -90,7 +91,9 @@ it.effect("permits auditors all reads and nothing else, and support a few change
       "operators.createOperator",
       "operators.rotateOperator",
       "operators.revokeOperator",
-      "links.createOperatorSignInLink"
+      "links.createOperatorSignInLink",
+      "sessions.endOperatorSession",
+      "sessions.endOperatorSessions"
     ])
   }))
 
@@ -244,6 +247,11 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const ada = idOf(yield* change("operators.createOperator", "POST", "/operators", operator))
   yield* change("links.createAccountSignInLink", "POST", `${path}/sign-in-links`, {})
   yield* change("links.createOperatorSignInLink", "POST", `/operators/${ada}/sign-in-links`)
+  const { session } = yield* Sessions.Sessions.use(({ start }) =>
+    start({ scope: "operator", operator: ada, role: "support" }, { device: Option.none(), address: "203.0.113.9" })
+  )
+  yield* change("sessions.endOperatorSession", "DELETE", `/operators/${ada}/sessions/${session.id}`)
+  yield* change("sessions.endOperatorSessions", "DELETE", `/operators/${ada}/sessions`)
   yield* change("operators.rotateOperator", "POST", `/operators/${ada}/rotate`, {})
   yield* change("operators.revokeOperator", "DELETE", `/operators/${ada}`)
   return { account, sent }
